@@ -23,8 +23,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from bench_excerpts import overlaps, scifact
-from bench_search import library_of, lines, questions
 from common import SHARED, arguments, median, percentile, report
+from large_library import library_of, lines, questions
 
 from ragkit.answers import Source
 from ragkit.library import Library

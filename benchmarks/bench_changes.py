@@ -13,8 +13,8 @@ import time
 from pathlib import Path
 
 import psutil
-from bench_search import library_of, questions
 from common import arguments, median, percentile, process_seconds, python, report
+from large_library import library_of, questions
 
 from ragkit.library import Library
 from ragkit.options import Mode

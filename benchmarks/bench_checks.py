@@ -15,8 +15,8 @@ import re
 import time
 from collections.abc import Iterable, Iterator
 
-from bench_search import lines
 from common import SHARED, arguments, report
+from large_library import lines
 
 from ragkit.answering.checks import check_sentence
 from ragkit.answering.citations import CitationReader, CitedSentence

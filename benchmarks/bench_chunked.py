@@ -18,8 +18,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-from bench_search import library_of, lines, questions
 from common import SHARED, arguments, median, percentile, report
+from large_library import library_of, lines, questions
 
 from ragkit.library import Library
 from ragkit.options import ChunkedOptions, CutMethod, Merge

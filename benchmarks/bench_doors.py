@@ -35,8 +35,9 @@ from pathlib import Path
 
 import httpx2
 import psutil
-from bench_search import bare, highlighted, library_of, questions
+from bench_search import bare, highlighted
 from common import arguments, median, percentile, python, report
+from large_library import library_of, questions
 from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client

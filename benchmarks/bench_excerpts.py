@@ -19,8 +19,8 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
-from bench_search import lines
 from common import SHARED, arguments, median, report
+from large_library import lines
 from report_set import SETS, write_set
 
 from ragkit.answering.excerpts import Excerpt

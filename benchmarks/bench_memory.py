@@ -17,8 +17,9 @@ import time
 from pathlib import Path
 
 import numpy as np
-from bench_search import cut, highlighted, library_of, texts
+from bench_search import highlighted
 from common import arguments, report
+from large_library import cut, library_of, texts
 
 from ragkit.library import Library
 from ragkit.settings import load_settings

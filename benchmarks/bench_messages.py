@@ -23,8 +23,8 @@ from typing import Any
 
 import numpy as np
 from bench_chunked import SET, passages
-from bench_search import lines
 from common import SAMPLE, arguments, report
+from large_library import lines
 
 from ragkit.library import Library
 from ragkit.options import ChunkedOptions

@@ -13,37 +13,24 @@ temporary folder. It goes through the real catalog, tokenizer, embedder and inde
 
 from __future__ import annotations
 
-import hashlib
-import json
 import random
-import re
-import shutil
-import tempfile
 import time
-from collections.abc import Iterator
 from functools import partial
-from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
-from common import SAMPLE, SHARED, arguments, median, percentile, process_seconds, python, report
+from common import arguments, median, percentile, process_seconds, python, report
+from large_library import library_of, questions
 
-from ragkit.catalog.records import ChunkRecord, DocumentDraft, EntryDraft
-from ragkit.chunking import contextualised
-from ragkit.chunking.structural_context import content_key
-from ragkit.indexes.tokenizer import TOKENIZER_VERSION, tokenize
+from ragkit.indexes.tokenizer import tokenize
 from ragkit.library import Library
-from ragkit.models.factory import open_embedder
 from ragkit.options import Mode
 from ragkit.results import Answer
 from ragkit.retrieval import candidates
 from ragkit.retrieval.search import AnswerCache
 from ragkit.settings import load_settings
-from ragkit.types import FIELD_CODES, LEVEL_CODES, Chunk, Field, Level, Section
+from ragkit.types import Field
 
-LAYOUT = 2
 DEPTH = 50
-PIECE_WORDS, CHUNK_PIECES, DOCUMENT_CHUNKS = 60, 3, 10
 _SYNTAX = {
     "path": "{} path:part7/",
     "field": '{} topic:"topic 3"',
@@ -54,134 +41,6 @@ _SYNTAX = {
     "or": '{} path:part7/ OR "cell death"',
     "slip": "{} type:markdwn",
 }
-_SETS = ("scifact", "mtrag_pool", "anthropic_codebase")
-
-
-def texts() -> Iterator[str]:
-    """Real texts, whichever are at hand."""
-    tree = SHARED / "docs_tree"
-    for path in sorted((tree if tree.is_dir() else SAMPLE).rglob("*.md")):
-        yield path.read_text("utf-8", "replace")
-    for name in _SETS:
-        yield from (line["text"] for line in lines(SHARED / name / "corpus.jsonl"))
-
-
-def lines(path: Path) -> Iterator[dict[str, str]]:
-    if path.is_file():
-        with path.open("rb") as stream:
-            yield from (json.loads(line) for line in stream)
-
-
-def questions(count: int, chooser: random.Random) -> list[str]:
-    """Real questions and, where they do not suffice, words that stand together in a text."""
-    found = [line["text"] for name in _SETS for line in lines(SHARED / name / "queries.jsonl")]
-    found = [text for text in dict.fromkeys(found) if len(text) < 300 and ":" not in text]
-    chooser.shuffle(found)
-    pieces = list(cut(texts()))
-    while len(found) < count:
-        words = re.findall(r"\w{4,}", chooser.choice(pieces))
-        if len(words) > 5:
-            found.append(" ".join(chooser.sample(words, 5)))
-    return found[:count]
-
-
-def cut(found: Iterator[str]) -> Iterator[str]:
-    for text in found:
-        words = text.split(" ")
-        for start in range(0, len(words), PIECE_WORDS):
-            piece = " ".join(words[start : start + PIECE_WORDS]).strip()
-            if piece:
-                yield piece
-
-
-def make_library(place: Path, chunks: int) -> None:
-    """Write documents of ten chunks straight into the catalog, then one index generation."""
-    library = Library.open(load_settings(library=place), create=True)
-    writer = library.writer()
-    record = library.catalog.collections.ensure("default")
-    source = library.catalog.collections.ensure_source(record.id, "folder", str(place / "files"))
-    chooser = random.Random(20260101)
-    pieces = list(dict.fromkeys(cut(texts())))
-    tokens = [tokenize(piece) for piece in pieces]
-    for number in range(-(-chunks // DOCUMENT_CHUNKS)):
-        count = min(DOCUMENT_CHUNKS, chunks - number * DOCUMENT_CHUNKS)
-        chosen = [chooser.sample(range(len(pieces)), CHUNK_PIECES) for _ in range(count)]
-        one = draft(number, chosen, pieces, tokens, library, (source.id, record.id))
-        library.catalog.documents.put_many([one], writer.embedder_id)
-    library.indexes.save(library.catalog.collections.get("default"))
-    library.close()
-
-
-def draft(number, chosen, pieces, tokens, library, home) -> DocumentDraft:
-    title = " ".join(pieces[chosen[0][0]].split()[:5])
-    context = f"{title} › Part {number % 7}"
-    bodies = ["\n\n".join(pieces[at] for at in row) + "\n\n" for row in chosen]
-    starts = np.cumsum([0, *map(len, bodies)]).tolist()
-    contexts = tokenize(context)
-    embedded = [contextualised(context, body) for body in bodies]
-    keys = [content_key(f"{number} {body}") for body in embedded]
-    vectors = library.embedder.embed_passages(embedded).astype("<f2")
-    spans = list(pairwise(starts))
-    return DocumentDraft(
-        source_id=home[0],
-        collection_id=home[1],
-        path=f"part{number % 50}/{number}.md",
-        size=starts[-1],
-        mtime_ns=1_700_000_000_000_000_000 + number * 10**12,
-        hash=f"{number:032x}",
-        pipeline_fingerprint="benchmark",
-        title=title,
-        format="markdown",
-        markup="markdown",
-        language="en",
-        date="",
-        metadata={"topic": f"topic {number % 9}", "tags": [f"tag{number % 5}"]},
-        pages=(),
-        warnings=(),
-        text="".join(bodies),
-        sections=tuple(
-            Section(at, start, end, 1, (f"Part {at}",)) for at, (start, end) in enumerate(spans)
-        ),
-        chunks=tuple(
-            ChunkRecord(Chunk(at, start, end, at, (f"Part {at}",)), context)
-            for at, (start, end) in enumerate(spans)
-        ),
-        entries=tuple(
-            EntryDraft(
-                level=LEVEL_CODES[Level.CHUNK],
-                position=at,
-                text_hash=keys[at],
-                content_key=content_key(bodies[at]),
-                tokens={
-                    FIELD_CODES[Field.TEXT]: [
-                        *contexts,
-                        *contexts,
-                        *(token for one in row for token in tokens[one]),
-                    ],
-                    FIELD_CODES[Field.TITLE]: contexts,
-                },
-            )
-            for at, row in enumerate(chosen)
-        ),
-        vectors=dict(zip(keys, (row.tobytes() for row in vectors), strict=True)),
-    )
-
-
-def library_of(chunks: int) -> tuple[Path, float]:
-    """The library of that size, made when it is not there yet, and how long that took."""
-    embedder = open_embedder(load_settings().models).fingerprint
-    parts = [LAYOUT, SHARED.is_dir(), TOKENIZER_VERSION, embedder]
-    key = hashlib.blake2b(repr(parts).encode(), digest_size=4).hexdigest()
-    place = Path(tempfile.gettempdir(), f"ragkit-bench-search-{chunks}-{key}")
-    if (place / "made").is_file():
-        return place, 0.0
-    started = time.perf_counter()
-    making = Path(tempfile.mkdtemp(prefix="ragkit-bench-making-"))
-    make_library(making, chunks)
-    (making / "made").touch()
-    shutil.rmtree(place, ignore_errors=True)
-    making.rename(place)
-    return place, time.perf_counter() - started
 
 
 def timed(work) -> float:

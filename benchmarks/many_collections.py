@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from itertools import cycle, islice
 from typing import Any
 
-from bench_search import texts
+from large_library import texts
 
 from ragkit.catalog.records import CollectionRecord, DocumentDraft, NumberedTokens
 from ragkit.chunking import divide

@@ -17,8 +17,8 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
-from bench_search import questions, texts
 from common import SHARED
+from large_library import questions, texts
 
 from ragkit.models.factory import open_embedder
 from ragkit.settings import load_settings
