@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -214,8 +215,9 @@ class ChunkGroups:
         self._parents = np.flatnonzero(levels == LEVEL_CODES[Level.CHUNK]).astype(np.int64)
         self._alone = len(self._parents) in (0, self._size)
 
+    @cached_property
     def representatives(self) -> Bools | None:
-        """Return which rows represent their chunk: its contexts where it has some, questions never.
+        """Which rows represent their chunk: its contexts where it has some, questions never.
 
         ``None`` where every row does.
         """

@@ -15,7 +15,7 @@ from index_rows import DIMENSIONS, by_keyword, by_vector, make_rows
 from ragkit.errors import IndexCorruptError
 from ragkit.indexes.bm25 import Bm25Parameters
 from ragkit.indexes.local import packed
-from ragkit.indexes.local.files import generations
+from ragkit.indexes.local.files import generations, is_current
 from ragkit.indexes.local.generation import Generation, open_newest, prune, write_generation
 from ragkit.indexes.rows import EntryRows
 from ragkit.types import Field, Version
@@ -132,6 +132,16 @@ def test_counts_must_agree_with_the_manifest(tmp_path: Path, key: str):
     manifest.write_text(json.dumps(content))
     with pytest.raises(IndexCorruptError):
         opened(tmp_path)
+
+
+def test_one_of_an_older_layout_is_none_and_not_current(tmp_path: Path):
+    manifest = write(tmp_path) / "manifest.json"
+    current = {**NAMES, "version": Version(7)}
+    assert is_current(tmp_path, **current)
+    content = json.loads(manifest.read_text())
+    manifest.write_text(json.dumps({**content, "format_version": 4}))
+    assert open_newest(tmp_path, **NAMES) is None
+    assert not is_current(tmp_path, **current)
 
 
 @pytest.mark.parametrize("content", ["", "[]", "{}", "null", '{"files": 3}', "\x00\x01"])

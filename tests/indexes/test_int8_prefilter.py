@@ -116,7 +116,9 @@ def test_many_queries_find_what_each_alone_finds(halves, masked, monkeypatch, tm
     taken = []
     build = vector_module._scalar_index
     monkeypatch.setattr(
-        vector_module, "_scalar_index", lambda rows: taken.append(len(rows)) or build(rows)
+        vector_module,
+        "_scalar_index",
+        lambda vectors, rows: taken.append(len(rows)) or build(vectors, rows),
     )
     together = index.search(queries, 20, mask)
     assert taken

@@ -24,15 +24,15 @@ def groups(*levels):
 
 
 def test_a_context_stands_for_its_chunk_and_a_question_for_nothing():
-    representing = groups(C, C, W, Q, Q, C, Q, C, W).representatives()
+    representing = groups(C, C, W, Q, Q, C, Q, C, W).representatives
     assert representing is not None
     assert representing.tolist() == [True, False, True, False, False, True, False, False, True]
 
 
 def test_where_nothing_was_written_all_stand():
-    assert groups(C, C, C).representatives() is None
-    assert groups(Level.SECTION, Level.SECTION).representatives() is None
-    assert groups().representatives() is None
+    assert groups(C, C, C).representatives is None
+    assert groups(Level.SECTION, Level.SECTION).representatives is None
+    assert groups().representatives is None
 
 
 def rows_of(levels, vectors, has_vector=None):

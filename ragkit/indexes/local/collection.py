@@ -259,8 +259,20 @@ class CollectionIndex:
     @cached_property
     def vector_entries(self) -> int:
         """How many live entries have a vector."""
-        lost = int(np.count_nonzero(self.base.vectors.has_vector[self.tombstones.rows]))
-        return len(self.base.vectors) - lost + len(self.delta.vectors)
+        return self.passing_vectors(None, representing=False)
+
+    @cached_property
+    def representing_entries(self) -> int:
+        """How many live entries represent a chunk by their vector."""
+        return self.passing_vectors(None, representing=True)
+
+    def passing_vectors(self, mask: EntryMask | None, *, representing: bool) -> int:
+        """Count the live entries with a vector, or those that represent chunks, in a mask."""
+        base, delta = (None, None) if mask is None else (mask.base, mask.delta)
+        if len(self.tombstones.rows):
+            base = self.alive if base is None else base & self.alive
+        parts = (self.base.vectors, base), (self.delta.vectors, delta)
+        return sum(vectors.count(of_part, representing=representing) for vectors, of_part in parts)
 
     def entry_ids(self) -> Ids:
         """Return the ids of all live entries, ascending."""
@@ -282,15 +294,15 @@ class CollectionIndex:
         bounds = np.concatenate([[0], others, [len(documents)]])
         return (bounds[:-1], bounds[1:]) if len(documents) else (others, others)
 
-    @cached_property
+    @property
     def groups(self) -> tuple[ChunkGroups, ChunkGroups]:
         """The chunks of the segment and of the delta."""
-        return ChunkGroups(self.base.levels), ChunkGroups(self.delta.rows.levels)
+        return self.base.groups, self.delta.groups
 
     @cached_property
     def representatives(self) -> EntryMask | None:
         """The entries whose vectors represent chunks (``ChunkGroups``); ``None``: all do."""
-        masks = [group.representatives() for group in self.groups]
+        masks = [group.representatives for group in self.groups]
         if all(mask is None for mask in masks):
             return None
         base, delta = (

@@ -12,6 +12,9 @@ from typing import Any
 from ragkit.errors import IndexCorruptError
 from ragkit.types import Version
 
+FORMAT_VERSION = 5
+"""Changes whenever files of an older version could not be read, or hold other vectors."""
+
 MANIFEST = "manifest.json"
 """The description of a generation, written last."""
 
@@ -99,7 +102,8 @@ def is_current(folder: Path, *, fingerprint: str, tokenizer_version: str, versio
         newest = generations(folder)[-1]
         manifest: dict[str, Any] = json.loads((newest / MANIFEST).read_text("utf-8"))
         return (
-            manifest["fingerprint"] == fingerprint
+            manifest["format_version"] == FORMAT_VERSION
+            and manifest["fingerprint"] == fingerprint
             and manifest["tokenizer_version"] == tokenizer_version
             and manifest["collection_version"] == version.number
             and manifest["token"] == version.token

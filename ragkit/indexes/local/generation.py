@@ -16,6 +16,7 @@ from ragkit.errors import IndexCorruptError
 from ragkit.indexes.bm25 import Bm25Parameters
 from ragkit.indexes.local.collection import CollectionIndex
 from ragkit.indexes.local.files import (
+    FORMAT_VERSION,
     MANIFEST,
     PREFIX,
     FileRecord,
@@ -36,16 +37,16 @@ from ragkit.indexes.local.vector import LateGraph
 from ragkit.indexes.rows import EntryRows
 from ragkit.types import Version
 
-FORMAT_VERSION = 4
-"""Changes whenever files of an older version could not be read, or hold other vectors."""
-
 _TEMPORARY = ".making-"
 _CURE = "It is made anew from the catalog."
 
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """The description of a generation; ``token`` is that of the collection's version."""
+    """The description of a generation; ``token`` is that of the collection's version.
+
+    ``representing`` of its ``vectors`` represent chunks: a graph links those.
+    """
 
     format_version: int
     fingerprint: str
@@ -54,6 +55,7 @@ class Manifest:
     token: str
     entries: int
     vectors: int
+    representing: int
     tokens: int
     max_entry_id: int
     k1: float
@@ -67,7 +69,7 @@ class Manifest:
 
     @property
     def vectors_file(self) -> FileRecord:
-        """The file that holds the vectors, by which a graph over them is known."""
+        """The file that holds the vectors that a graph links, by which it is known."""
         return self.files[file_of_vectors(self.files)]
 
 
@@ -86,7 +88,7 @@ class Generation:
 
 @dataclass(frozen=True, slots=True)
 class NewestGraph:
-    """The folder of the newest generation, its number of vectors, and the state of its graph."""
+    """The newest generation's folder, how many vectors a graph of it links, and its state."""
 
     path: Path
     vectors: int
@@ -126,6 +128,7 @@ def write_generation(
             token=version.token,
             entries=len(segment),
             vectors=len(segment.vectors),
+            representing=len(segment.vectors.representing),
             tokens=sum(index.totals.tokens for index in segment.keywords.values()),
             max_entry_id=int(rows.entry_ids[-1]) if len(rows) else 0,
             k1=segment.parameters.k1,
@@ -202,6 +205,7 @@ def _open(
     counts = [
         ("entries", len(segment), manifest.entries),
         ("vectors", len(segment.vectors), manifest.vectors),
+        ("vectors of chunks", len(segment.vectors.representing), manifest.representing),
         ("tokens", sum(i.totals.tokens for i in segment.keywords.values()), manifest.tokens),
         ("highest entry id", last, manifest.max_entry_id),
     ]
@@ -226,7 +230,8 @@ def build_graph_of(path: Path, parameters: GraphParameters | None = None) -> Non
         segment = Segment.load(path)
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise _corrupt(path, f"its files cannot be read: {error}") from error
-    write_graph(path, segment.vectors.usable_vectors, manifest.vectors_file, parameters)
+    vectors = segment.vectors.representing.usable_vectors
+    write_graph(path, vectors, manifest.vectors_file, parameters)
 
 
 def newest_graph(folder: Path, *, checksums: bool = True) -> NewestGraph | None:
@@ -245,7 +250,7 @@ def newest_graph(folder: Path, *, checksums: bool = True) -> NewestGraph | None:
         state = graph_state(paths[-1], manifest.vectors_file, checksums=checksums)
     except KeyError as error:
         raise _corrupt(paths[-1], f"{error} is not in its manifest") from error
-    return NewestGraph(paths[-1], manifest.vectors, state)
+    return NewestGraph(paths[-1], manifest.representing, state)
 
 
 def prune(folder: Path, keep: int = 1) -> int:

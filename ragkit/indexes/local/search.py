@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ragkit.indexes.local.scorer import RowScores
 from ragkit.indexes.local.segment import Segment
-from ragkit.indexes.local.vector import RankedRows, choose_strategy
+from ragkit.indexes.local.vector import EXACT, RankedRows, choose_strategy
 from ragkit.indexes.protocol import (
     Candidates,
     EntryFilter,
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from ragkit.indexes.local.collection import CollectionIndex, EntryMask
 
 _FEW_REMOVED = 1000
-_EXACT = SearchStrategy(0, "exact")
 _NOTHING: RankedRows = (np.zeros(0, np.int64), np.zeros(0, np.float32))
 
 
@@ -63,8 +62,8 @@ class LocalSearch:
         masks: list[EntryMask | None] = []
         if given.levels is not None:
             masks.append(index.at_levels(given.levels))
-        representatives = [index.representatives] if given.representatives else []
-        self._member_mask = _all_of(*masks, *representatives)
+        self._representing = given.representatives
+        self._member_mask = _all_of(*masks, index.representatives if self._representing else None)
         named: list[EntryMask | None] = []
         if given.document_ids is not None:
             named.append(index.among("document_ids", given.document_ids))
@@ -76,7 +75,6 @@ class LocalSearch:
             named.append(~index.of_chunks(given.without_chunk_ids))
         self._among = _all_of(*named)
         self._mask = _all_of(*masks, self._among)
-        self._vector_mask = _all_of(self._mask, *representatives)
         self._vectors = np.zeros((len(queries), index.base.vectors.dimensions), np.float32)
         for number, query in enumerate(queries):
             if query.vector is not None:
@@ -120,12 +118,11 @@ class LocalSearch:
 
     def strategy(self, depth: int) -> SearchStrategy:
         """Return how vectors are searched; those in the delta are always searched exactly."""
-        index, mask = self.index, self._vector_mask
-        rows = passing = index.vector_entries
-        if mask is not None:
-            base = index.base.vectors.count(mask.base & index.alive)
-            passing = base + index.delta.vectors.count(mask.delta)
-        has_graph = index.base.vectors.graph() is not None
+        index, only = self.index, self._representing
+        rows = passing = index.representing_entries if only else index.vector_entries
+        if self._mask is not None:
+            passing = index.passing_vectors(self._mask, representing=only)
+        has_graph = index.base.vectors.graph(representing=only) is not None
         return choose_strategy(rows, passing, depth, self._vector_search, has_graph=has_graph)
 
     def candidates(self, kind: IndexKind, depth: int) -> Candidates:
@@ -168,16 +165,18 @@ class LocalSearch:
 
     def _by_vector(self, depth: int) -> tuple[list[RankedRows], list[RankedRows]]:
         """Search both parts for every query that has a vector, one pass each."""
-        index, mask, vectors = self.index, self._vector_mask, self.index.base.vectors
-        removed = index.tombstones.rows
+        index, mask, vectors = self.index, self._mask, self.index.base.vectors
+        only, removed = self._representing, index.tombstones.rows
         allowed = None if mask is None else mask.base
-        strategy = _EXACT if vectors.graph() is None else self.strategy(depth)
+        graph = vectors.graph(representing=only)
+        strategy = EXACT if graph is None else self.strategy(depth)
         if len(removed) > _FEW_REMOVED or (
             len(removed) and (allowed is not None or strategy.width)
         ):
             allowed = index.alive if allowed is None else allowed & index.alive
             removed = removed[:0]
-        base = vectors.search(self._vectors, depth + len(removed), allowed, strategy)
+        wanted = depth + len(removed)
+        base = vectors.search(self._vectors, wanted, allowed, strategy, representing=only)
         if len(removed):
             live = [index.alive[rows] for rows, _scores in base]
             base = [
@@ -187,7 +186,7 @@ class LocalSearch:
         if not index.has_changes:
             return base, [_NOTHING] * len(base)
         allowed = None if mask is None else mask.delta
-        return base, index.delta.vectors.search(self._vectors, depth, allowed)
+        return base, index.delta.vectors.search(self._vectors, depth, allowed, representing=only)
 
     def _by_keyword(self, depth: int) -> tuple[list[RankedRows], list[RankedRows]]:
         """Rank the rows of both parts by the scores of every query that has tokens."""

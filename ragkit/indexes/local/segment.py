@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 
 from ragkit.indexes.bm25 import Bm25Parameters, Totals, totals_of
 from ragkit.indexes.local import packed
+from ragkit.indexes.local.chunk_vectors import VECTORS, ChunkVectors
 from ragkit.indexes.local.keyword import KeywordIndex, Postings, load_array
-from ragkit.indexes.local.vector import LateGraph, VectorIndex
-from ragkit.indexes.rows import Bools, EntryRows, Ids, join, positions_in
+from ragkit.indexes.local.vector import LateGraph
+from ragkit.indexes.rows import Bools, ChunkGroups, EntryRows, Ids, join, positions_in
 from ragkit.types import Field
 
-_VECTORS = "vectors.faiss"
 # Names of files; the last says which rows have a vector.
 _COLUMNS = ("entry_ids", "document_ids", "levels", "chunk_indexes", "content_keys", "found")
 _FIELDS = "fields.json"
@@ -29,20 +29,21 @@ _ROW_BITS = np.uint64(32)
 
 
 def file_of_vectors(names: Container[str]) -> str:
-    """Return which of a segment's files holds its vectors."""
-    return packed.PACKED if packed.PACKED in names else _VECTORS
+    """Return which of a segment's files holds the vectors that represent chunks."""
+    return packed.PACKED if packed.PACKED in names else VECTORS
 
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """Entries ordered by id, one vector index, and one keyword index a field. Immutable."""
+    """Entries ordered by id, their vectors, and one keyword index a field. Immutable."""
 
     entry_ids: Ids
     document_ids: Ids
     levels: NDArray[np.int8]
     chunk_indexes: NDArray[np.int32]
     content_keys: NDArray[np.uint64]
-    vectors: VectorIndex
+    groups: ChunkGroups
+    vectors: ChunkVectors
     keywords: Mapping[Field, KeywordIndex]
     parameters: Bm25Parameters
 
@@ -56,13 +57,15 @@ class Segment:
         """Index rows; the same rows give the same segment."""
         parameters = parameters or Bm25Parameters()
         fields = sorted(name for name, column in rows.tokens.items() if len(column.flat))
+        groups = ChunkGroups(rows.levels)
         return cls(
             rows.entry_ids,
             rows.document_ids,
             rows.levels,
             rows.chunk_indexes,
             rows.content_keys,
-            VectorIndex.build(rows.vectors, rows.has_vector, graph),
+            groups,
+            ChunkVectors.build(rows.vectors, rows.has_vector, groups, graph),
             {name: KeywordIndex.build(rows.tokens[name], parameters) for name in fields},
             parameters,
         )
@@ -106,7 +109,7 @@ class Segment:
         )
         for name, column in zip(_COLUMNS, columns, strict=True):
             np.save(folder / f"{name}.npy", column, allow_pickle=False)
-        self.vectors.save(folder / _VECTORS)
+        self.vectors.save(folder)
         for name, index in self.keywords.items():
             index.save(folder / f"keyword-{name.value}")
         about = {
@@ -137,13 +140,15 @@ class Segment:
         lengths.update(index.size for index in keywords.values())
         if lengths != {len(entry_ids)}:
             raise ValueError(f"columns of {sorted(lengths)} rows for {len(entry_ids)} entries")
+        groups = ChunkGroups(levels)
         return cls(
             entry_ids,
             document_ids,
             levels,
             chunk_indexes,
             content_keys,
-            VectorIndex.load(folder / _VECTORS, has_vector, graph),
+            groups,
+            ChunkVectors.load(folder, has_vector, groups, graph),
             keywords,
             Bm25Parameters(about["k1"], about["b"]),
         )
@@ -157,14 +162,21 @@ class Delta:
     """
 
     rows: EntryRows
-    vectors: VectorIndex
+    groups: ChunkGroups
+    vectors: ChunkVectors
     postings: Mapping[Field, Postings]
 
     @classmethod
     def empty(cls, dimensions: int) -> Delta:
         """Return one without entries."""
-        rows = EntryRows.empty(dimensions)
-        return cls(rows, VectorIndex.build(rows.vectors, rows.has_vector), {})
+        return cls.of(EntryRows.empty(dimensions), {})
+
+    @classmethod
+    def of(cls, rows: EntryRows, postings: Mapping[Field, Postings]) -> Delta:
+        """Return one of rows whose postings have been counted."""
+        groups = ChunkGroups(rows.levels)
+        vectors = ChunkVectors.build(rows.vectors, rows.has_vector, groups)
+        return cls(rows, groups, vectors, postings)
 
     def __len__(self) -> int:
         """How many entries it holds."""
@@ -194,7 +206,7 @@ class Delta:
         renumbered = np.cumsum(keep) - 1
         rows = self.rows.take(np.flatnonzero(keep))
         postings = {name: _renumbered(old, keep, renumbered) for name, old in self.postings.items()}
-        return Delta(rows, VectorIndex.build(rows.vectors, rows.has_vector), postings)
+        return Delta.of(rows, postings)
 
     def with_added(self, added: EntryRows) -> Delta:
         """Return one with more entries, none of which it holds already."""
@@ -210,7 +222,7 @@ class Delta:
             for name, column in added.tokens.items():
                 new = Postings.of(column, len(self))
                 postings[name] = _merged(postings[name], new) if name in postings else new
-        return Delta(rows, VectorIndex.build(rows.vectors, rows.has_vector), postings)
+        return Delta.of(rows, postings)
 
     def add_scores(
         self,
@@ -278,7 +290,7 @@ class Tombstones:
 
 
 def _bytes_of_vectors(
-    levels: NDArray[np.int8], has_vector: Bools, codes: Sequence[int], vectors: VectorIndex
+    levels: NDArray[np.int8], has_vector: Bools, codes: Sequence[int], vectors: ChunkVectors
 ) -> int:
     count = int(np.count_nonzero(np.isin(levels, codes) & has_vector))
     return count * vectors.dimensions * np.dtype(np.float16).itemsize

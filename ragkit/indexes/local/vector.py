@@ -38,13 +38,15 @@ ROWS_PER_WIDTH = 200
 LEAST_SHARE = 0.85
 """Where a filter leaves a smaller share of the vectors, the graph misses too many of them."""
 
+EXACT = SearchStrategy(0, "exact")
+"""All vectors are scored."""
+
 RankedRows: TypeAlias = tuple[Ids, NDArray[np.float32]]
 """Rows or positions, best first, and their scores."""
 
 _MARGIN = 8
 _WIDEN = 8
 _MOST_THREADS = 4
-_EXACT = SearchStrategy(0, "exact")
 _NOTHING: RankedRows = (np.zeros(0, np.int64), np.zeros(0, np.float32))
 _MANY = 6
 _WORTH_NARROWING = 20_000
@@ -122,8 +124,7 @@ class VectorIndex:
         ``graph`` is the one of these vectors, if there is to be any.
         """
         rows = np.flatnonzero(has_vector & _usable(vectors))
-        kept = np.ascontiguousarray(vectors if len(rows) == len(vectors) else vectors[rows])
-        return cls(_scalar_index(kept), rows.astype(np.int64), len(vectors), graph)
+        return cls(_scalar_index(vectors, rows), rows.astype(np.int64), len(vectors), graph)
 
     def __len__(self) -> int:
         """How many rows can be found."""
@@ -136,27 +137,24 @@ class VectorIndex:
     @cached_property
     def usable_vectors(self) -> NDArray[np.float16]:
         """The vectors of the rows that can be found, in their order; a view of the index."""
-        faiss = load_faiss()
-        count = len(self._rows)
-        if not count:
-            return np.zeros((0, self.dimensions), np.float16)
-        size = count * self._index.code_size
-        codes: NDArray[np.uint8] = faiss.rev_swig_ptr(self._index.codes.data(), size)
-        return codes.view(np.float16).reshape(count, self.dimensions)
+        return _codes(self._index)
 
     def vectors(self) -> NDArray[np.float16]:
         """Return all rows' vectors (n, d); zeros for rows without one."""
         out = np.zeros((self._size, self.dimensions), dtype=np.float16)
-        if len(self._rows):
-            out[self._rows] = self._index.reconstruct_n(0, len(self._rows))
+        self.put_into(out)
         return out
+
+    def put_into(self, vectors: NDArray[np.float16]) -> None:
+        """Put the vectors of the rows that can be found into those of all rows (n, d)."""
+        vectors[self._rows] = self.usable_vectors
 
     def search(
         self,
         queries: NDArray[np.float32],
         depth: int,
         mask: Bools | None = None,
-        strategy: SearchStrategy = _EXACT,
+        strategy: SearchStrategy = EXACT,
     ) -> list[RankedRows]:
         """Return for each query (q, d) the rows most like it, best first, ties by row.
 
@@ -193,8 +191,10 @@ class VectorIndex:
             ranked[number] = self._rows[positions[order]], scores[order]
         return ranked
 
-    def count(self, mask: Bools) -> int:
-        """Count the rows with a vector that a mask (n,) lets through."""
+    def count(self, mask: Bools | None) -> int:
+        """Count the rows with a vector that a mask (n,) lets through, or all of them."""
+        if mask is None:
+            return len(self._rows)
         return int(np.count_nonzero(mask if self._all else mask[self._rows]))
 
     def _linked(
@@ -236,7 +236,7 @@ class VectorIndex:
         if near is not None:
             # These are scored to the last bit as by the whole index, and so few of them that
             # threads would only wait, busily, for each other.
-            index = _scalar_index(self.usable_vectors[near])
+            index = _scalar_index(self.usable_vectors, near)
             scores, positions = _searched(index, queries, fetch, None, 1)
             if scores[0, -1] > limit:
                 return _found(scores, near[positions])
@@ -355,16 +355,26 @@ def _found(scores: NDArray[np.float32], positions: Ids) -> list[RankedRows]:
     ]
 
 
-def _scalar_index(vectors: NDArray[np.float16]) -> Any:
-    """Build a faiss index of contiguous vectors (n, d)."""
+def _scalar_index(vectors: NDArray[np.float16], rows: Ids) -> Any:
+    """Build a faiss index of some rows of vectors (n, d)."""
     faiss = load_faiss()
     index = faiss.IndexScalarQuantizer(
         vectors.shape[1], faiss.ScalarQuantizer.QT_fp16, faiss.METRIC_INNER_PRODUCT
     )
+    index.codes.resize(len(rows) * index.code_size)
+    index.ntotal = len(rows)
     # The codes are the half-precision numbers themselves: no rounding on the way.
-    faiss.copy_array_to_vector(vectors.view(np.uint8).ravel(), index.codes)
-    index.ntotal = len(vectors)
+    np.take(vectors, rows, axis=0, out=_codes(index), mode="clip")
     return index
+
+
+def _codes(index: Any) -> NDArray[np.float16]:
+    """Return a view of the vectors (n, d) that a faiss index holds."""
+    if not index.ntotal:
+        return np.zeros((0, index.d), np.float16)
+    size = index.ntotal * index.code_size
+    codes: NDArray[np.uint8] = load_faiss().rev_swig_ptr(index.codes.data(), size)
+    return codes.view(np.float16).reshape(index.ntotal, index.d)
 
 
 def _usable(vectors: NDArray[np.float16]) -> Bools:
