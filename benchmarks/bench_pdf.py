@@ -11,8 +11,10 @@ from __future__ import annotations
 import difflib
 import gc
 import io
+import itertools
 import random
 import re
+import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -26,11 +28,12 @@ from reportlab.pdfbase.pdfmetrics import stringWidth
 from reportlab.pdfbase.ttfonts import TTFont
 from reportlab.pdfgen.canvas import Canvas
 
-from ragkit.reading import pdf_pdfium
+from ragkit.reading import ReaderPool, ReadTask, pdf_pdfium
 from ragkit.reading.pdf import read_pdf
 from ragkit.settings import ReadingSettings
 
 PAGES = 60
+LARGE = 1000
 LIMITS = ReadingSettings()
 _WORDS = (
     "the of and in harbour crossing revenue committee characteristic internationalization lake "
@@ -86,13 +89,15 @@ def spaced(canvas: Canvas, rows: list[list[str]]) -> None:
         canvas.drawString(50, 790 - 14 * at, " ".join(row[:2]), charSpace=4)
 
 
-def written(draw: Draw, font: str, width: float, seed: int) -> tuple[bytes, list[str]]:
+def written(
+    draw: Draw, font: str, width: float, seed: int, pages: int = PAGES
+) -> tuple[bytes, list[str]]:
     """A PDF and its words in their order."""
     rng = random.Random(seed)
     buffer = io.BytesIO()
     canvas = Canvas(buffer, pagesize=A4)
     words: list[str] = []
-    for _ in range(PAGES):
+    for _ in range(pages):
         rows = lines(rng, width, font)
         if draw is hyphenated:
             long = [word for word in WORDS if len(word) > 5]
@@ -129,6 +134,26 @@ def compared(name: str, data: bytes, words: list[str] | None) -> dict[str, float
     return found
 
 
+def spread(data: bytes) -> dict[str, float]:
+    """Seconds by the clock that one large file takes one process, to those that it takes more."""
+    seconds: dict[int, list[float]] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "large.pdf"
+        path.write_bytes(data)
+        task = ReadTask(1, path, path.name, len(data))
+        for _, processes in itertools.product(range(3), (1, 2, 4)):
+            with ReaderPool(LIMITS.model_copy(update={"processes": processes})) as pool:
+                list(pool.read([ReadTask(0, path.with_name("none.txt"), "none.txt", 0)]))
+                started = time.perf_counter()
+                list(pool.read([task]))
+                seconds.setdefault(processes, []).append(time.perf_counter() - started)
+    alone = min(seconds.pop(1))
+    return {
+        f"one file of {LARGE} pages: one process to {processes}": alone / min(found)
+        for processes, found in seconds.items()
+    }
+
+
 def main() -> None:
     # As in a reading process.
     gc.freeze()
@@ -148,6 +173,7 @@ def main() -> None:
         ("spaced letters", spaced, "Times-Roman", 480),
     ):
         figures.update(compared(name, *written(draw, font, width, 7)))
+    figures.update(spread(written(kerned, "Times-Roman", 480, 7, LARGE)[0]))
     shared = sorted((SHARED / "awkward_files" / "sample-files").rglob("*.pdf"))
     files = [*given.files, *SAMPLE.rglob("*.pdf"), *shared]
     for file in files:

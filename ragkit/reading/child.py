@@ -15,6 +15,7 @@ import os
 import sys
 import warnings
 from collections.abc import Callable
+from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, TypeVar
 
@@ -28,7 +29,8 @@ from ragkit.reading.limits import (
     uncut,
     wall_seconds,
 )
-from ragkit.reading.readers import read_file
+from ragkit.reading.pdf_contents import PageRun
+from ragkit.reading.readers import read_file, read_pages
 from ragkit.types import Reading
 
 if TYPE_CHECKING:
@@ -72,20 +74,52 @@ def main(arguments: list[str]) -> None:
     wire.send(answers, {"ready": True})
     while True:
         try:
-            request, _, _ = wire.receive(requests, _LONGEST_REQUEST)
+            request, _, data = wire.receive(requests, _LONGEST_REQUEST, wire.longest_pages(limits))
         except wire.BrokenFrameError:
             return
-        if _answer(request, answers, limits, process):
+        if "first" in request:
+            worn_out = _answer_pages(request, answers, limits)
+        else:
+            worn_out = _answer(request, data, answers, limits, process)
+        if worn_out:
             return
+
+
+def _answer_pages(request: dict[str, Any], answers: IO[bytes], limits: Limits) -> bool:
+    """Read some pages of a PDF; return whether this process is worn out."""
+    path, span = _path_in(request), (request["first"], request["end"])
+
+    def pages() -> tuple[int, bytes]:
+        count, run = read_pages(path, request["name"], limits, *span)
+        return count, run.pack()
+
+    read = _guarded(pages, limits.timeout_seconds, limits)
+    if isinstance(read, tuple):
+        wire.send(answers, {"count": read[0]}, data=read[1])
+        return False
+    wire.send(answers, read)
+    return bool(read["last"])
 
 
 def _answer(
-    request: dict[str, Any], answers: IO[bytes], limits: Limits, process: Processor | None
+    request: dict[str, Any],
+    data: bytes,
+    answers: IO[bytes],
+    limits: Limits,
+    process: Processor | None,
 ) -> bool:
-    """Read and process one file; return whether this process is worn out."""
-    path = Path(os.fsdecode(bytes.fromhex(request["path"])))
-    name: str = request["name"]
-    read = _guarded(lambda: read_file(path, name, limits), limits.timeout_seconds, limits)
+    """Read and process one file; return whether this process is worn out.
+
+    ``data`` are runs of its pages, if they were read already.
+    """
+    path, name = _path_in(request), str(request["name"])
+
+    def whole() -> Reading:
+        ends = [0, *accumulate(request["runs"])]
+        runs = [PageRun.unpack(data[start:end]) for start, end in pairwise(ends)]
+        return read_file(path, name, limits, runs)
+
+    read = _guarded(whole, limits.timeout_seconds, limits)
     if not isinstance(read, Reading):
         wire.send(answers, read)
         return bool(read["last"])
@@ -100,6 +134,10 @@ def _answer(
         return False
     wire.send(answers, made)
     return bool(made["last"])
+
+
+def _path_in(request: dict[str, Any]) -> Path:
+    return Path(os.fsdecode(bytes.fromhex(request["path"])))
 
 
 def _processed(processor: Processor, reading: Reading, name: str) -> tuple[dict[str, Any], bytes]:

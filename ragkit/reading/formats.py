@@ -66,6 +66,8 @@ BYTE_FORMATS = (
     Format.EXPORT,
 )  # fmt: skip
 """The formats whose readers take (data, name, limits); all others take (clean text, name, format).
+
+That of PDFs also takes pages that were read already.
 """
 
 CONVERSATION_FORMATS = (Format.TEXT, Format.MARKDOWN, Format.JSON, Format.JSONL)

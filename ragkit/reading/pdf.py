@@ -25,9 +25,12 @@ from ragkit.reading.titles import choose, headings_of, in_order
 from ragkit.types import Markup, OutlineEntry, Page, Reading
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from pypdf import PdfReader
 
     from ragkit.reading.limits import Limits
+    from ragkit.reading.pdf_contents import PageRun
     from ragkit.types import Metadata
 
 _NEEDS_OCR = (
@@ -40,21 +43,24 @@ _DATE = re.compile(
 )
 
 
-def read_pdf(data: bytes, name: str, limits: Limits) -> Reading:
+def read_pdf(data: bytes, name: str, limits: Limits, runs: Sequence[PageRun] = ()) -> Reading:
     """Read the text of every page, and what was filled into its form.
+
+    ``runs`` are its pages, if they were read already.
 
     Raises:
         ReadingError: locked, damaged, scanned or empty.
     """
-    file = _File(data, limits)
+    file = _File(data, limits, runs)
     contents, filled = file.contents(), file.filled()
-    pages_of_lines = without_running_lines(contents.pages)
+    pages_of_lines = without_running_lines(contents.run.pages)
     texts = [line.text for lines in pages_of_lines for line in lines]
     empty = not any(map(letters, texts)) and not filled
-    if not filled and contents.poor and (empty or len(contents.poor) == len(pages_of_lines)):
+    poor, lost = contents.run.poor, contents.run.lost
+    if not filled and poor and (empty or len(poor) == len(pages_of_lines)):
         raise ReadingError(*_NEEDS_OCR)
     if empty:
-        raise damaged(Format.PDF.label) if contents.lost else no_text(Format.PDF.label)
+        raise damaged(Format.PDF.label) if lost else no_text(Format.PDF.label)
     bookmarks = [
         (index, level, shown)
         for index, level, title in contents.bookmarks
@@ -74,30 +80,30 @@ def read_pdf(data: bytes, name: str, limits: Limits) -> Reading:
     beginning = text[: pages[min(len(pages), _FIRST_PAGES) - 1].end]
     return Reading(
         text=text,
-        title=choose(in_order(title, headings_of(contents.pages), beginning), name),
+        title=choose(in_order(title, headings_of(contents.run.pages), beginning), name),
         format=Format.PDF,
         markup=Markup.PLAIN,
         pages=pages,
         outline=_outline(bookmarks, text, pages),
         metadata=metadata,
-        warnings=tuple(_warnings(contents.poor, contents.lost, labels)),
+        warnings=tuple(_warnings(poor, lost, labels)),
     )
 
 
 class _File:
     """The file as pdfium reads it, and as pypdf does where that is needed."""
 
-    def __init__(self, data: bytes, limits: Limits) -> None:
-        self._data, self._limits = data, limits
+    def __init__(self, data: bytes, limits: Limits, runs: Sequence[PageRun]) -> None:
+        self._data, self._limits, self._runs = data, limits, runs
         self._reader: PdfReader | None = None
         self._has_form = False
 
     def contents(self) -> Contents:
         """Read the pages."""
-        contents = pdf_pdfium.contents_of(self._data, self._limits)
-        if contents is None or len(contents.lost) == len(contents.pages):
+        contents = pdf_pdfium.contents_of(self._data, self._limits, self._runs)
+        if contents is None or len(contents.run.lost) == len(contents.run.pages):
             contents = pdf_pypdf.contents_of(self._pypdf(), self._limits)
-        self._has_form = contents.has_form
+        self._has_form = contents.run.has_form
         return contents
 
     def filled(self) -> dict[int, str]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeVar
 
@@ -23,21 +24,54 @@ class Line(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Contents:
-    """The pages of a PDF as lines, in their order of reading, and what the file says of itself.
+class PageRun:
+    """Pages of a PDF that follow one another, as lines in their order of reading.
 
-    ``labels`` are empty where the file has none for a page. ``bookmarks`` are (page index, level,
-    title). ``poor`` are the indexes of pages that are pictures, ``lost`` those of damaged ones.
-    ``info`` has the properties of the file (Title, Author, ...).
+    ``poor`` are the indexes in the file of pages that are pictures, ``lost`` those of damaged ones.
     """
 
-    pages: list[list[Line]]
-    labels: list[str]
-    bookmarks: list[tuple[int, int, str]]
-    info: dict[str, str]
+    pages: list[list[Line]] = field(default_factory=list)
     poor: list[int] = field(default_factory=list)
     lost: list[int] = field(default_factory=list)
     has_form: bool = False
+
+    @classmethod
+    def joined(cls, runs: Sequence[PageRun]) -> PageRun:
+        """Put runs together that follow one another."""
+        return cls(
+            [page for run in runs for page in run.pages],
+            [index for run in runs for index in run.poor],
+            [index for run in runs for index in run.lost],
+            any(run.has_form for run in runs),
+        )
+
+    def pack(self) -> bytes:
+        """Return it as JSON."""
+        return json.dumps((self.pages, self.poor, self.lost, self.has_form)).encode()
+
+    @classmethod
+    def unpack(cls, data: bytes) -> PageRun:
+        """Build a run from its JSON.
+
+        Raises:
+            ValueError, TypeError: it is not what ``pack`` wrote.
+        """
+        pages, poor, lost, has_form = json.loads(data)
+        return cls([[Line(*line) for line in page] for page in pages], poor, lost, has_form)
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """The pages of a PDF, and what the file says of itself.
+
+    ``labels`` are empty where the file has none for a page. ``bookmarks`` are (page index, level,
+    title). ``info`` has the properties of the file (Title, Author, ...).
+    """
+
+    run: PageRun
+    labels: list[str]
+    bookmarks: list[tuple[int, int, str]]
+    info: dict[str, str]
 
 
 MOST_BOOKMARKS = 5000

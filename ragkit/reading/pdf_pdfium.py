@@ -17,6 +17,7 @@ from ragkit.reading.pdf_contents import (
     POOR_PAGE,
     Contents,
     Line,
+    PageRun,
     letters,
     sound,
 )
@@ -24,6 +25,8 @@ from ragkit.reading.pdf_layout import in_order
 from ragkit.reading.pdf_lines import Characters
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from ragkit.reading.limits import Limits
 
 _PASSWORD, _SECURITY = 4, 5
@@ -35,12 +38,34 @@ _SCAN = 0.25
 """So much of a scanned page is covered by its pictures."""
 
 
-def contents_of(data: bytes, limits: Limits) -> Contents | None:
-    """Read a file; ``None`` where pdfium cannot open it.
+def contents_of(data: bytes, limits: Limits, runs: Sequence[PageRun] = ()) -> Contents | None:
+    """Read a file; ``None`` where pdfium cannot open it. ``runs`` are its pages, if read already.
 
     Raises:
         ReadingError: locked, or more text than the limits allow.
     """
+    with _opened(data) as document:
+        return _Reader(document).contents(limits, runs) if document is not None else None
+
+
+def run_of(data: bytes, limits: Limits, first: int, end: int) -> tuple[int, PageRun]:
+    """Read the pages from index ``first`` to before ``end``; return how many there are, too.
+
+    There are none where pdfium cannot open the file.
+
+    Raises:
+        ReadingError: locked, or more text than the limits allow.
+    """
+    with _opened(data) as document:
+        if document is None:
+            return 0, PageRun()
+        count = len(document)
+        return count, _Reader(document).run(limits, range(first, min(end, count)))
+
+
+@contextlib.contextmanager
+def _opened(data: bytes) -> Iterator[Any]:
+    """Open a file as long as the block runs; ``None`` where pdfium cannot."""
     import pypdfium2
 
     # What stands before the file would shift all its addresses.
@@ -50,9 +75,10 @@ def contents_of(data: bytes, limits: Limits) -> Contents | None:
     except pypdfium2.PdfiumError as error:
         if error.err_code in (_PASSWORD, _SECURITY):
             raise locked(Format.PDF.label) from None
-        return None
+        yield None
+        return
     try:
-        return _Reader(document).contents(limits)
+        yield document
     finally:
         document.close()
 
@@ -67,14 +93,23 @@ class _Reader:
         self._raw = pypdfium2.raw
         self._has_form = bool(document.get_formtype())
 
-    def contents(self, limits: Limits) -> Contents:
+    def contents(self, limits: Limits, runs: Sequence[PageRun]) -> Contents:
         """Read all that is there."""
         count = len(self._document)
+        run = PageRun.joined(runs)
+        if len(run.pages) != count:
+            run = self.run(limits, range(count))
+        labels = [sound(partial(self._document.get_page_label, i)) or "" for i in range(count)]
+        info = sound(self._document.get_metadata_dict) or {}
+        return Contents(run, labels, self._bookmarks(count), info)
+
+    def run(self, limits: Limits, indexes: range) -> PageRun:
+        """Read the pages of some indexes."""
         pages: list[list[Line]] = []
         poor: list[int] = []
         lost: list[int] = []
         left = limits.max_text_mb * MEGABYTE
-        for index in range(count):
+        for index in indexes:
             read = sound(partial(self._page, index))
             if read is None:
                 lost.append(index)
@@ -85,10 +120,7 @@ class _Reader:
             if is_poor:
                 poor.append(index)
             pages.append(lines)
-        labels = [sound(partial(self._document.get_page_label, i)) or "" for i in range(count)]
-        info = sound(self._document.get_metadata_dict) or {}
-        bookmarks = self._bookmarks(count)
-        return Contents(pages, labels, bookmarks, info, poor, lost, self._has_form)
+        return PageRun(pages, poor, lost, self._has_form)
 
     def _page(self, index: int) -> tuple[list[Line], bool]:
         """Return the lines of a page, and whether it is a picture of a page."""

@@ -20,6 +20,7 @@ from ragkit.reading.pdf_contents import (
     POOR_PAGE,
     Contents,
     Line,
+    PageRun,
     letters,
     sound,
 )
@@ -78,7 +79,8 @@ def contents_of(reader: PdfReader, limits: Limits) -> Contents:
             poor.append(index)
         pages.append(lines)
     labels, bookmarks = _labels(reader, len(pages)), _bookmarks(reader, len(pages))
-    return Contents(pages, labels, bookmarks, _info(reader), poor, lost, has_form=True)
+    run = PageRun(pages, poor, lost, has_form=True)
+    return Contents(run, labels, bookmarks, _info(reader))
 
 
 def lines_of(page: PageObject) -> list[Line]:

@@ -12,15 +12,19 @@ from typing import TYPE_CHECKING, Any, Self
 from ragkit.errors import ReadingError
 from ragkit.reading.limits import Limits
 from ragkit.reading.process import PostProcessor, ReadingProcess, interrupted
+from ragkit.reading.spread import SpreadPages
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
     from ragkit.settings import ReadingSettings
     from ragkit.types import Reading
 
 _MOST_BY_DEFAULT = 4
+_LARGE = 500_000
+"""Bytes of a PDF whose pages are worth spreading over processes."""
+
 _AHEAD = 4
 """Tasks taken from the caller ahead of those being read, for each process."""
 
@@ -66,6 +70,10 @@ class _Order:
     outcomes: queue.SimpleQueue[ReadOutcome]
 
 
+def _is_large(task: ReadTask) -> bool:
+    return task.size >= _LARGE and task.name.lower().endswith(".pdf")
+
+
 class ReaderPool:
     """Reads files in child processes that are started when needed and kept until the end.
 
@@ -84,7 +92,7 @@ class ReaderPool:
         )
         self._post_processor = post_processor
         self._size = settings.processes or min(os.cpu_count() or 1, _MOST_BY_DEFAULT)
-        self._orders: queue.SimpleQueue[_Order | None] = queue.SimpleQueue()
+        self._orders: queue.SimpleQueue[_Order | SpreadPages | None] = queue.SimpleQueue()
         self._lock = threading.Lock()
         self._workers: list[tuple[threading.Thread, ReadingProcess]] = []
         self._unfinished = 0
@@ -147,20 +155,32 @@ class ReaderPool:
             if self._closed:
                 raise ReadingError("The reader pool is closed.", "Open another one.")
             self._unfinished += 1
-            if len(self._workers) < min(self._size, self._unfinished):
-                process = ReadingProcess(self._limits, self._post_processor)
-                thread = threading.Thread(
-                    target=self._work, args=(process,), name="ragkit-reading", daemon=True
-                )
-                self._workers.append((thread, process))
-                thread.start()
+            if len(self._workers) < self._unfinished:
+                self._start_worker()
             self._orders.put(order)
+
+    def _start_worker(self) -> None:
+        """Start another process, unless there are as many as there may be. The lock is held."""
+        if len(self._workers) >= self._size:
+            return
+        process = ReadingProcess(self._limits, self._post_processor)
+        thread = threading.Thread(
+            target=self._work, args=(process,), name="ragkit-reading", daemon=True
+        )
+        self._workers.append((thread, process))
+        thread.start()
 
     def _work(self, process: ReadingProcess) -> None:
         """Carry out orders with one process until the stop mark comes."""
         while (order := self._orders.get()) is not None:
+            if isinstance(order, SpreadPages):
+                order.help_with(process)
+                del order
+                continue
             started = time.perf_counter()
-            result = process.read(order.task.path, order.task.name)
+            task = order.task
+            runs = self._pages_read_by_all(process, task) if _is_large(task) else ()
+            result = process.read(task.path, task.name, runs)
             seconds = time.perf_counter() - started
             with self._lock:
                 self._unfinished -= 1
@@ -173,7 +193,23 @@ class ReaderPool:
                 )
             order.outcomes.put(outcome)
             # While this thread waits, nothing of the last file must be kept alive.
-            del order, result, outcome
+            del order, task, runs, result, outcome
+
+    def _pages_read_by_all(self, process: ReadingProcess, task: ReadTask) -> Sequence[bytes]:
+        """Read the pages of a large PDF with this process and those that have nothing to do."""
+        with self._lock:
+            idle = self._size - self._unfinished
+            if idle < 1 or self._closed:
+                return ()
+        pages = SpreadPages.begun(task.path, task.name, process, idle + 1)
+        if pages is None:
+            return ()
+        with self._lock:
+            for _ in range(idle):
+                if not self._closed:
+                    self._start_worker()
+                    self._orders.put(pages)
+        return pages.finished(process)
 
     def _forget(self, outcomes: queue.SimpleQueue[ReadOutcome]) -> None:
         """Remove the orders of a caller that has stopped listening."""
@@ -182,13 +218,13 @@ class ReaderPool:
 
     def _drop(self, outcomes: queue.SimpleQueue[ReadOutcome] | None) -> None:
         """Remove the orders of one listener from the queue, or all, with an outcome for each."""
-        kept: list[_Order | None] = []
+        kept: list[_Order | SpreadPages | None] = []
         while True:
             try:
                 order = self._orders.get_nowait()
             except queue.Empty:
                 break
-            if order is None or (outcomes is not None and order.outcomes is not outcomes):
+            if not isinstance(order, _Order) or outcomes not in (None, order.outcomes):
                 kept.append(order)
                 continue
             self._unfinished -= 1

@@ -11,16 +11,15 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import astuple, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from ragkit.errors import PassingError, ReadingError
 from ragkit.reading import wire
 from ragkit.reading.limits import (
     COUNTS_COMPUTING_TIME,
-    MEGABYTE,
     ended_from_outside,
     kept_waiting,
     too_slow,
@@ -33,6 +32,9 @@ if TYPE_CHECKING:
 
 Processor: TypeAlias = "Callable[[Reading, str], tuple[dict[str, Any], bytes]]"
 """A function of (reading, name) that returns JSON values and bytes."""
+
+_Result = TypeVar("_Result")
+_Ask: TypeAlias = "Callable[[subprocess.Popen[bytes]], tuple[dict[str, Any], _Result | None]]"
 
 _START_SECONDS = 60.0
 _END_SECONDS = 5.0
@@ -75,10 +77,18 @@ class Read:
     data: bytes = b""
 
 
+@dataclass(frozen=True, slots=True)
+class Pages:
+    """Some pages of a PDF, packed, and how many it has; 0 if it has none to be read apart."""
+
+    count: int
+    packed: bytes
+
+
 class ReadingProcess:
     """Reads one file at a time in a child, started when first needed.
 
-    Only one thread calls ``read``; ``kill`` may come from any.
+    Only one thread reads; ``kill`` may come from any.
     """
 
     def __init__(self, limits: Limits, post_processor: PostProcessor | None = None) -> None:
@@ -91,17 +101,44 @@ class ReadingProcess:
         self._files = 0
         self._clock = _Clock()
 
-    def read(self, path: Path, name: str) -> Read | ReadingError:
-        """Read a file; return any failure as an error instead of raising it."""
+    def read(self, path: Path, name: str, runs: Sequence[bytes] = ()) -> Read | ReadingError:
+        """Read a file; return any failure as an error instead of raising it.
+
+        ``runs`` are all pages of a PDF as ``read_pages`` returned them, if they were read already.
+        """
+        request = {**_named(path, name), "runs": [len(run) for run in runs]}
+
+        def ask(child: subprocess.Popen[bytes]) -> tuple[dict[str, Any], Read | None]:
+            header, text, _ = self._exchange(child, request, b"".join(runs))
+            if "error" in header:
+                return header, None
+            read = Read(wire.unpack_reading(header["reading"], text))
+            if self._post_processor is not None:
+                return self._second_answer(child, read.reading)
+            return header, read
+
+        return self._tried(ask)
+
+    def read_pages(self, path: Path, name: str, first: int, end: int) -> Pages | ReadingError:
+        """Read the pages of a PDF from index ``first`` to before ``end``, as ``read`` does."""
+        request = {**_named(path, name), "first": first, "end": end}
+
+        def ask(child: subprocess.Popen[bytes]) -> tuple[dict[str, Any], Pages | None]:
+            header, _, data = self._exchange(child, request)
+            return header, None if "error" in header else Pages(int(header["count"]), data)
+
+        return self._tried(ask)
+
+    def _tried(self, ask: _Ask[_Result]) -> _Result | ReadingError:
         worn = self._files > 0
-        result = self._attempt(path, name)
+        result = self._attempt(ask)
         if self._retire and worn and not self._over:
             # The files before it may be to blame, so this one is tried in a fresh process.
-            result = self._attempt(path, name)
+            result = self._attempt(ask)
         return result
 
-    def _attempt(self, path: Path, name: str) -> Read | ReadingError:
-        """Read a file once; set ``_retire`` when the child crashed or ran out of memory."""
+    def _attempt(self, ask: _Ask[_Result]) -> _Result | ReadingError:
+        """Ask the child once; set ``_retire`` when it crashed or ran out of memory."""
         self._retire = False
         try:
             child = self._ready_child()
@@ -112,20 +149,14 @@ class ReadingProcess:
             )
         self._files += 1
         self._clock.start(wall_seconds(self._limits.timeout_seconds), child)
-        request = {"path": os.fsencode(path.absolute()).hex(), "name": name}
         try:
-            header, text = self._exchange(child, request)
-            read: Read | None = None
-            if "error" not in header:
-                read = Read(wire.unpack_reading(header["reading"], text))
-                if self._post_processor is not None:
-                    header, read = self._second_answer(child, read.reading)
+            header, result = ask(child)
             self._clock.stop()
             self._retire = bool(header.get("last"))
             if self._retire or self._clock.rang:
                 # Killed a moment after it had answered, or worn out: the next needs another.
                 self._end_child()
-            return read or wire.unpack_error(header["error"])
+            return wire.unpack_error(header["error"]) if result is None else result
         except (OSError, ValueError, KeyError, AttributeError, wire.BrokenFrameError):
             self._clock.stop()
             return self._verdict(self._end_child())
@@ -161,14 +192,14 @@ class ReadingProcess:
         return child
 
     def _exchange(
-        self, child: subprocess.Popen[bytes], request: dict[str, str]
-    ) -> tuple[dict[str, Any], str]:
+        self, child: subprocess.Popen[bytes], request: dict[str, Any], data: bytes = b""
+    ) -> tuple[dict[str, Any], str, bytes]:
         """Send a request and return its answer."""
         assert child.stdin is not None  # noqa: S101 - for the type checker
         assert child.stdout is not None  # noqa: S101
-        wire.send(child.stdin, request)
-        header, text, _ = wire.receive(child.stdout, self._longest())
-        return header, text
+        wire.send(child.stdin, request, data=data)
+        longest = wire.longest_text(self._limits)
+        return wire.receive(child.stdout, longest, wire.longest_pages(self._limits))
 
     def _second_answer(
         self, child: subprocess.Popen[bytes], reading: Reading
@@ -179,12 +210,8 @@ class ReadingProcess:
             raise wire.BrokenFrameError
         seconds = wire.cutting_seconds(len(reading.text), self._limits.timeout_seconds)
         self._clock.start(wall_seconds(seconds), child)
-        header, _, data = wire.receive(child.stdout, 0, 4 * self._longest())
+        header, _, data = wire.receive(child.stdout, 0, wire.longest_pages(self._limits))
         return header, None if "error" in header else Read(reading, header["made"], data)
-
-    def _longest(self) -> int:
-        """Return the most bytes that the text of one file may have."""
-        return int(self._limits.max_text_mb * MEGABYTE * 4) + 1000
 
     def _end_child(self) -> int:
         """End the child if there is one; return its exit status, or 0."""
@@ -225,6 +252,10 @@ class ReadingProcess:
     def _interrupted(self) -> ReadingError | None:
         """Return the error for a pool that was closed meanwhile."""
         return interrupted() if self._over else None
+
+
+def _named(path: Path, name: str) -> dict[str, Any]:
+    return {"path": os.fsencode(path.absolute()).hex(), "name": name}
 
 
 def interrupted() -> ReadingError:

@@ -14,17 +14,21 @@ from ragkit.reading.formats import BYTE_FORMATS, CONVERSATION_FORMATS, Format, s
 from ragkit.reading.languages import with_language
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from ragkit.reading.limits import Limits
+    from ragkit.reading.pdf_contents import PageRun
     from ragkit.types import Reading
 
 _FRONT_MATTER = (Format.MARKDOWN, Format.MDX)
 _PLAIN = (Format.TEXT, *_FRONT_MATTER, Format.RST, Format.CODE)
 
 
-def read_file(path: Path, name: str, limits: Limits) -> Reading:
+def read_file(path: Path, name: str, limits: Limits, runs: Sequence[PageRun] = ()) -> Reading:
     """Read one file in this process. ``name`` is the relative path that people see.
+
+    ``runs`` are the pages of a PDF, if they were read already.
 
     Raises:
         SkippedError: for files that are not meant to become documents.
@@ -33,7 +37,7 @@ def read_file(path: Path, name: str, limits: Limits) -> Reading:
     data = _load(path, limits)
     file_format = sniff(name, data)
     try:
-        reading = _read(file_format, data, name, limits)
+        reading = _read(file_format, data, name, limits, runs)
     except ReadingError:
         raise
     except MemoryError:
@@ -50,6 +54,22 @@ def read_file(path: Path, name: str, limits: Limits) -> Reading:
             raise SkippedError("The file contains only white space.", "Add some text.")
         raise costs.no_text(file_format.label)
     return with_language(reading)
+
+
+def read_pages(path: Path, name: str, limits: Limits, first: int, end: int) -> tuple[int, PageRun]:
+    """Read the pages from index ``first`` to before ``end`` of a PDF; return how many it has, too.
+
+    Any other file has none.
+
+    Raises:
+        ReadingError: the file cannot be read.
+    """
+    from ragkit.reading import pdf_contents, pdf_pdfium
+
+    data = _load(path, limits)
+    if sniff(name, data) is not Format.PDF:
+        return 0, pdf_contents.PageRun()
+    return pdf_pdfium.run_of(data, limits, first, end)
 
 
 def _load(path: Path, limits: Limits) -> bytes:
@@ -77,11 +97,15 @@ def _load(path: Path, limits: Limits) -> bytes:
     return data
 
 
-def _read(file_format: Format, data: bytes, name: str, limits: Limits) -> Reading:
+def _read(
+    file_format: Format, data: bytes, name: str, limits: Limits, runs: Sequence[PageRun]
+) -> Reading:
     """Pass the bytes to the reader of their format, or their text where it is text inside."""
     module, _, function = file_format.reader.rpartition(".")
     # Some readers are heavy, so each is imported when it is first needed.
     read = getattr(import_module(f"ragkit.reading.{module}"), function)
+    if file_format is Format.PDF:
+        return cast("Reading", read(data, name, limits, runs))
     if file_format in BYTE_FORMATS:
         return cast("Reading", read(data, name, limits))
     declared = ""

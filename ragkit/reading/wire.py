@@ -8,10 +8,14 @@ from __future__ import annotations
 
 import json
 import struct
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from ragkit.errors import PassingError, ReadingError, SkippedError
+from ragkit.reading.limits import MEGABYTE
 from ragkit.types import Markup, MessageSpan, OutlineEntry, Page, Reading
+
+if TYPE_CHECKING:
+    from ragkit.reading.limits import Limits
 
 _LENGTHS = struct.Struct("<IQQ")
 _LONGEST_HEADER = 256_000_000
@@ -25,6 +29,16 @@ class BrokenFrameError(Exception):
 def cutting_seconds(characters: int, timeout_seconds: float) -> float:
     """Return the seconds that cutting a text may take: those of reading, more for a long text."""
     return timeout_seconds * max(1.0, characters / _CHARACTERS_AT_ONCE)
+
+
+def longest_text(limits: Limits) -> int:
+    """Return the most bytes that the text of one file may have."""
+    return int(limits.max_text_mb * MEGABYTE * 4) + 1000
+
+
+def longest_pages(limits: Limits) -> int:
+    """Return the most bytes that the pages of one file may have together, with their places."""
+    return 4 * longest_text(limits)
 
 
 def send(stream: IO[bytes], header: dict[str, Any], text: str = "", data: bytes = b"") -> None:

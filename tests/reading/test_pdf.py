@@ -198,7 +198,7 @@ def test_a_file_with_something_before_it_is_read(tmp_path):
 
 
 def test_what_pdfium_cannot_open_is_read_by_pypdf(tmp_path, monkeypatch):
-    monkeypatch.setattr(pdf_pdfium, "contents_of", lambda data, limits: None)
+    monkeypatch.setattr(pdf_pdfium, "contents_of", lambda *_: None)
     marks = [(1, 1, "Second page")]
     reading = read(tmp_path, make_pdf([["First page"], ["Second page"]], marks, title="A Paper"))
     assert reading.text == "First page\n\nSecond page"
@@ -210,7 +210,7 @@ def test_what_pdfium_cannot_open_is_read_by_pypdf(tmp_path, monkeypatch):
 def test_both_readers_find_the_same_in_a_plain_file(tmp_path, monkeypatch):
     data = make_pdf([[LONG, LONG, "Fin."], [LONG]], [(1, 1, "Fin")], title="A Paper")
     first = read(tmp_path, data)
-    monkeypatch.setattr(pdf_pdfium, "contents_of", lambda data, limits: None)
+    monkeypatch.setattr(pdf_pdfium, "contents_of", lambda *_: None)
     assert read(tmp_path, data) == first
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import subprocess
 import sys
@@ -9,13 +10,22 @@ import textwrap
 import threading
 import time
 import unicodedata
+from dataclasses import replace
 from pathlib import Path
 
 import psutil
 import pytest
+from PIL import Image
+from pypdf import PdfWriter
+from reportlab.pdfgen.canvas import Canvas
 
 from ragkit.errors import PassingError, ReadingError, SkippedError
 from ragkit.reading import ReaderPool, ReadTask, read_file
+from ragkit.reading.limits import Limits
+from ragkit.reading.pdf_contents import PageRun
+from ragkit.reading.pdf_pdfium import contents_of
+from ragkit.reading.process import Pages, ReadingProcess
+from ragkit.reading.spread import SpreadPages
 from ragkit.settings import ReadingSettings
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -153,6 +163,111 @@ def test_a_reading_survives_the_way_back_whole(tmp_path):
         (outcome,) = pool.read([ReadTask(7, path, "sub/a.md")])
     assert outcome.key == 7
     assert outcome.reading == read_file(path, "sub/a.md", settings())
+
+
+def locked_pdf() -> bytes:
+    writer, stream = PdfWriter(), io.BytesIO()
+    writer.add_blank_page(100, 100)
+    writer.encrypt("secret", "owner", algorithm="AES-256")
+    writer.write(stream)
+    return stream.getvalue()
+
+
+def large_pdf(folder, pages=150):
+    """A PDF of over half a megabyte, the 70th page of which is a picture, with a bookmark."""
+    path = folder / "large.pdf"
+    canvas = Canvas(str(path), pageCompression=0)
+    for page in range(pages):
+        if page == 69:
+            canvas.drawInlineImage(Image.new("L", (50, 50)), 0, 0, 600, 850)
+        else:
+            for line in range(60):
+                canvas.drawString(50, 800 - 12 * line, f"Page {page} says in line {line} so much.")
+        if page == 100:
+            canvas.bookmarkPage("there")
+            canvas.addOutlineEntry("Page 100 says", "there")
+        canvas.showPage()
+    canvas.save()
+    return ReadTask(1, path, path.name, path.stat().st_size)
+
+
+def test_pages_of_a_large_pdf_are_read_by_all_processes_that_are_free(tmp_path):
+    task = large_pdf(tmp_path)
+    with ReaderPool(settings(processes=3)) as pool:
+        (outcome,) = pool.read([task])
+        assert len(children()) == 3
+        again = outcomes(pool, [task, *text_tasks(tmp_path, 30)[2:]])
+    assert outcome.reading == again[1].reading == read_file(task.path, task.name, settings())
+    assert outcome.reading.warnings == ("Page 70 holds a picture, not text, and needs OCR.",)
+    assert len(outcome.reading.outline) == 1
+
+
+def test_a_pdf_of_few_pages_is_read_by_one_process(tmp_path):
+    task = large_pdf(tmp_path, pages=30)
+    with ReaderPool(settings(processes=3)) as pool:
+        (outcome,) = pool.read([replace(task, size=10**6)])
+        assert len(children()) == 1
+    assert outcome.reading == read_file(task.path, task.name, settings())
+
+
+def test_a_large_pdf_that_cannot_be_read_says_why(tmp_path):
+    (tmp_path / "locked.pdf").write_bytes(locked_pdf())
+    (tmp_path / "torn.pdf").write_bytes(b"%PDF-1.4\n" + b"no pages " * 100_000)
+    (tmp_path / "page.pdf").write_bytes(b"<html><body>A page.</body></html>")
+    found = []
+    for name in ("locked.pdf", "torn.pdf", "page.pdf"):
+        with ReaderPool(settings(processes=2)) as pool:
+            (outcome,) = pool.read([ReadTask(1, tmp_path / name, name)])
+        found.append(outcome.error.message if outcome.error else outcome.reading.text)
+    assert found == [
+        "This PDF is locked with a password.",
+        "This PDF is damaged or incomplete and cannot be opened.",
+        "A page.",
+    ]
+
+
+def test_runs_of_pages_follow_one_another_whoever_reads_them(tmp_path):
+    task = large_pdf(tmp_path)
+    limits = Limits(60, 1000, 100, 50)
+    owner, helper = ReadingProcess(limits), ReadingProcess(limits)
+    pages = SpreadPages.begun(task.path, task.name, owner, 2)
+    helping = threading.Thread(target=pages.help_with, args=(helper,))
+    helping.start()
+    runs = pages.finished(owner)
+    helping.join()
+    owner.close()
+    helper.close()
+    assert len(runs) > 3
+    whole = PageRun.joined([PageRun.unpack(run) for run in runs])
+    assert whole == contents_of(task.path.read_bytes(), limits).run
+
+
+class Script:
+    """A reading process that has 100 pages, and cannot read the 70th."""
+
+    def read_pages(self, path, name, first, end):
+        if first <= 70 < end:
+            return ReadingError("Broken.", "Mend it.")
+        return Pages(100, b"")
+
+
+def test_a_run_that_cannot_be_read_leaves_the_file_to_be_read_as_a_whole(tmp_path):
+    pages = SpreadPages.begun(tmp_path / "a.pdf", "a.pdf", Script(), 2)
+    assert pages.finished(Script()) == ()
+
+
+def test_a_large_pdf_is_read_though_its_processes_are_killed(tmp_path):
+    task = large_pdf(tmp_path, pages=400)
+    with ReaderPool(settings(processes=2)) as pool:
+        reading = pool.read([task])
+        killer = threading.Timer(1.0, lambda: [one.kill() for one in children()])
+        killer.start()
+        (outcome,) = reading
+        killer.join()
+    if outcome.error is None:
+        assert len(outcome.reading.pages) == 400
+    else:
+        assert isinstance(outcome.error, PassingError)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="names are bytes on Linux")
