@@ -148,6 +148,13 @@ def database(postgres: PostgresServer) -> Iterator[str]:
     postgres.drop_database(url)
 
 
+@pytest.fixture
+def counted(catalog: Catalog) -> Iterator[None]:
+    """Whatever a test does to the catalog, the numbers of entries that it keeps stay right."""
+    yield
+    assert catalog.integrity.miscounted() == []
+
+
 @pytest.fixture(scope="module")
 def running() -> Iterator[OllamaStandIn]:
     """A server that speaks as Ollama does; tests take ``server``, which forgets between them."""

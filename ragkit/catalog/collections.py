@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ragkit.catalog.connection import Connections, conditions
+from ragkit.catalog.entry_counts import add_to_counts
 from ragkit.catalog.lineage import VERSION, forget, next_version
 from ragkit.catalog.records import (
     BY_PERSON,
@@ -238,6 +239,14 @@ class Collections:
                 "ON CONFLICT DO NOTHING",
                 (source_id,),
             )
+            gone = connection.execute(
+                "SELECT e.collection_id, e.level, COUNT(*) FROM documents d "
+                "JOIN entries e ON e.document_id = d.id WHERE d.source_id = ? "
+                "GROUP BY e.collection_id, e.level",
+                (source_id,),
+            ).fetchall()
+            for collection_id, level, count in gone:
+                add_to_counts(connection, collection_id, {level: -count})
             connection.execute("DELETE FROM sources WHERE id = ?", (source_id,))
 
 

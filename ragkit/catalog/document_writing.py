@@ -11,12 +11,14 @@ import re
 import sqlite3
 import time
 import unicodedata
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import chain
 from typing import Any
 
 from ragkit.catalog.connection import folded, id_list
+from ragkit.catalog.entry_counts import add_to_counts
 from ragkit.catalog.lineage import holds, newest, next_version
 from ragkit.catalog.records import DocumentDraft, EntryDraft, NumberedTokens
 from ragkit.catalog.retries import settle
@@ -247,23 +249,24 @@ def put_entries(
             if len(numbers):
                 packed.append((entry_id, field, numbers.tobytes()))
     connection.executemany("INSERT INTO entry_tokens VALUES (?, ?, ?)", packed)
+    add_to_counts(connection, collection_id, Counter(draft.level for draft in drafts))
 
 
 def copy_entry(connection: sqlite3.Connection, entry_id: int) -> int:
     """Copy an entry without its tokens; return the copy's id."""
-    cursor = connection.execute(
+    new_id, collection_id, level = connection.execute(
         "INSERT INTO entries "
         "(collection_id, document_id, level, position, text_hash, content_key) "
         "SELECT collection_id, document_id, level, position, text_hash, content_key "
-        "FROM entries WHERE id = ? RETURNING id",
+        "FROM entries WHERE id = ? RETURNING id, collection_id, level",
         (entry_id,),
-    )
-    new_id = int(cursor.fetchone()[0])
+    ).fetchone()
+    add_to_counts(connection, collection_id, {level: 1})
     connection.execute(
         "INSERT INTO blocks SELECT ?, start, stop, kind, section FROM blocks WHERE entry_id = ?",
         (new_id, entry_id),
     )
-    return new_id
+    return int(new_id)
 
 
 def remove_entries(
@@ -276,9 +279,12 @@ def remove_entries(
         "SELECT ?, ?, CAST(value AS INTEGER) FROM json_each(?) WHERE true ON CONFLICT DO NOTHING",
         (collection_id, version, packed),
     )
-    connection.execute(
-        "DELETE FROM entries WHERE id IN (SELECT value FROM json_each(?))", (packed,)
-    )
+    removed = connection.execute(
+        "DELETE FROM entries WHERE id IN (SELECT value FROM json_each(?)) RETURNING level",
+        (packed,),
+    ).fetchall()
+    gone = Counter(level for (level,) in removed)
+    add_to_counts(connection, collection_id, {level: -count for level, count in gone.items()})
 
 
 class Vocabulary:

@@ -113,11 +113,13 @@ class Documents:
             parameters,
         )
         by_status = {row[0]: int(row[1]) for row in rows}
-        entries = self._connections.row(f"SELECT COUNT(*) FROM entries WHERE 1{where}", parameters)
+        entries = self._connections.column(
+            f"SELECT entries FROM entry_counts WHERE 1{where}", parameters
+        )
         return Counts(
             **{status.value: by_status.get(status.value, 0) for status in Status},
             chunks=sum(int(row[2] or 0) for row in rows),
-            entries=int(entries[0]),
+            entries=sum(entries),
         )
 
     def text(self, document_id: int) -> str:

@@ -126,12 +126,12 @@ class Entries:
             return holds(connection, version)
 
     def count(self, collection_id: int, levels: Sequence[Level] = tuple(Level)) -> int:
-        """Count the live entries of those levels in a collection."""
-        row = self._connections.row(
-            f"SELECT COUNT(*) FROM entries WHERE collection_id = ? AND {AT_LEVELS}",
+        """Return how many live entries of those levels a collection has."""
+        counted = self._connections.column(
+            f"SELECT entries FROM entry_counts WHERE collection_id = ? AND {AT_LEVELS}",
             (collection_id, _level_list(levels)),
         )
-        return int(row[0])
+        return sum(counted)
 
     def last_id(self) -> int:
         """Return the highest id that an entry has had."""

@@ -18,6 +18,7 @@ from ragkit.catalog.connection import Connections, as_library_error, id_list
 from ragkit.catalog.document_writing import CHUNK_COLUMNS
 from ragkit.catalog.documents import chunk_of_row
 from ragkit.catalog.entries import AT_LEVELS
+from ragkit.catalog.entry_counts import fill_counts, miscounted
 from ragkit.catalog.records import ChunkRecord
 from ragkit.catalog.schema import MIGRATIONS, applied
 from ragkit.errors import LibraryError, LibraryFormatError
@@ -155,6 +156,12 @@ class Integrity:
             (collection_id, collection_id),
         )
 
+    def miscounted(self, collection_id: int | None = None) -> list[int]:
+        """Return collections whose numbers of entries are not those kept; counts every entry."""
+        with self._connections.read() as connection:
+            found = miscounted(connection)
+        return [one for one in found if collection_id in (None, one)]
+
     def removals(self, collection_id: int | None = None) -> int:
         """Count recorded removals."""
         return self._number(
@@ -283,6 +290,11 @@ class Integrity:
                 "DELETE FROM vectors WHERE length(data) <> "
                 "(SELECT 2 * m.dimensions FROM embedders m WHERE m.id = embedder_id)"
             ).rowcount
+
+    def count_entries(self) -> None:
+        """Count the entries of all collections anew."""
+        with self._connections.write() as connection:
+            fill_counts(connection)
 
     # -- size ------------------------------------------------------------------------------
 

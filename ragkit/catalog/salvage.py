@@ -12,6 +12,7 @@ from typing import Any
 
 from ragkit.catalog.chunk_notes import fill_notes
 from ragkit.catalog.copies import JOURNAL, LOG
+from ragkit.catalog.entry_counts import fill_counts
 from ragkit.catalog.lineage import renew_versions
 from ragkit.catalog.schema import migrate
 
@@ -72,6 +73,7 @@ def salvage(damaged: Path, backup: Path | None, target: Path, scratch: Path) -> 
         new.execute(_LOST_THREADS)
         _drop_orphans(new, tables)
         fill_notes(new)
+        fill_counts(new)
         # Old index files may hold rows that were lost, or lack some that the backup brought back.
         renew_versions(new)
         new.execute("COMMIT")

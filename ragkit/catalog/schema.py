@@ -197,6 +197,24 @@ def m017_prompts(connection: sqlite3.Connection) -> None:
             )
 
 
+def m018_entry_counts(connection: sqlite3.Connection) -> None:
+    """Keep how many entries each collection has at each level."""
+    from ragkit.catalog.entry_counts import fill_counts
+
+    execute(connection, _ENTRY_COUNTS)
+    fill_counts(connection)
+
+
+_ENTRY_COUNTS = """
+CREATE TABLE entry_counts (
+    collection_id INTEGER NOT NULL REFERENCES collections ON DELETE CASCADE,
+    level INTEGER NOT NULL,
+    entries INTEGER NOT NULL,
+    PRIMARY KEY (collection_id, level)
+) STRICT, WITHOUT ROWID
+"""
+
+
 MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
     m001_tables,
     m002_context_cache,
@@ -215,6 +233,7 @@ MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
     m015_blocks,
     m016_summaries,
     m017_prompts,
+    m018_entry_counts,
 )
 """In the order in which they are applied. A catalog's version is how many of them it has had."""
 

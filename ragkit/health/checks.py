@@ -271,6 +271,15 @@ def _removals(parts: Parts) -> Iterator[Finding]:
         yield Finding("removals", True, text, count=kept)
 
 
+def _counts(parts: Parts) -> Iterator[Finding]:
+    wrong = len(parts.catalog.integrity.miscounted(parts.collection_id))
+    if wrong:
+        text = f"The number of entries that is kept of {plural(wrong, 'collection')} is wrong."
+        yield Finding("counts", False, text, "rebuild_indexes", wrong)
+    else:
+        yield Finding("counts", True, "The numbers of entries that are kept are right.")
+
+
 def _uploads(parts: Parts) -> Iterator[Finding]:
     lost = [
         path
@@ -335,6 +344,7 @@ _CLOSELY: Mapping[str, _Check] = {
     "contents": _contents,
     "vectors": _vectors,
     "removals": _removals,
+    "counts": _counts,
     "uploads": _uploads,
     "leftovers": _leftovers,
     "backups": _backups,

@@ -76,6 +76,7 @@ def rebuild_indexes(writer: Writer, arguments: Mapping[str, Any], reporter: Repo
     Raises:
         LibraryError: an index could not be written.
     """
+    writer.catalog.integrity.count_entries()
     collections = _chosen(writer, arguments)
     reporter.start("Building the indexes", len(collections) * len(INDEXED_LEVELS))
     entries = 0
@@ -110,6 +111,7 @@ def reread(writer: Writer, _arguments: Mapping[str, Any], reporter: Reporter) ->
         for number in sorted({document.source_id for document in torn.values()})
     ]
     reports = [sync_source(writer, source, reporter) for source in sources]
+    catalog.integrity.count_entries()
     for name in sorted({source.collection for source in sources}):
         writer.indexes.save(catalog.collections.get(name))
     offline = " ".join(report.offline for report in reports if report.offline)

@@ -7,6 +7,8 @@ from ragkit.catalog.lineage import newest, next_version, renew_versions
 from ragkit.errors import CatalogError, NotFoundError
 from ragkit.types import Version
 
+pytestmark = pytest.mark.usefixtures("counted")
+
 
 def test_collections_are_made_once_and_listed_by_name(catalog):
     second, first = catalog.collections.ensure("b"), catalog.collections.ensure("a")

@@ -63,7 +63,9 @@ def drafted(shelf, document_id, index=0, answer=ANSWER, **changed):
 
 
 def put(shelf, *drafts):
-    return shelf.catalog.contexts.put(drafts, shelf.embedder_id)
+    stored = shelf.catalog.contexts.put(drafts, shelf.embedder_id)
+    assert shelf.catalog.integrity.miscounted() == []
+    return stored
 
 
 def levels(shelf):

@@ -11,6 +11,8 @@ from ragkit.catalog.records import Counts
 from ragkit.errors import CatalogError, NotFoundError
 from ragkit.types import FileState, Page, Section, Status
 
+pytestmark = pytest.mark.usefixtures("counted")
+
 _KEPT = (
     *("source_id", "collection_id", "path", "size", "mtime_ns", "hash", "pipeline_fingerprint"),
     "title",

@@ -10,6 +10,8 @@ from ragkit.catalog.records import NumberedTokens
 from ragkit.indexes.rows import EntryRows
 from ragkit.types import FIELD_CODES, LEVEL_CODES, Field, Level
 
+pytestmark = pytest.mark.usefixtures("counted")
+
 
 def _words(catalog, rows: EntryRows, field: Field) -> list[list[str]]:
     vocabulary = dict(catalog.connections.rows("SELECT id, token FROM vocabulary"))

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+import pytest
 from support import entry
 
 from ragkit.types import LEVEL_CODES, Field, Level
+
+pytestmark = pytest.mark.usefixtures("counted")
 
 OLD, NEW = ["bills", "2023"], ["archive"]
 

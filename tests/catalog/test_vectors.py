@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
 from ragkit.catalog.vectors import MissingVectors
 from ragkit.types import Level
+
+pytestmark = pytest.mark.usefixtures("counted")
 
 
 def _other(shelf):

@@ -11,6 +11,7 @@ import pytest
 from small_library import HANDBOOK, add, find, open_library, paths, sync, without_times, write_files
 
 from ragkit.catalog import Catalog
+from ragkit.health.findings import Depth
 from ragkit.indexes.local import backend, collection, packed
 from ragkit.indexes.local.files import generations, number_of
 from ragkit.indexes.tokenizer import TOKENIZER_VERSION
@@ -117,6 +118,13 @@ def test_an_index_that_does_not_hold_all_that_it_should_is_made_again(place):
         connection.execute("DELETE FROM documents WHERE path = 'notes/garten.txt'")
     catalog.close()
     library = open_library(place)
+    assert "notes/garten.txt" not in paths(find(library, "Tomaten"))
+    assert "counts" in [one.name for one in library.health.check(Depth.CHECK) if not one.ok]
+    library.catalog.integrity.count_entries()
+    library.close()
+    library = open_library(place)
+    answer = find(library, "Tomatenbeete")
+    assert any("some of its entries were missing" in notice for notice in answer.notices)
     assert "notes/garten.txt" not in paths(find(library, "Tomaten"))
     assert paths(find(library, "refund"))[0] == "handbook/refunds.md"
     library.close()

@@ -43,6 +43,7 @@ _TITLES = {
     "contents": "Contents",
     "vectors": "Vectors",
     "removals": "Removals",
+    "counts": "Counts",
     "uploads": "Uploads",
     "backups": "Backups",
     "leftovers": "Leftovers",
