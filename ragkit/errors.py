@@ -171,18 +171,15 @@ class ContextRejectedError(ModelError):
 class OllamaError(ModelError):
     """Ollama did not do what it was asked.
 
-    ``transient``: the same call may succeed later with nothing changed. ``concerns_all``: other
-    calls to the same model would fail as well, so that a queue should wait.
+    ``concerns_all``: other calls to the same model would fail as well, so that a queue should wait.
     """
 
-    transient = False
     concerns_all = False
 
 
 class OllamaUnreachableError(OllamaError):
     """Nothing answers at Ollama's address, or the connection broke."""
 
-    transient = True
     concerns_all = True
 
 
@@ -193,13 +190,10 @@ class OllamaRestingError(OllamaUnreachableError):
 class OllamaTimeoutError(OllamaError):
     """Ollama took longer than the settings allow."""
 
-    transient = True
-
 
 class OllamaOutOfMemoryError(OllamaError):
     """The model does not fit into free memory."""
 
-    transient = True
     concerns_all = True
 
 
@@ -221,8 +215,6 @@ class InputTooLongError(OllamaError):
 
 class OllamaServerError(OllamaError):
     """Ollama reported a failure of its own."""
-
-    transient = True
 
 
 class OllamaAnswerError(OllamaError):

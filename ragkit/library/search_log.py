@@ -103,12 +103,6 @@ class LoggedSearch:
         return self.nothing_close or not self.results
 
     @property
-    def is_recent(self) -> bool:
-        """Whether a person typed it on a page, and it found something."""
-        short = self.chunked is None and not self.cut
-        return self.door is Door.PAGE and self.typed and short and self.results > 0
-
-    @property
     def best(self) -> float | None:
         """The best score that was shown; ``None`` where there was none."""
         return max((one.score for one in self.shown), default=None)
