@@ -13,6 +13,7 @@ from ragkit.catalog.documents import Documents
 from ragkit.catalog.entries import Entries
 from ragkit.catalog.jobs import Jobs
 from ragkit.catalog.marker import mark
+from ragkit.catalog.sqlite import SqliteConnections
 from ragkit.catalog.vectors import Embedders, Vectors
 
 if TYPE_CHECKING:
@@ -127,7 +128,22 @@ class Catalog:
         Raises:
             LibraryError: when it is not there, damaged, or newer than this program.
         """
-        return cls(Connections(file, create=create))
+        return cls(SqliteConnections(file, create=create))
+
+    @classmethod
+    def open_server(cls, url: str, *, create: bool = False) -> Catalog:
+        """Open the catalog at ``postgresql://user@host/database?schema=NAME``.
+
+        It is brought to the newest version. Without ``schema`` it lies in the schema ``ragkit``.
+
+        Raises:
+            SettingsError: the address cannot be read.
+            LibraryError: the server does not answer, psycopg is missing, there is no library and
+                none is to be made, or a newer program has written it.
+        """
+        from ragkit.catalog.postgres.connections import PostgresConnections
+
+        return cls(PostgresConnections(url, create=create))
 
     def get_meta(self, key: str) -> Any:
         """Return the JSON value that is stored under a key, or ``None``."""

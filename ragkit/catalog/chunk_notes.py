@@ -7,13 +7,12 @@ for, a row a chunk. A row is written with its context and goes with it.
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial, reduce
 from typing import TYPE_CHECKING, Any
 
-from ragkit.catalog.connection import Connections, folded
+from ragkit.catalog.connection import Connections, Transaction, folded
 from ragkit.catalog.document_writing import speaker_key
 from ragkit.indexes.tokenizer import index_tokens, tokenize
 from ragkit.types import LEVEL_CODES, Level
@@ -87,7 +86,7 @@ def topic_key(text: str) -> str:
 # -- writing -------------------------------------------------------------------------------
 
 
-def put_notes(connection: sqlite3.Connection, place: tuple[int, int], notes: ChunkNotes) -> None:
+def put_notes(connection: Transaction, place: tuple[int, int], notes: ChunkNotes) -> None:
     """Write the notes of a chunk, by document id and index, in place of those it had."""
     topic, speakers = topic_key(notes.topic), _speakers(connection, place, notes.speakers)
     connection.execute("DELETE FROM chunk_notes WHERE document_id = ? AND chunk_idx = ?", place)
@@ -103,7 +102,7 @@ def put_notes(connection: sqlite3.Connection, place: tuple[int, int], notes: Chu
         )  # fmt: skip
 
 
-def fill_notes(connection: sqlite3.Connection) -> None:
+def fill_notes(connection: Transaction) -> None:
     """Write the notes of all contexts anew; one whose details cannot be read notes nothing."""
     rows = connection.execute("SELECT document_id, chunk_idx, details FROM contexts").fetchall()
     for document_id, index, details in rows:
@@ -114,7 +113,7 @@ def fill_notes(connection: sqlite3.Connection) -> None:
         put_notes(connection, (document_id, index), noted)
 
 
-def _speakers(connection: sqlite3.Connection, place: tuple[int, int], names: Sequence[str]) -> str:
+def _speakers(connection: Transaction, place: tuple[int, int], names: Sequence[str]) -> str:
     """Return the keys of those names that the chunk's own text has.
 
     None in a document whose reader knows who speaks: there a name in the text is only mentioned.

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ragkit.catalog.chunk_notes import notes_of, put_notes
-from ragkit.catalog.connection import id_list
+from ragkit.catalog.connection import Transaction, id_list
 from ragkit.catalog.document_writing import (
     TokenIds,
     copy_entry,
@@ -35,14 +34,14 @@ _OWN_LEVELS = json.dumps(
 class _Scope:
     """The values that all entries of one collection share in a transaction."""
 
-    connection: sqlite3.Connection
+    connection: Transaction
     ids: TokenIds
     collection_id: int
     version: int
 
 
 def put_contexts(
-    connection: sqlite3.Connection,
+    connection: Transaction,
     ids: TokenIds,
     drafts: Sequence[ContextDraft],
     embedder_id: int,
@@ -73,7 +72,7 @@ def put_contexts(
     return stored
 
 
-def remember_answer(connection: sqlite3.Connection, key: bytes, answer: ContextAnswer) -> None:
+def remember_answer(connection: Transaction, key: bytes, answer: ContextAnswer) -> None:
     """Cache an answer by the key of the text that it is about."""
     connection.execute(
         "INSERT INTO context_cache VALUES (?, ?, ?, ?, ?) "
@@ -102,7 +101,7 @@ def unpack_answer(text: str) -> ContextAnswer:
 
 
 def _still_current(
-    connection: sqlite3.Connection,
+    connection: Transaction,
     document_id: int,
     document_hash: str,
     drafts: Sequence[ContextDraft],
@@ -182,7 +181,7 @@ def _copy_chunk_entry(scope: _Scope, old_id: int, tokens: Mapping[int, list[str]
     )
 
 
-def _store(connection: sqlite3.Connection, draft: ContextDraft) -> None:
+def _store(connection: Transaction, draft: ContextDraft) -> None:
     answer = draft.answer
     status = ContextStatus.TRUNCATED if answer.truncated else ContextStatus.COMPLETE
     connection.execute(

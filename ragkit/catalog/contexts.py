@@ -7,12 +7,11 @@ from, so that they outlive the rows of a document that is read again.
 from __future__ import annotations
 
 import json
-import sqlite3
 import time
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from ragkit.catalog.connection import Connections, conditions
+from ragkit.catalog.connection import Connections, Transaction, conditions
 from ragkit.catalog.context_writing import put_contexts, remember_answer, unpack_answer
 from ragkit.catalog.document_writing import Vocabulary
 from ragkit.catalog.records import (
@@ -343,7 +342,7 @@ class Contexts:
         return tuple(row)
 
 
-def _note_asked(connection: sqlite3.Connection) -> None:
+def _note_asked(connection: Transaction) -> None:
     """Note that contexts were asked for again, which the writer polls for."""
     connection.execute(
         "INSERT INTO meta VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import re
-import sqlite3
 import time
 import unicodedata
 from collections import Counter
@@ -17,7 +16,7 @@ from contextlib import contextmanager
 from itertools import chain
 from typing import Any
 
-from ragkit.catalog.connection import folded, id_list
+from ragkit.catalog.connection import Transaction, folded, id_list
 from ragkit.catalog.entry_counts import add_to_counts
 from ragkit.catalog.lineage import holds, newest, next_version
 from ragkit.catalog.records import DocumentDraft, EntryDraft, NumberedTokens
@@ -43,7 +42,7 @@ _EMPTY = {
 
 
 def put_document(
-    connection: sqlite3.Connection, token_ids: TokenIds, draft: DocumentDraft, embedder_id: int
+    connection: Transaction, token_ids: TokenIds, draft: DocumentDraft, embedder_id: int
 ) -> int:
     """Write a document in place of what was stored for its path; return its id."""
     document_id = upsert_document(
@@ -80,7 +79,7 @@ def put_document(
 
 
 def upsert_document(
-    connection: sqlite3.Connection,
+    connection: Transaction,
     source_id: int,
     collection_id: int,
     file: FileState,
@@ -110,7 +109,7 @@ def upsert_document(
 
 
 def clear_document(
-    connection: sqlite3.Connection,
+    connection: Transaction,
     document_id: int,
     collection_id: int,
     version: int | None = None,
@@ -127,7 +126,7 @@ def clear_document(
         connection.execute(f"DELETE FROM {table} WHERE document_id = ?", (document_id,))
 
 
-def _put_contents(connection: sqlite3.Connection, document_id: int, draft: DocumentDraft) -> None:
+def _put_contents(connection: Transaction, document_id: int, draft: DocumentDraft) -> None:
     connection.execute("INSERT INTO texts VALUES (?, ?)", (document_id, draft.text))
     connection.executemany(
         "INSERT INTO sections VALUES (?, ?, ?, ?, ?, ?)",
@@ -162,7 +161,7 @@ def _put_contents(connection: sqlite3.Connection, document_id: int, draft: Docum
     )
 
 
-def _put_speakers(connection: sqlite3.Connection, document_id: int, draft: DocumentDraft) -> None:
+def _put_speakers(connection: Transaction, document_id: int, draft: DocumentDraft) -> None:
     rows = {
         (document_id, record.level, record.position, speaker_key(record.speaker), record.day)
         for record in draft.speakers
@@ -188,9 +187,7 @@ def _json(value: object) -> str:
 # -- vectors and entries -------------------------------------------------------------------
 
 
-def put_vectors(
-    connection: sqlite3.Connection, embedder_id: int, vectors: Mapping[bytes, bytes]
-) -> None:
+def put_vectors(connection: Transaction, embedder_id: int, vectors: Mapping[bytes, bytes]) -> None:
     """Store vectors by text hash; those that are there stay."""
     connection.executemany(
         "INSERT INTO vectors (text_hash, embedder_id, data) VALUES (?, ?, ?) "
@@ -200,7 +197,7 @@ def put_vectors(
 
 
 def put_entries(
-    connection: sqlite3.Connection,
+    connection: Transaction,
     token_ids: TokenIds,
     collection_id: int,
     document_id: int,
@@ -252,7 +249,7 @@ def put_entries(
     add_to_counts(connection, collection_id, Counter(draft.level for draft in drafts))
 
 
-def copy_entry(connection: sqlite3.Connection, entry_id: int) -> int:
+def copy_entry(connection: Transaction, entry_id: int) -> int:
     """Copy an entry without its tokens; return the copy's id."""
     new_id, collection_id, level = connection.execute(
         "INSERT INTO entries "
@@ -270,7 +267,7 @@ def copy_entry(connection: sqlite3.Connection, entry_id: int) -> int:
 
 
 def remove_entries(
-    connection: sqlite3.Connection, collection_id: int, version: int, entry_ids: Sequence[int]
+    connection: Transaction, collection_id: int, version: int, entry_ids: Sequence[int]
 ) -> None:
     """Delete entries of a collection and record the removal."""
     packed = id_list(entry_ids)
@@ -323,12 +320,12 @@ class TokenIds:
         self.added: dict[str, int] = {}
         self._checked = False
 
-    def _check(self, connection: sqlite3.Connection) -> None:
+    def _check(self, connection: Transaction) -> None:
         if self._cache and not holds(connection, self.as_of):
             self._cache, self.of_another_history = {}, True
         self.as_of, self._checked = newest(connection), True
 
-    def of(self, connection: sqlite3.Connection, tokens: Iterable[str]) -> dict[str, int]:
+    def of(self, connection: Transaction, tokens: Iterable[str]) -> dict[str, int]:
         """Return ids of all the tokens, assigning new ones where needed."""
         if not self._checked:
             self._check(connection)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 from ragkit.catalog.collections import Collections
-from ragkit.catalog.connection import Connections, id_list
+from ragkit.catalog.connection import Connections, Transaction, id_list
 from ragkit.catalog.lineage import holds
 from ragkit.catalog.vocabulary import Vocabulary
 from ragkit.errors import IndexCorruptError
@@ -134,9 +133,9 @@ class Entries:
         return sum(counted)
 
     def last_id(self) -> int:
-        """Return the highest id that an entry has had."""
-        row = self._connections.row("SELECT seq FROM sqlite_sequence WHERE name = 'entries'")
-        return int(row[0]) if row else 0
+        """Return the highest id of an entry; those that come have higher ones."""
+        row = self._connections.row("SELECT coalesce(max(id), 0) FROM entries")
+        return int(row[0])
 
     def chunk_ids(self, collection_id: int) -> NDArray[np.int64]:
         """Return ids of the own entries of a collection's chunks, ascending."""
@@ -299,7 +298,7 @@ def _short_keys(keys: Sequence[bytes]) -> NDArray[np.uint64]:
 
 
 def _vectors(
-    connection: sqlite3.Connection,
+    connection: Transaction,
     scope: _Scope,
     ids: NDArray[np.int64],
     embedder_id: int | None,
@@ -326,7 +325,7 @@ def _vectors(
 
 
 def _tokens(
-    connection: sqlite3.Connection, scope: _Scope, ids: NDArray[np.int64], field: int
+    connection: Transaction, scope: _Scope, ids: NDArray[np.int64], field: int
 ) -> TokenColumn:
     import numpy as np
 

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import sqlite3
+from ragkit.catalog.connection import Transaction
 
 
-def execute(connection: sqlite3.Connection, statements: str) -> None:
+def execute(connection: Transaction, statements: str) -> None:
     """Run statements one by one: ``executescript`` would end the transaction that they are in."""
     for statement in statements.split(";\n"):
         if statement.strip():
             connection.execute(statement)
 
 
-def m001_tables(connection: sqlite3.Connection) -> None:
+def m001_tables(connection: Transaction) -> None:
     """Lay the tables of the first version."""
     execute(connection, _FIRST)
 
@@ -184,7 +184,7 @@ CREATE TABLE worker (
 """
 
 
-def m002_context_cache(connection: sqlite3.Connection) -> None:
+def m002_context_cache(connection: Transaction) -> None:
     """Keep what models wrote beyond the life of a document's version, and find work quickly."""
     execute(connection, _CONTEXT_CACHE)
 
@@ -206,7 +206,7 @@ CREATE INDEX entries_by_document ON entries (document_id, position, level);
 """
 
 
-def m003_speakers(connection: sqlite3.Connection) -> None:
+def m003_speakers(connection: Transaction) -> None:
     """Say who speaks where and on which days: by level and position, as entries are named."""
     execute(connection, _SPEAKERS)
 
@@ -223,7 +223,7 @@ CREATE TABLE speakers (
 """
 
 
-def m004_judgments(connection: sqlite3.Connection) -> None:
+def m004_judgments(connection: Transaction) -> None:
     """Keep what people found right: spans of documents, which no change of chunks can lose."""
     execute(connection, _JUDGMENTS)
 
@@ -260,7 +260,7 @@ CREATE INDEX votes_by_collection ON votes (collection_id);
 """
 
 
-def m005_runs(connection: sqlite3.Connection) -> None:
+def m005_runs(connection: Transaction) -> None:
     """Keep what evaluations found, question by question, so that later ones can be compared."""
     execute(connection, _RUNS)
 
@@ -300,7 +300,7 @@ CREATE TABLE run_values (
 """
 
 
-def m006_embedder_choice(connection: sqlite3.Connection) -> None:
+def m006_embedder_choice(connection: Transaction) -> None:
     """Keep which embedder answers, which did before, and which one the library is moved to."""
     execute(connection, _EMBEDDER_CHOICE)
 

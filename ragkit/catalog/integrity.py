@@ -14,13 +14,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ragkit.catalog.connection import Connections, as_library_error, id_list
+from ragkit.catalog.connection import Connections, id_list
 from ragkit.catalog.document_writing import CHUNK_COLUMNS
 from ragkit.catalog.documents import chunk_of_row
 from ragkit.catalog.entries import AT_LEVELS
 from ragkit.catalog.entry_counts import fill_counts, miscounted
 from ragkit.catalog.records import ChunkRecord
 from ragkit.catalog.schema import MIGRATIONS, applied
+from ragkit.catalog.sqlite import as_library_error
 from ragkit.errors import LibraryError, LibraryFormatError
 from ragkit.types import LEVEL_CODES, BlockKind, InnerBlock, Level, Markup, Section
 

@@ -8,10 +8,10 @@ change can be recognised as of this history, or not.
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Iterable
 from secrets import token_hex
 
+from ragkit.catalog.connection import Transaction
 from ragkit.types import Version
 
 VERSION = "c.version, coalesce((SELECT l.token FROM lineage l WHERE l.version = c.version), '')"
@@ -21,14 +21,14 @@ _KEPT_CHANGES = 1000
 _CHANGE = "INSERT INTO lineage (token) VALUES (?) RETURNING version"
 
 
-def next_version(connection: sqlite3.Connection, collection_id: int) -> int:
+def next_version(connection: Transaction, collection_id: int) -> int:
     """Give a collection the next number of the library's changes; return it."""
     version = int(connection.execute(_CHANGE, (token_hex(16),)).fetchone()[0])
     connection.execute("UPDATE collections SET version = ? WHERE id = ?", (version, collection_id))
     return version
 
 
-def renew_versions(connection: sqlite3.Connection) -> None:
+def renew_versions(connection: Transaction) -> None:
     """Give every collection a version that is of no history: what was derived is derived again.
 
     For a catalog that was put together from what could be saved of a damaged one.
@@ -43,7 +43,7 @@ def renew_versions(connection: sqlite3.Connection) -> None:
         next_version(connection, collection_id)
 
 
-def holds(connection: sqlite3.Connection, version: Version) -> bool:
+def holds(connection: Transaction, version: Version) -> bool:
     """Return whether a version is of this catalog's history; 0, before any change, always is."""
     if not version.number:
         return True
@@ -51,13 +51,13 @@ def holds(connection: sqlite3.Connection, version: Version) -> bool:
     return bool(row.fetchone() == (version.token,))
 
 
-def newest(connection: sqlite3.Connection) -> Version:
+def newest(connection: Transaction) -> Version:
     """Return the newest change of the library."""
     row = connection.execute("SELECT version, token FROM lineage ORDER BY version DESC LIMIT 1")
     return Version(*(row.fetchone() or (0, "")))
 
 
-def forget(connection: sqlite3.Connection, needed: Iterable[int]) -> None:
+def forget(connection: Transaction, needed: Iterable[int]) -> None:
     """Delete old changes, but none that are ``needed`` or that a collection stands at."""
     connection.execute(
         "DELETE FROM lineage WHERE version <= (SELECT max(version) FROM lineage) - ? "

@@ -86,7 +86,7 @@ def _check(values: dict[str, Any]) -> str:
 
 def mark(connections: Connections) -> None:
     """Note what the catalog holds now. That it cannot be noted is no reason to fail."""
-    if connections.read_only:
+    if connections.read_only or connections.file is None:
         return
     paths = LibraryPaths(connections.file.parent)
     try:
@@ -94,7 +94,7 @@ def mark(connections: Connections) -> None:
         # Waits for the disk: the marker must never be ahead of the catalog.
         connection.execute("PRAGMA synchronous = FULL")
         try:
-            with connections.write() as connection:
+            with connections.write():
                 noted = noted_in(connection)
                 identity = noted.get("identity") or uuid.uuid4().hex
                 saved = int(noted.get("saved", 0)) + 1

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Sequence
 
+from ragkit.catalog.connection import Transaction
 from ragkit.catalog.document_writing import TokenIds, copy_entry, remove_entries
 from ragkit.catalog.lineage import next_version
 from ragkit.types import FIELD_CODES, INDEXED_LEVELS, LEVEL_CODES, Field, Level
@@ -15,7 +15,7 @@ _TEXT, _FOLDERS = FIELD_CODES[Field.TEXT], FIELD_CODES[Field.FOLDERS]
 
 
 def move_entries(
-    connection: sqlite3.Connection, token_ids: TokenIds, document_id: int, folders: Sequence[str]
+    connection: Transaction, token_ids: TokenIds, document_id: int, folders: Sequence[str]
 ) -> None:
     """Replace the entries of a document by such with the words of other folders.
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import sqlite3
 import time
 from datetime import datetime
 
-from ragkit.catalog.connection import Connections
+from ragkit.catalog.connection import Connections, Transaction
 from ragkit.types import Status
 
 DELAYS = (60.0, 300.0, 1800.0)
@@ -58,7 +57,7 @@ def is_due(retry_at: float | None, now: float) -> bool:
     return retry_at is not None and not now < retry_at <= now + DELAYS[-1]
 
 
-def postpone(connection: sqlite3.Connection, document_id: int, now: float) -> float:
+def postpone(connection: Transaction, document_id: int, now: float) -> float:
     """Note that a file could not be read now; return since when that is so."""
     connection.execute(
         "INSERT INTO retries (document_id, since, attempts, retry_at) VALUES (?, ?, 0, ?) "
@@ -77,9 +76,7 @@ def postpone(connection: sqlite3.Connection, document_id: int, now: float) -> fl
     return float(since)
 
 
-def keep_indexed(
-    connection: sqlite3.Connection, source_id: int, path: str, reason: str
-) -> int | None:
+def keep_indexed(connection: Transaction, source_id: int, path: str, reason: str) -> int | None:
     """Leave an indexed document as it is, with a note that it could not be read.
 
     Returns its id, or ``None`` when nothing is indexed of that path.
@@ -96,6 +93,6 @@ def keep_indexed(
     return int(row[0])
 
 
-def settle(connection: sqlite3.Connection, document_id: int) -> None:
+def settle(connection: Transaction, document_id: int) -> None:
     """Forget that a file could not be read."""
     connection.execute("DELETE FROM retries WHERE document_id = ?", (document_id,))

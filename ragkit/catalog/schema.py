@@ -12,6 +12,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
+from ragkit.catalog.connection import Transaction
 from ragkit.catalog.first_tables import (
     execute,
     m001_tables,
@@ -24,12 +25,12 @@ from ragkit.catalog.first_tables import (
 from ragkit.errors import LibraryFormatError
 
 
-def m007_writers(connection: sqlite3.Connection) -> None:
+def m007_writers(connection: Transaction) -> None:
     """Say which model wrote the question of a judgment; empty where no model did."""
     execute(connection, "ALTER TABLE judgments ADD COLUMN writer TEXT NOT NULL DEFAULT ''")
 
 
-def m008_lineage(connection: sqlite3.Connection) -> None:
+def m008_lineage(connection: Transaction) -> None:
     """Give every change of a collection a number of its own and a token that no other has."""
     execute(connection, _LINEAGE)
 
@@ -41,7 +42,7 @@ FROM (SELECT version FROM collections UNION SELECT version FROM removed_entries)
 """
 
 
-def m010_retries(connection: sqlite3.Connection) -> None:
+def m010_retries(connection: Transaction) -> None:
     """Say which files could not be read for a reason that passes, and when they are tried again."""
     execute(connection, _RETRIES)
 
@@ -56,12 +57,12 @@ CREATE TABLE retries (
 """
 
 
-def m009_file_stamps(connection: sqlite3.Connection) -> None:
+def m009_file_stamps(connection: Transaction) -> None:
     """Keep each file's device, inode and ctime; without them it is hashed at the next sync."""
     execute(connection, "ALTER TABLE documents ADD COLUMN stamp TEXT NOT NULL DEFAULT ''")
 
 
-def m011_threads(connection: sqlite3.Connection) -> None:
+def m011_threads(connection: Transaction) -> None:
     """Keep questions that follow one another with their answers; no collection takes them along."""
     execute(connection, _THREADS)
 
@@ -89,7 +90,7 @@ CREATE INDEX turns_by_thread ON turns (thread_id, id)
 """
 
 
-def m012_question_filters(connection: sqlite3.Connection) -> None:
+def m012_question_filters(connection: Transaction) -> None:
     """Say what a question of a set is restricted to, also where it was asked for a run."""
     execute(connection, _QUESTION_FILTERS)
 
@@ -100,13 +101,13 @@ ALTER TABLE run_values ADD COLUMN filter TEXT NOT NULL DEFAULT ''
 """
 
 
-def m013_parents(connection: sqlite3.Connection) -> None:
+def m013_parents(connection: Transaction) -> None:
     """Say which chunks make a parent. Until a document is cut anew, each is one by itself."""
     execute(connection, "ALTER TABLE chunks ADD COLUMN parent INTEGER NOT NULL DEFAULT 0")
     execute(connection, "UPDATE chunks SET parent = idx")
 
 
-def m014_chunk_notes(connection: sqlite3.Connection) -> None:
+def m014_chunk_notes(connection: Transaction) -> None:
     """Keep what contexts note of chunks where filters find it, and fill it from the contexts."""
     from ragkit.catalog.chunk_notes import fill_notes
 
@@ -140,7 +141,7 @@ CREATE INDEX chunk_notes_speakers ON chunk_notes (collection_id, speakers) WHERE
 """
 
 
-def m015_blocks(connection: sqlite3.Connection) -> None:
+def m015_blocks(connection: Transaction) -> None:
     """Say which table, list or code block an entry finer than a chunk stands for."""
     execute(connection, _BLOCKS)
 
@@ -156,7 +157,7 @@ CREATE TABLE blocks (
 """
 
 
-def m016_summaries(connection: sqlite3.Connection) -> None:
+def m016_summaries(connection: Transaction) -> None:
     """Keep a summary of each long document, and have what contexts cost summed up by an index."""
     execute(connection, _SUMMARIES)
 
@@ -177,7 +178,7 @@ CREATE INDEX contexts_by_document ON contexts (document_id, status, tokens, seco
 """
 
 
-def m017_prompts(connection: sqlite3.Connection) -> None:
+def m017_prompts(connection: Transaction) -> None:
     """Take up the prompts that stood in files beside the catalog, those for all for each."""
     file = connection.execute("PRAGMA database_list").fetchone()[2]
     folder = Path(file).parent / "prompts"
@@ -197,7 +198,7 @@ def m017_prompts(connection: sqlite3.Connection) -> None:
             )
 
 
-def m018_entry_counts(connection: sqlite3.Connection) -> None:
+def m018_entry_counts(connection: Transaction) -> None:
     """Keep how many entries each collection has at each level."""
     from ragkit.catalog.entry_counts import fill_counts
 
@@ -215,7 +216,7 @@ CREATE TABLE entry_counts (
 """
 
 
-MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
+MIGRATIONS: tuple[Callable[[Transaction], None], ...] = (
     m001_tables,
     m002_context_cache,
     m003_speakers,
@@ -246,6 +247,11 @@ def applied(connection: sqlite3.Connection) -> set[str]:
     return {str(row[0]).partition(" ")[0] for row in rows}
 
 
+def migration_note(name: str) -> tuple[str, str]:
+    """Return key and value by which a catalog notes that it has had a migration."""
+    return f"migration {name[1:4]}", f"{name} {time.time():.0f}"
+
+
 def needs_migration(connection: sqlite3.Connection) -> bool:
     """Return whether a catalog is of an earlier version; one without tables is of none."""
     version = int(connection.execute("PRAGMA user_version").fetchone()[0])
@@ -273,15 +279,14 @@ def migrate(connection: sqlite3.Connection) -> None:
             _apply(connection, step)
 
 
-def _apply(connection: sqlite3.Connection, step: Callable[[sqlite3.Connection], None]) -> None:
+def _apply(connection: sqlite3.Connection, step: Callable[[Transaction], None]) -> None:
     connection.execute("BEGIN IMMEDIATE")
     try:
         had = applied(connection)
         if step.__name__ not in had:
             step(connection)
             connection.execute(
-                "INSERT OR REPLACE INTO meta VALUES (?, ?)",
-                (f"migration {step.__name__[1:4]}", f"{step.__name__} {time.time():.0f}"),
+                "INSERT OR REPLACE INTO meta VALUES (?, ?)", migration_note(step.__name__)
             )
             connection.execute(f"PRAGMA user_version = {len(had) + 1}")
         connection.execute("COMMIT")

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sqlite3
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from ragkit.catalog.connection import Connections, id_list
+from ragkit.catalog.connection import Connections, Transaction, id_list
 from ragkit.catalog.document_writing import (
     copy_entry,
     put_vectors,
@@ -295,7 +294,7 @@ def _batches(hashes: Iterable[bytes]) -> Iterator[Sequence[bytes]]:
         yield batch
 
 
-def _renew_entries(connection: sqlite3.Connection, hashes: Iterable[bytes]) -> None:
+def _renew_entries(connection: Transaction, hashes: Iterable[bytes]) -> None:
     """Replace the entries of these texts, and those of the same position, in order of id."""
     rows: set[tuple[int, int]] = set()
     for batch in _batches(hashes):

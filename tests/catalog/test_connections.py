@@ -8,7 +8,7 @@ import pytest
 from support import Shelf
 
 from ragkit.catalog import Catalog
-from ragkit.catalog.connection import Connections, as_library_error
+from ragkit.catalog.sqlite import SqliteConnections, as_library_error
 from ragkit.errors import CatalogError, LibraryError, RagkitError
 
 
@@ -281,7 +281,7 @@ def test_a_read_only_database_refuses_to_write_in_plain_words(library_paths, cat
 
 def test_a_busy_library_says_so(library_paths, catalog, monkeypatch):
     monkeypatch.setattr("ragkit.catalog.connection._BUSY_MILLISECONDS", 50)
-    other = Connections(library_paths.catalog, create=False)
+    other = SqliteConnections(library_paths.catalog, create=False)
     with (
         catalog.connections.write(),
         pytest.raises(CatalogError, match="busy"),

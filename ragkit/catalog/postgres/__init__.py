@@ -1,0 +1,1 @@
+"""The catalog on a server of PostgreSQL: the same tables and queries, for several machines."""

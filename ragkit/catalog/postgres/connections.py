@@ -1,0 +1,261 @@
+"""Connections to a catalog on a server: a few for a process, replaced when the server goes away."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, TypeVar
+
+import psycopg
+
+from ragkit.catalog.postgres.address import parse_address
+from ragkit.catalog.postgres.dialect import defines, definitions, translated
+from ragkit.catalog.postgres.failures import as_library_error, is_lost, no_server
+from ragkit.catalog.postgres.schema import is_current, prepare
+from ragkit.catalog.postgres.values import adapt
+from ragkit.errors import CatalogError, LibraryBusyError, UnstorableError
+
+_MOST_CONNECTIONS = 16
+_RETRY_SECONDS = 20.0
+_WAIT_SECONDS = 60
+_LOCK = 0x7261676B
+"""What advisory locks of ragkit begin with; the schema's name is the other half."""
+
+_T = TypeVar("_T")
+_Psycopg = psycopg.Connection[Any]
+
+
+class PostgresTransaction:
+    """A transaction, to which statements in SQLite's words are put."""
+
+    def __init__(self, connection: _Psycopg) -> None:
+        self.connection = connection
+
+    def execute(self, query: str, parameters: Sequence[Any] = ()) -> psycopg.Cursor[Any]:
+        """Run a statement."""
+        if defines(query):
+            return self.connection.execute(";\n".join(definitions(query)), prepare=False)
+        statement = translated(query)
+        return self.connection.execute(statement.text, statement.values(parameters))
+
+    def executemany(self, query: str, rows: Iterable[Sequence[Any]]) -> psycopg.Cursor[Any]:
+        """Run a statement for each row of parameters, without waiting for each answer."""
+        statement = translated(query)
+        cursor = self.connection.cursor()
+        cursor.executemany(statement.text, [statement.values(row) for row in rows])
+        return cursor
+
+
+class PostgresConnections:
+    """A pool of connections, each used by one thread at a time (``catalog.connection``).
+
+    What only reads is tried again on a new connection when one is lost, for as long as a replica
+    may take to become the primary. A transaction that has begun is not: its caller is told.
+    """
+
+    def __init__(self, url: str, *, create: bool) -> None:
+        self.address = parse_address(url)
+        self.file: Path | None = None
+        self.identity: tuple[int, int] | None = (0, 0)
+        self.wrote = False
+        self.read_only = False
+        self._local = threading.local()
+        self._idle: deque[_Psycopg] = deque()
+        self._places = threading.BoundedSemaphore(_MOST_CONNECTIONS)
+        self._guard = threading.Lock()
+        self._closed = False
+        try:
+            self._begin(create=create)
+        except BaseException:
+            self.close()
+            raise
+
+    def _begin(self, *, create: bool) -> None:
+        with self._borrowed() as connection:
+            self.read_only = _is_replica(connection)
+            if is_current(PostgresTransaction(connection)):
+                return
+        with self.write() as transaction:
+            prepare(transaction.connection, transaction, self.address, create=create)
+        # What was laid is no change that a person made.
+        self.wrote = False
+
+    # -- connections -----------------------------------------------------------------------
+
+    def get(self) -> None:
+        """Raise if this is closed."""
+        if self._closed:
+            raise CatalogError("The library is closed.", "Open it again.")
+
+    @contextmanager
+    def _borrowed(self) -> Iterator[_Psycopg]:
+        """Lend a connection, trying for some seconds to make one; a lost one is not kept."""
+        self.get()
+        if not self._places.acquire(timeout=_WAIT_SECONDS):
+            raise LibraryBusyError("The library is busy.", "Try again in a moment.")
+        try:
+            connection = self._take()
+            try:
+                yield connection
+            finally:
+                self._give_back(connection)
+        finally:
+            self._places.release()
+
+    def _take(self) -> _Psycopg:
+        with self._guard:
+            if self._idle:
+                return self._idle.pop()
+        deadline = time.monotonic() + _RETRY_SECONDS
+        while True:
+            try:
+                connection = psycopg.connect(self.address.conninfo, autocommit=True)
+                adapt(connection)
+                return connection
+            except (psycopg.OperationalError, psycopg.InterfaceError) as error:
+                found = no_server(self.address, error)
+                # At first somebody looks at the screen, and the address may be wrong.
+                if not hasattr(self, "_answered") or time.monotonic() > deadline:
+                    raise found from None
+            time.sleep(0.1)
+
+    def _give_back(self, connection: _Psycopg) -> None:
+        idle = connection.info.transaction_status == psycopg.pq.TransactionStatus.IDLE
+        with self._guard:
+            if idle and not self._closed and not connection.broken:
+                self._answered = True
+                self._idle.append(connection)
+                return
+        with suppress(psycopg.Error):
+            connection.close()
+
+    def _forget_idle(self) -> None:
+        """Close the connections that wait: those of a server that is gone are as lost as one."""
+        with self._guard:
+            left, self._idle = self._idle, deque()
+        for connection in left:
+            with suppress(psycopg.Error):
+                connection.close()
+
+    def _retried(self, ask: Callable[[_Psycopg], _T]) -> _T:
+        """Ask something that changes nothing, again on another connection where one is lost."""
+        deadline = time.monotonic() + _RETRY_SECONDS
+        while True:
+            with self._borrowed() as connection:
+                try:
+                    return ask(connection)
+                except psycopg.Error as error:
+                    if not is_lost(error, connection) or time.monotonic() > deadline:
+                        raise as_library_error(error, self.address) from error
+                    with suppress(psycopg.Error):
+                        connection.close()
+            self._forget_idle()
+
+    # -- queries ---------------------------------------------------------------------------
+
+    def rows(self, query: str, parameters: Sequence[Any] = ()) -> list[Any]:
+        """Return all rows of a query."""
+        held: PostgresTransaction | None = getattr(self._local, "held", None)
+        if held is not None:
+            return held.execute(query, parameters).fetchall()
+        try:
+            return self._retried(
+                lambda connection: (
+                    PostgresTransaction(connection).execute(query, parameters).fetchall()
+                )
+            )
+        except UnicodeEncodeError:
+            return []  # Half a character, which nothing that is stored has.
+
+    def row(self, query: str, parameters: Sequence[Any] = ()) -> Any:
+        """Return the first row of a query, or ``None``."""
+        rows = self.rows(query, parameters)
+        return rows[0] if rows else None
+
+    def column(self, query: str, parameters: Sequence[Any] = ()) -> list[Any]:
+        """Return the first value of each row of a query."""
+        return [row[0] for row in self.rows(query, parameters)]
+
+    @contextmanager
+    def write(self, *, alone: bool = True) -> Iterator[PostgresTransaction]:
+        """Run a block in one transaction; with ``alone``, no other such block anywhere.
+
+        A lock of the library's own serialises them, as a file of SQLite does: whoever comes later
+        sees all that was written, and ids and versions are visible in the order of their numbers.
+        """
+        begin = f"BEGIN; SET LOCAL lock_timeout = '{_WAIT_SECONDS}s'"
+        if alone:
+            begin += f"; SELECT pg_advisory_xact_lock({_LOCK}, hashtext('{self.address.schema}'))"
+        with self._transaction(begin) as transaction:
+            self.wrote = True
+            yield transaction
+
+    @contextmanager
+    def read(self) -> Iterator[PostgresTransaction]:
+        """Run a block on one snapshot: every query in it sees the same state."""
+        held: PostgresTransaction | None = getattr(self._local, "held", None)
+        if held is not None:
+            yield held
+            return
+        with self._transaction("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY") as transaction:
+            yield transaction
+
+    @contextmanager
+    def _transaction(self, begin: str) -> Iterator[PostgresTransaction]:
+        if getattr(self._local, "held", None) is not None:
+            raise CatalogError("A transaction has begun already.", "This is an error of ragkit.")
+        with self._begun(begin) as connection:
+            transaction = PostgresTransaction(connection)
+            self._local.held = transaction
+            try:
+                try:
+                    yield transaction
+                    connection.execute("COMMIT", prepare=False)
+                except BaseException:
+                    with suppress(psycopg.Error):
+                        connection.execute("ROLLBACK", prepare=False)
+                    raise
+            except psycopg.Error as error:
+                if is_lost(error, connection):
+                    self._forget_idle()
+                raise as_library_error(error, self.address) from error
+            except UnicodeEncodeError as error:
+                raise UnstorableError(
+                    "The text contains half a character (a lone surrogate), which cannot be "
+                    "stored.",
+                    "Save the file again as UTF-8.",
+                ) from error
+            finally:
+                self._local.held = None
+
+    @contextmanager
+    def _begun(self, begin: str) -> Iterator[_Psycopg]:
+        """Lend a connection on which a transaction has begun; nothing is lost if it must retry."""
+        deadline = time.monotonic() + _RETRY_SECONDS
+        while True:
+            with self._borrowed() as connection:
+                try:
+                    connection.execute(begin, prepare=False)
+                except psycopg.Error as error:
+                    with suppress(psycopg.Error):
+                        connection.close()
+                    if not is_lost(error, connection) or time.monotonic() > deadline:
+                        raise as_library_error(error, self.address) from error
+                else:
+                    yield connection
+                    return
+            self._forget_idle()
+
+    def close(self) -> None:
+        """Close every connection; one in use is closed when it is given back."""
+        self._closed = True
+        self._forget_idle()
+
+
+def _is_replica(connection: _Psycopg) -> bool:
+    row = connection.execute("SELECT pg_is_in_recovery()").fetchone()
+    return bool(row and row[0])

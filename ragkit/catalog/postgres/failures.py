@@ -1,0 +1,98 @@
+"""What a server reports, in a sentence for a person; none of them names the password."""
+
+from __future__ import annotations
+
+import psycopg
+from psycopg import errors
+
+from ragkit.catalog.postgres.address import Address
+from ragkit.errors import CatalogError, LibraryBusyError, LibraryError, UnstorableError
+
+_UNSTORABLE = (errors.DataError, errors.ProgramLimitExceeded)
+_DAMAGED = (errors.DataCorrupted, errors.IndexCorrupted)
+_FULL = (errors.DiskFull, errors.OutOfMemory, errors.InsufficientResources)
+_BUSY = (errors.LockNotAvailable, errors.DeadlockDetected, errors.SerializationFailure)
+_GONE = (
+    errors.AdminShutdown,
+    errors.CrashShutdown,
+    errors.CannotConnectNow,
+    errors.IdleInTransactionSessionTimeout,
+)
+_REFUSED = (errors.InvalidPassword, errors.InvalidAuthorizationSpecification)
+
+
+def is_lost(error: Exception, connection: psycopg.Connection[object] | None) -> bool:
+    """Return whether the connection, not the statement, is what failed: another may work."""
+    if isinstance(error, _GONE):
+        return True
+    if not isinstance(error, psycopg.OperationalError | psycopg.InterfaceError):
+        return False
+    return connection is None or connection.closed or connection.broken
+
+
+def no_server(address: Address, error: Exception) -> CatalogError:
+    """Return the error of a server that does not answer, or does not let one in."""
+    text = str(error).lower()
+    if isinstance(error, _REFUSED) or "authentication" in text or "password" in text:
+        return CatalogError(
+            f"The server refuses the name or password for {address.shown}.",
+            "Check the address; the password may stand in PGPASSWORD or ~/.pgpass.",
+        )
+    if "does not exist" in text:
+        return CatalogError(
+            f"The server has no such database or user: {address.shown}.",
+            "Create the database (createdb NAME), or correct the address.",
+        )
+    if "read-only" in text or "not read-write" in text or "hot standby" in text:
+        return CatalogError(
+            f"No server of {address.shown} takes changes now.",
+            "A replica is about to take over, or none will: ask who runs the servers.",
+        )
+    if "too many" in text:
+        return CatalogError(
+            f"The server has no connection left for {address.shown}.",
+            "Raise max_connections there, or stop some processes of ragkit.",
+        )
+    return CatalogError(
+        f"The server does not answer: {address.shown}.",
+        "Check that it runs and can be reached; ragkit tries again by itself.",
+    )
+
+
+def as_library_error(error: Exception, address: Address) -> LibraryError:
+    """Convert what psycopg raised to an error that tells a person what to do."""
+    if isinstance(error, _UNSTORABLE):
+        return UnstorableError(
+            f"A value is too large to be stored ({_reason(error)}).",
+            "Split the file, or leave it out.",
+        )
+    if isinstance(error, _DAMAGED):
+        return CatalogError(
+            f"The database is damaged: {address.shown}.", "Restore it from a copy of the server's."
+        )
+    if isinstance(error, _FULL):
+        return CatalogError("The server is out of disk or memory.", "Free some there.")
+    if isinstance(error, _BUSY):
+        return LibraryBusyError("The library is busy.", "Try again in a moment.")
+    if isinstance(error, errors.ReadOnlySqlTransaction):
+        return CatalogError(
+            f"{address.shown} cannot be written: it is a replica.",
+            "Name the primary, or all servers with target_session_attrs=read-write.",
+        )
+    if isinstance(error, errors.InsufficientPrivilege):
+        return CatalogError(
+            f"The user may not do this in {address.shown} ({_reason(error)}).",
+            "Give it the database: GRANT ALL ON DATABASE, or own schema.",
+        )
+    if is_lost(error, None):
+        return CatalogError(
+            f"The connection to {address.shown} was lost.",
+            "Try again: what was saved is kept, and nothing is saved twice.",
+        )
+    return CatalogError(f"The server reported an error: {_reason(error)}.", "Run ragkit doctor.")
+
+
+def _reason(error: Exception) -> str:
+    """Return the first line of what the server said."""
+    primary = error.diag.message_primary if isinstance(error, psycopg.Error) else None
+    return (primary or str(error).partition("\n")[0]).rstrip(".")

@@ -1,0 +1,109 @@
+"""The catalog's tables on a server: laid from SQLite's, and brought up to date by its migrations.
+
+So the two never differ, but for parts that tables are divided into and for functions that only
+PostgreSQL lacks.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sqlite3
+from contextlib import closing
+from typing import Any
+
+from psycopg import sql
+
+from ragkit.catalog.connection import Transaction
+from ragkit.catalog.postgres.address import Address
+from ragkit.catalog.postgres.dialect import definitions
+from ragkit.catalog.postgres.functions import FUNCTIONS
+from ragkit.catalog.schema import MIGRATIONS, migrate, migration_note
+from ragkit.errors import LibraryError, LibraryFormatError
+
+_LEAST_VERSION = 180000
+_FUNCTIONS_KEY = "functions"
+
+
+def prepare(connection: Any, transaction: Transaction, address: Address, *, create: bool) -> None:
+    """Bring a library to the newest version, or lay its tables; within the caller's transaction.
+
+    Raises:
+        LibraryFormatError: a newer ragkit has written it, or the server is too old.
+        LibraryError: there is none, and none is to be made.
+    """
+    if connection.info.server_version < _LEAST_VERSION:
+        raise LibraryFormatError(
+            f"{address.shown} runs PostgreSQL {connection.info.server_version // 10000}.",
+            f"ragkit needs {_LEAST_VERSION // 10000} or newer.",
+        )
+    if not has_tables(transaction):
+        if not create:
+            cure = "Add a folder first: ragkit add FOLDER, with the same --backend."
+            raise LibraryError(f"There is no library in {address.shown}.", cure)
+        _lay_tables(connection, transaction, address.schema)
+        return
+    had = applied(transaction)
+    if newer := had - {step.__name__ for step in MIGRATIONS}:
+        raise LibraryFormatError(
+            f"This library was written by a newer ragkit (it knows {min(newer)}).", "Update ragkit."
+        )
+    _renew_functions(connection, transaction)
+    for step in MIGRATIONS:
+        if step.__name__ not in had:
+            step(transaction)
+            _note(transaction, step.__name__)
+
+
+def is_current(transaction: Transaction) -> bool:
+    """Return whether a library is there and needs nothing of ``prepare``."""
+    if not has_tables(transaction):
+        return False
+    row = transaction.execute("SELECT value FROM meta WHERE key = ?", (_FUNCTIONS_KEY,)).fetchone()
+    names = {step.__name__ for step in MIGRATIONS}
+    return row is not None and row[0] == _digest() and applied(transaction) == names
+
+
+def has_tables(transaction: Transaction) -> bool:
+    """Return whether there is a library in the schema."""
+    return transaction.execute("SELECT to_regclass('meta')").fetchone()[0] is not None
+
+
+def applied(transaction: Transaction) -> set[str]:
+    """Return the names of the migrations that a library has had."""
+    rows = transaction.execute("SELECT value FROM meta WHERE key LIKE 'migration %'")
+    return {str(row[0]).partition(" ")[0] for row in rows}
+
+
+def _lay_tables(connection: Any, transaction: Transaction, schema: str) -> None:
+    connection.execute(sql.SQL("CREATE SCHEMA IF NOT EXISTS {}").format(sql.Identifier(schema)))
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as model:
+        migrate(model)
+        statements = model.execute(
+            "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite%'"
+        ).fetchall()
+    laid = ";\n".join(part for (statement,) in statements for part in definitions(statement))
+    connection.execute(laid, prepare=False)
+    for step in MIGRATIONS:
+        _note(transaction, step.__name__)
+    _renew_functions(connection, transaction)
+
+
+def _renew_functions(connection: Any, transaction: Transaction) -> None:
+    connection.execute(FUNCTIONS, prepare=False)
+    _put(transaction, _FUNCTIONS_KEY, _digest())
+
+
+def _digest() -> str:
+    return json.dumps(hashlib.sha256(FUNCTIONS.encode()).hexdigest()[:16])
+
+
+def _note(transaction: Transaction, name: str) -> None:
+    _put(transaction, *migration_note(name))
+
+
+def _put(transaction: Transaction, key: str, value: str) -> None:
+    transaction.execute(
+        "INSERT INTO meta VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
+        (key, value),
+    )

@@ -1,0 +1,312 @@
+"""The catalog in a file of SQLite: one connection a thread, write-ahead logging."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+import time
+from collections import deque
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from ragkit.catalog.connection import folded
+from ragkit.catalog.copies import keep_backup
+from ragkit.catalog.marker import CURE, counted, refuse_lost_contents, refuse_torn_files
+from ragkit.catalog.read_only import may_write, readable
+from ragkit.catalog.schema import migrate, needs_migration
+from ragkit.errors import CatalogError, LibraryError, UnstorableError
+from ragkit.paths import LibraryPaths
+
+_BUSY_MILLISECONDS = 15_000
+_FAILURES = (sqlite3.Error, UnicodeDecodeError)
+"""What SQLite raises; the second where its message quotes the bytes of a damaged schema."""
+
+
+class _Connection(sqlite3.Connection):
+    """A connection with a lock: closing it during a query would take the process down."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self.in_use = threading.RLock()
+
+
+class _PooledConnection:
+    """A thread's connection; returns to the pool when the thread ends."""
+
+    def __init__(self, connection: _Connection, idle: deque[_Connection]) -> None:
+        self.connection = connection
+        self.idle = idle
+
+    def __del__(self) -> None:
+        self.idle.append(self.connection)
+
+
+class SqliteConnections:
+    """A pool of connections: each thread has its own, and a new thread reuses an idle one.
+
+    When another file takes the place of the one that is open, it is turned to between transactions.
+    ``identity`` is that of the file: what was learnt under another one is of another catalog.
+    """
+
+    def __init__(self, file: Path, *, create: bool) -> None:
+        self.file = file
+        self._local = threading.local()
+        self._all: list[_Connection] = []
+        self._left: list[_Connection] = []
+        self._idle: deque[_Connection] = deque()
+        self._guard = threading.Lock()
+        self._turning = threading.RLock()
+        self._closed = False
+        self.wrote = False
+        self.identity: tuple[int, int] | None = None
+        try:
+            self._begin(create=create)
+        except BaseException:
+            self.close()
+            raise
+
+    def _begin(self, *, create: bool) -> None:
+        """Open the file that stands at the path."""
+        file = self.file
+        self._uri, self._copy = file.absolute().as_uri(), None
+        refuse_torn_files(file, create=create)
+        self.read_only = not may_write(file)
+        try:
+            if self.read_only:
+                self._uri, self._copy = readable(file)
+            refuse_lost_contents(self.get(), file, create=create)
+            if needs_migration(self.get()) and counted(self.get())["sources"]:
+                keep_backup(LibraryPaths(file.parent), self.get())
+            migrate(self.get())
+            self.identity = _identity(file)
+        except _FAILURES as error:
+            raise as_library_error(error, file) from error
+        except OSError as error:
+            why = (error.strerror or str(error)).lower()
+            raise CatalogError(
+                f"{file} cannot be read: {why}.", "Check its permissions."
+            ) from error
+
+    def get(self) -> _Connection:
+        """Return this thread's connection.
+
+        Raises:
+            CatalogError: the file is gone.
+            LibraryError: another one took its place and cannot be used.
+        """
+        pooled: _PooledConnection | None = getattr(self._local, "pooled", None)
+        if pooled is not None and pooled.connection.in_transaction:
+            return pooled.connection
+        self._follow()
+        if pooled is None or pooled.idle is not self._idle:
+            pooled = _PooledConnection(self._take(), self._idle)
+            self._local.pooled = pooled
+        return pooled.connection
+
+    def _follow(self) -> None:
+        """Turn to the file that stands at the path now; what was open is closed at the end."""
+        opened = self.identity
+        if opened is not None and (self._closed or _identity(self.file) == opened):
+            return
+        with self._turning:
+            # The thread that turns, or opens at first, comes here as well.
+            if opened is None or self.identity != opened:
+                return
+            self.identity, self._idle = None, deque()
+            with self._guard:
+                self._left.extend(self._all)
+                self._all.clear()
+            try:
+                self._begin(create=False)
+            except BaseException:
+                # Whoever comes next tries again.
+                self.identity, self._idle = (-1, -1), deque()
+                while self._all:
+                    self._all.pop().close()
+                raise
+
+    def rows(self, query: str, parameters: Sequence[Any] = ()) -> list[Any]:
+        """Return all rows of a query."""
+        try:
+            connection = self.get()
+            with connection.in_use:
+                return connection.execute(query, parameters).fetchall()
+        except _FAILURES as error:
+            raise as_library_error(error, self.file) from error
+
+    def row(self, query: str, parameters: Sequence[Any] = ()) -> Any:
+        """Return the first row of a query, or ``None``."""
+        try:
+            connection = self.get()
+            with connection.in_use:
+                return connection.execute(query, parameters).fetchone()
+        except _FAILURES as error:
+            raise as_library_error(error, self.file) from error
+
+    def column(self, query: str, parameters: Sequence[Any] = ()) -> list[Any]:
+        """Return the first value of each row of a query."""
+        return [row[0] for row in self.rows(query, parameters)]
+
+    def _take(self) -> _Connection:
+        if self._closed:
+            raise CatalogError("The library is closed.", "Open it again.")
+        try:
+            connection = self._idle.popleft()
+        except IndexError:
+            return self._open()
+        if connection.in_transaction:
+            connection.rollback()
+        return connection
+
+    def _open(self) -> _Connection:
+        connection = None
+        try:
+            connection = sqlite3.connect(
+                self._uri,
+                uri=True,
+                timeout=_BUSY_MILLISECONDS / 1000,
+                isolation_level=None,
+                check_same_thread=False,
+                cached_statements=256,
+                factory=_Connection,
+            )
+            connection.create_function("folded", 1, folded, deterministic=True)
+            if self.read_only:
+                connection.execute("PRAGMA query_only = ON")
+            else:
+                _use_write_ahead_log(connection)
+            connection.execute("PRAGMA synchronous = NORMAL")
+            connection.execute("PRAGMA foreign_keys = ON")
+            connection.execute("PRAGMA cache_size = -65536")
+            connection.execute("PRAGMA temp_store = MEMORY")
+        except _FAILURES as error:
+            if connection is not None:
+                connection.close()
+            raise as_library_error(error, self.file) from error
+        with self._guard:
+            self._all.append(connection)
+        return connection
+
+    @contextmanager
+    def write(self, *, alone: bool = True) -> Iterator[_Connection]:  # noqa: ARG002
+        """Run the block in one transaction; a file has one writer at a time in any case."""
+        connection = self.get()
+        try:
+            with connection.in_use:
+                connection.execute("BEGIN IMMEDIATE")
+                self.wrote = True
+                try:
+                    yield connection
+                    connection.execute("COMMIT")
+                except BaseException:
+                    if connection.in_transaction:
+                        connection.execute("ROLLBACK")
+                    raise
+        except (OverflowError, sqlite3.DataError) as error:
+            raise UnstorableError(
+                f"A value is too large to be stored ({error}).", "Split the file, or leave it out."
+            ) from error
+        except _FAILURES as error:
+            raise as_library_error(error, self.file) from error
+        except UnicodeEncodeError as error:
+            raise UnstorableError(
+                "The text contains half a character (a lone surrogate), which cannot be stored.",
+                "Save the file again as UTF-8.",
+            ) from error
+
+    @contextmanager
+    def read(self) -> Iterator[_Connection]:
+        """Run the block on one snapshot: every query in it sees the same state."""
+        connection = self.get()
+        if connection.in_transaction:
+            yield connection
+            return
+        try:
+            with connection.in_use:
+                connection.execute("BEGIN")
+                try:
+                    yield connection
+                finally:
+                    connection.commit()
+        except _FAILURES as error:
+            raise as_library_error(error, self.file) from error
+
+    def close(self) -> None:
+        """Close every thread's connection; what was written lies in the one file then.
+
+        While other processes read, some of it stays in the log, and the last of them moves it.
+        Queries of other threads are waited for; one that takes long leaves its connection open.
+        """
+        with self._guard:
+            self._closed = True
+            deadline = time.monotonic() + _BUSY_MILLISECONDS / 1000
+            for connection in [*self._all, *self._left]:
+                if not connection.in_use.acquire(timeout=max(0.0, deadline - time.monotonic())):
+                    continue
+                if self.wrote and not connection.in_transaction:
+                    with suppress(sqlite3.Error):
+                        connection.execute("PRAGMA busy_timeout = 0")
+                        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+                    self.wrote = False
+                connection.close()
+                connection.in_use.release()
+            self.wrote = False
+            self._all.clear()
+            self._left.clear()
+            self._idle.clear()
+            if self._copy is not None:
+                self._copy.cleanup()
+        self._local = threading.local()
+
+
+def _identity(file: Path) -> tuple[int, int]:
+    """Return what tells a file from another of its name.
+
+    Raises:
+        CatalogError: it is gone.
+    """
+    try:
+        status = file.stat()
+    except OSError as error:
+        why = "is gone" if isinstance(error, FileNotFoundError) else "cannot be found"
+        raise CatalogError(f"{file} {why}.", CURE) from error
+    return status.st_dev, status.st_ino
+
+
+def _use_write_ahead_log(connection: sqlite3.Connection) -> None:
+    """Switch to write-ahead logging, retrying: SQLite does not wait here for others that switch."""
+    deadline = time.monotonic() + _BUSY_MILLISECONDS / 1000
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() > deadline:
+                raise
+        time.sleep(0.01)
+
+
+def as_library_error(error: Exception, file: Path) -> LibraryError:
+    """Convert an SQLite error to one whose message tells a person what to do."""
+    text = str(error).lower()
+    if "disk is full" in text:
+        return CatalogError("The disk is full.", "Free some space; nothing saved is lost.")
+    if "readonly" in text or "read-only" in text:
+        return CatalogError(
+            f"{file.parent} cannot be written.",
+            "Check the folder's permissions; searching still works.",
+        )
+    if "locked" in text or "busy" in text:
+        return CatalogError("The library is busy.", "Try again in a moment.")
+    if "unable to open" in text:
+        return CatalogError(f"{file} cannot be opened.", "Check the folder's permissions.")
+    if "i/o error" in text:
+        return CatalogError(f"{file} cannot be read or written.", "Check the disk.")
+    if "closed database" in text:
+        return CatalogError("The library is closed.", "Open it again.")
+    damages = ("malformed", "not a database", "could not decode")
+    if isinstance(error, UnicodeDecodeError) or any(phrase in text for phrase in damages):
+        return CatalogError(f"{file} is damaged.", CURE)
+    return CatalogError(f"The catalog reported an error: {error}.", "Run ragkit doctor.")
