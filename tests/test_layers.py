@@ -53,6 +53,7 @@ ONLY_IN = {
     "bm25s": {"indexes/local/keyword.py"},
     "mcp": {"surfaces/mcp/"},
     "sqlite3": {"catalog/"},
+    "psycopg": {"catalog/postgres/"},
     "streamlit": {"surfaces/http/server.py"},
     "fastapi": {"surfaces/http/api/"},
 }

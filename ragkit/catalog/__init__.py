@@ -117,6 +117,10 @@ class Catalog:
     @cached_property
     def integrity(self) -> Integrity:
         """Consistency checks, size and copies."""
+        if self.connections.file is None:
+            from ragkit.catalog.postgres.upkeep import ServerIntegrity
+
+            return ServerIntegrity(self.connections)
         from ragkit.catalog.integrity import Integrity
 
         return Integrity(self.connections)

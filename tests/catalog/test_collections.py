@@ -99,7 +99,7 @@ def test_wrong_sources_are_refused(catalog):
     with pytest.raises(CatalogError):
         catalog.collections.ensure_source(99, "folder", "/a")
     record = catalog.collections.ensure("a")
-    with pytest.raises(CatalogError, match="CHECK"):
+    with pytest.raises(CatalogError, match=r"(?i)check"):
         catalog.collections.ensure_source(record.id, "cloud", "/a")
     with pytest.raises(NotFoundError, match="no source 5"):
         catalog.collections.source(5)
@@ -120,7 +120,7 @@ def test_deleting_a_collection_takes_everything_in_it_and_nothing_else(catalog, 
     expected = {"sources": 1, "documents": 1, "texts": 1, "sections": 1, "chunks": 1}
     for table, count in {**expected, "entries": 1, "entry_tokens": 1, "removed_entries": 0}.items():
         assert _count(catalog, table) == count, table
-    assert catalog.connections.rows("PRAGMA foreign_key_check") == []
+    assert catalog.integrity.broken_references() == 0
     again = catalog.collections.ensure("default")
     assert again.id > other.collection_id
     assert again.version == Version(0)
@@ -176,6 +176,7 @@ def test_old_changes_are_forgotten_but_not_those_that_are_needed(catalog, shelf)
     assert held == [1, 8, *range(102, 1102)]
 
 
+@pytest.mark.sqlite
 def test_renewed_versions_are_of_no_earlier_history(catalog, shelf):
     shelf.put("a.md")
     before = catalog.collections.version(shelf.collection_id)

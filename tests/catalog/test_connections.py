@@ -280,7 +280,7 @@ def test_a_read_only_database_refuses_to_write_in_plain_words(library_paths, cat
 
 
 def test_a_busy_library_says_so(library_paths, catalog, monkeypatch):
-    monkeypatch.setattr("ragkit.catalog.connection._BUSY_MILLISECONDS", 50)
+    monkeypatch.setattr("ragkit.catalog.sqlite._BUSY_MILLISECONDS", 50)
     other = SqliteConnections(library_paths.catalog, create=False)
     with (
         catalog.connections.write(),

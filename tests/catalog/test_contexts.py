@@ -230,7 +230,7 @@ def test_contexts_go_with_their_document_and_stay_remembered(shelf):
     assert shelf.catalog.contexts.newest_remembered([key]) == {key: ANSWER}
     assert shelf.catalog.contexts.remembered(key, "small:3b", "p2") is None
     assert shelf.catalog.contexts.remembered(key, "other", "p1") is None
-    assert shelf.catalog.connections.rows("PRAGMA foreign_key_check") == []
+    assert shelf.catalog.integrity.broken_references() == 0
 
 
 def test_failures_are_counted_and_the_last_error_is_kept_through_retries(shelf):

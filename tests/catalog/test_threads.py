@@ -162,7 +162,7 @@ def test_an_answer_that_makes_no_sense_says_so(catalog, shelf, packed):
 def test_fields_of_a_later_version_are_left_out(catalog, shelf):
     thread_id = begun(catalog, TURN)
     with catalog.connections.write() as connection:
-        connection.execute("UPDATE turns SET written = json_set(written, '$.later', 1)")
+        connection.execute("UPDATE turns SET written = json_set(written, '$.later', 'more')")
     assert catalog.threads.get(thread_id).turns[0].written == WRITTEN
 
 
@@ -171,21 +171,22 @@ import sys
 from pathlib import Path
 from ragkit.answers import Turn
 from ragkit.catalog import Catalog
-catalog, name = Catalog.open(Path(sys.argv[1])), sys.argv[3]
+where, name = sys.argv[1], sys.argv[3]
+catalog = Catalog.open_server(where) if "://" in where else Catalog.open(Path(where))
 for number in range(1000):
     catalog.threads.add(int(sys.argv[2]), Turn(f"{name}{number}", name))
     print(number, flush=True)
 """
 
 
-def adding(catalog: Catalog, thread_id: int, name: str) -> subprocess.Popen[str]:
-    arguments = [sys.executable, "-c", ADDING, catalog.connections.file, str(thread_id), name]
+def adding(address: str, thread_id: int, name: str) -> subprocess.Popen[str]:
+    arguments = [sys.executable, "-c", ADDING, address, str(thread_id), name]
     return subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
-def test_two_processes_add_to_one_thread_and_one_killed_loses_nothing_kept(catalog, shelf):
+def test_two_processes_add_to_one_thread_and_one_killed_loses_nothing_kept(catalog, address):
     thread_id = begun(catalog)
-    both = [adding(catalog, thread_id, name) for name in "ab"]
+    both = [adding(address, thread_id, name) for name in "ab"]
     said: list[list[int]] = [[], []]
 
     def read(which: int) -> None:
@@ -209,6 +210,7 @@ def test_two_processes_add_to_one_thread_and_one_killed_loses_nothing_kept(catal
     assert len(kept) == len(set(kept)) <= threads.MOST_TURNS
 
 
+@pytest.mark.sqlite
 def test_a_copy_and_a_rescue_have_the_threads(catalog, shelf, tmp_path):
     thread_id = begun(catalog, TURN, replace(TURN, question="second"))
     thread = catalog.threads.get(thread_id)
@@ -237,6 +239,7 @@ def test_a_copy_and_a_rescue_have_the_threads(catalog, shelf, tmp_path):
     rescued.close()
 
 
+@pytest.mark.sqlite
 def test_a_foreign_archive_with_other_values_is_refused(catalog, shelf, tmp_path):
     begun(catalog, TURN)
     with catalog.connections.write() as connection:

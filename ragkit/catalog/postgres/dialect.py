@@ -35,7 +35,7 @@ _RULES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"%", "%%"),
     )
 )
-_BYTES = re.compile(r"\bx('')")
+_BYTES = re.compile(r"\bx'([0-9a-f]*)'")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class Statement:
 @lru_cache(maxsize=2048)
 def translated(query: str) -> Statement:
     """Return a query of SQLite's in PostgreSQL's words."""
-    parts = _QUOTED.split(_BYTES.sub(r"CAST(\1 AS bytea)", query))
+    parts = _QUOTED.split(_BYTES.sub(r"CAST('\\x\1' AS bytea)", query))
     for place, part in enumerate(parts):
         if place % 2:
             parts[place] = part.replace("%", "%%")
