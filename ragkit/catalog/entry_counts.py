@@ -6,15 +6,14 @@ took as long as all else. Each function works within its caller's transaction.
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Mapping
+
+from ragkit.catalog.connection import Transaction
 
 _COUNTED = "SELECT collection_id, level, COUNT(*) FROM entries GROUP BY collection_id, level"
 
 
-def add_to_counts(
-    connection: sqlite3.Connection, collection_id: int, changes: Mapping[int, int]
-) -> None:
+def add_to_counts(connection: Transaction, collection_id: int, changes: Mapping[int, int]) -> None:
     """Add what came to a collection, and what went as negative numbers, by level code."""
     connection.executemany(
         "INSERT INTO entry_counts (collection_id, level, entries) VALUES (?, ?, ?) "
@@ -24,7 +23,7 @@ def add_to_counts(
     )
 
 
-def fill_counts(connection: sqlite3.Connection) -> None:
+def fill_counts(connection: Transaction) -> None:
     """Count all entries anew."""
     connection.execute("DELETE FROM entry_counts")
     connection.execute(
@@ -33,7 +32,7 @@ def fill_counts(connection: sqlite3.Connection) -> None:
     )
 
 
-def miscounted(connection: sqlite3.Connection) -> list[int]:
+def miscounted(connection: Transaction) -> list[int]:
     """Return the collections of which a number is wrong, ascending; this counts every entry."""
     kept = "SELECT collection_id, level, entries FROM entry_counts WHERE entries <> 0"
     different = set(connection.execute(_COUNTED)) ^ set(connection.execute(kept))

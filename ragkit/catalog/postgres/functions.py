@@ -28,6 +28,10 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN greatest(one, other);
 CREATE OR REPLACE AGGREGATE total(double precision)
 (sfunc = float8pl, stype = double precision, initcond = '0');
 
+-- The time by the server's clock: machines do not agree on it.
+CREATE OR REPLACE FUNCTION now_seconds() RETURNS double precision
+LANGUAGE sql VOLATILE RETURN CAST(extract(epoch FROM clock_timestamp()) AS double precision);
+
 -- JSON is kept as text. No text holds a NUL, written with an escape either.
 CREATE OR REPLACE FUNCTION parsed(document text) RETURNS json
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
