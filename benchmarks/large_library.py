@@ -15,6 +15,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Iterable, Iterator
+from functools import cache
 from itertools import chain, islice, pairwise
 from pathlib import Path
 
@@ -82,15 +83,21 @@ def cut(found: Iterator[str]) -> Iterator[str]:
 # -- the library ---------------------------------------------------------------------------
 
 
+@cache
+def _pieces() -> tuple[list[str], list[list[str]], np.ndarray]:
+    """Pieces of texts, their tokens and their vectors, made once a process."""
+    pieces = list(dict.fromkeys(cut(texts())))
+    embedder = open_embedder(load_settings().models)
+    return pieces, [tokenize(piece) for piece in pieces], embedder.embed_passages(pieces)
+
+
 class Maker:
     """Writes documents of ten chunks into the first collection of a library."""
 
     def __init__(self, library: Library, folder: Path) -> None:
         self.library = library
         self._writer = library.writer()
-        self._pieces = list(dict.fromkeys(cut(texts())))
-        self._tokens = [tokenize(piece) for piece in self._pieces]
-        self._vectors = library.embedder.embed_passages(self._pieces)
+        self._pieces, self._tokens, self._vectors = _pieces()
         record = library.catalog.collections.ensure("default")
         source = library.catalog.collections.ensure_source(record.id, "folder", str(folder))
         self._home = source.id, record.id

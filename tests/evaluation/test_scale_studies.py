@@ -6,6 +6,7 @@ import importlib
 import json
 import sys
 import tempfile
+from itertools import islice
 from pathlib import Path
 from types import ModuleType
 from xml.etree import ElementTree
@@ -89,3 +90,30 @@ def test_collections_are_made_smaller_where_they_would_be_too_many(study):
     assert few.large < sizes.large
     assert few.searched == sizes.searched
     assert all(few.wanted(number) <= wanted[number] for number in range(1_000))
+
+
+def test_scale_rows_are_measured_on_copies_of_one_library(study, monkeypatch, capsys):
+    large, bench = study("large_library"), study("bench_scale")
+    some = list(islice(large.texts(), 30))
+    monkeypatch.setattr(large, "texts", lambda: iter(some))
+    monkeypatch.setattr(bench, "LEAST_DELTA", 1_500)
+    monkeypatch.setattr(bench, "ASKED", 4)
+    monkeypatch.setenv("RAGKIT_INDEX__ANN_ROWS", "1000")
+    given = "bench_scale --rows 1500 --only 2 3 5 8 9 --json"
+    monkeypatch.setattr(sys, "argv", given.split())
+    bench.main()
+    found = json.loads(capsys.readouterr().out)
+    assert found["rows"] == found["3_chunks"] == 1500
+    assert found["2_moved_ms"] > 0.5
+    assert found["5_rebuild_peak_mb"] > 50
+    assert 0.5 < found["5_index_mb"] < 10
+    assert found["8_graphs_built"] == 1
+    assert found["8_graph_cpu_s"] > 0
+    assert found["8_recall@10"] > 0.9
+    assert found["9_search_to_bare"] > 1
+    # What is kept for the next run has not been changed, and copies are gone.
+    kept = large.library_of(1500)
+    assert kept[1] == 0.0
+    with bench.opened(kept[0]) as library:
+        assert library.documents.counts().chunks == 1500
+    assert not list(Path(tempfile.gettempdir()).glob("ragkit-bench-scale-*"))
