@@ -24,6 +24,7 @@ from common import SAMPLE, SHARED
 
 from ragkit.background.context_entries import FinishedContext, store_contexts
 from ragkit.catalog.records import ChunkRecord, ContextAnswer, DocumentDraft, EntryDraft
+from ragkit.catalog.schema import MIGRATIONS
 from ragkit.chunking import contextualised
 from ragkit.chunking.structural_context import content_key
 from ragkit.indexes.tokenizer import TOKENIZER_VERSION, tokenize
@@ -203,7 +204,7 @@ def make_library(place: Path, chunks: int, *, contexts: bool = False) -> None:
 def library_of(chunks: int, *, contexts: bool = False) -> tuple[Path, float]:
     """The library of that size, made when it is not there yet, and how long that took."""
     embedder = open_embedder(load_settings().models).fingerprint
-    parts = [LAYOUT, SHARED.is_dir(), TOKENIZER_VERSION, embedder]
+    parts = [LAYOUT, SHARED.is_dir(), TOKENIZER_VERSION, embedder, len(MIGRATIONS)]
     key = hashlib.blake2b(repr(parts).encode(), digest_size=4).hexdigest()
     name = f"{chunks}-contexts" if contexts else f"{chunks}"
     place = Path(tempfile.gettempdir(), f"ragkit-bench-search-{name}-{key}")
