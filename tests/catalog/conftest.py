@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from postgres_server import PostgresServer
@@ -12,7 +11,10 @@ from postgres_server import PostgresServer
 from ragkit.catalog import Catalog
 from ragkit.paths import LibraryPaths
 
-_OF_FILES = {"test_connections", "test_kill", "test_schema", "test_write_ahead_log"}
+_ONE_ENGINE = {
+    *("test_connections", "test_kill", "test_schema", "test_write_ahead_log"),
+    "test_postgres",
+}
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -21,7 +23,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if (
         "engine" in metafunc.fixturenames
         and "library_paths" not in own
-        and metafunc.module.__name__.rpartition(".")[2] not in _OF_FILES
+        and metafunc.module.__name__.rpartition(".")[2] not in _ONE_ENGINE
         and metafunc.definition.get_closest_marker("sqlite") is None
     ):
         metafunc.parametrize("engine", ["sqlite", "postgres"], indirect=True)
@@ -55,26 +57,26 @@ def catalog(engine: str, address: str) -> Iterator[Catalog]:
         opened = Catalog.open(Path(address), create=True)
     else:
         opened = Catalog.open_server(address)
-        with opened.connections.write() as transaction:
-            empty(transaction)
+        empty(opened)
     yield opened
     opened.close()
 
 
-def empty(transaction: Any) -> None:
-    """Delete all rows but what says which version the tables are of; ids begin anew."""
+def empty(catalog: Catalog) -> None:
+    """Delete all rows on a server but what says which version the tables are of."""
     names = "relnamespace = CAST(current_schema AS regnamespace)"
-    tables = transaction.execute(
-        f"SELECT quote_ident(relname) FROM pg_class WHERE relkind IN ('r', 'p') AND {names} "
-        "AND NOT relispartition AND relname <> 'meta'"
-    ).fetchall()
-    counters = transaction.execute(
-        f"SELECT quote_ident(relname) FROM pg_class WHERE relkind = 'S' AND {names}"
-    ).fetchall()
-    statements = [
-        "SET LOCAL session_replication_role = replica",
-        *(f"DELETE FROM {table}" for (table,) in tables),
-        *(f"ALTER SEQUENCE {counter} RESTART" for (counter,) in counters),
-        "DELETE FROM meta WHERE key NOT LIKE 'migration %' AND key <> 'functions'",
-    ]
-    transaction.connection.execute("; ".join(statements), prepare=False)
+    with catalog.connections.write() as transaction:
+        tables = transaction.execute(
+            f"SELECT quote_ident(relname) FROM pg_class WHERE relkind IN ('r', 'p') AND {names} "
+            "AND NOT relispartition AND relname <> 'meta'"
+        ).fetchall()
+        counters = transaction.execute(
+            f"SELECT quote_ident(relname) FROM pg_class WHERE relkind = 'S' AND {names}"
+        ).fetchall()
+        for statement in (
+            "SET LOCAL session_replication_role = replica",
+            *(f"DELETE FROM {table}" for (table,) in tables),
+            *(f"ALTER SEQUENCE {counter} RESTART" for (counter,) in counters),
+            "DELETE FROM meta WHERE key NOT LIKE 'migration %' AND key <> 'functions'",
+        ):
+            transaction.execute(statement)
