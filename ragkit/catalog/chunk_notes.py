@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import partial, reduce
 from typing import TYPE_CHECKING, Any
 
-from ragkit.catalog.connection import Connections, Transaction, folded
+from ragkit.catalog.connection import Connections, Transaction, folded, id_list
 from ragkit.catalog.document_writing import speaker_key
 from ragkit.indexes.tokenizer import index_tokens, tokenize
 from ragkit.types import LEVEL_CODES, Level
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from ragkit.options import Filters
 
-DECISION, ACTION, ATTACHMENT = "decision", "action", "attachment"
+DECISION, ACTION, ATTACHMENT, TOPIC = "decision", "action", "attachment", "topic"
 _MOST_CHOICES = 30
 _CHUNK = LEVEL_CODES[Level.CHUNK]
 _ATTACHED = "coalesce(json_array_length(d.metadata, '$.attachments'), 0) > 0"
@@ -274,29 +274,41 @@ class NoteQueries:
                 )
         return np.unique(np.array(ids, np.int64))
 
-    def values(self, collection_id: int) -> list[tuple[int, str, str]]:
-        """Return what is noted in documents, as (document id, filter, value).
+    def has_few_topics(self, collection_id: int) -> bool:
+        """Return whether contexts name so few topics that one can choose from them."""
+        return len(self.topics(collection_id, _MOST_CHOICES + 1)) <= _MOST_CHOICES
 
-        Topics are among them where there are so few that one can choose from them.
+    def values(
+        self, collection_id: int, among: Sequence[int] | None = None, *, topics: bool
+    ) -> dict[int, list[tuple[str, str]]]:
+        """Return what is noted in documents, or in those ``among`` them, as (filter, value) by id.
+
+        A topic is its key, a line break, and the first of its names in the document.
         """
+        where, parameters = "collection_id = ?", [collection_id, *list[str]()]
+        if among is not None:
+            where += " AND document_id IN (SELECT value FROM json_each(?))"
+            parameters.append(id_list(among))
         parts = [
-            f"SELECT document_id, 'has', '{name}' FROM chunk_notes "
-            f"WHERE collection_id = ? AND {name} = 1 GROUP BY document_id"
+            f"SELECT DISTINCT document_id, 'has', '{name}' FROM chunk_notes "
+            f"WHERE {where} AND {name} = 1"
             for name in (DECISION, ACTION)
         ]
         parts.append(
             "SELECT DISTINCT document_id, 'sentiment', sentiment FROM chunk_notes "
-            "WHERE collection_id = ? AND sentiment <> ''"
+            f"WHERE {where} AND sentiment <> ''"
         )
-        if len(self.topics(collection_id, _MOST_CHOICES + 1)) <= _MOST_CHOICES:
+        if topics:
             parts.append(
-                "SELECT DISTINCT n.document_id, 'topic', k.topic FROM chunk_notes n "
-                "JOIN (SELECT topic_key, MIN(topic) AS topic FROM chunk_notes "
-                "WHERE collection_id = ? AND topic_key <> '' GROUP BY 1) k "
-                "ON k.topic_key = n.topic_key WHERE n.collection_id = ?"
+                f"SELECT document_id, '{TOPIC}', topic_key || '\n' || MIN(topic) "
+                f"FROM chunk_notes WHERE {where} AND topic_key <> '' "
+                "GROUP BY document_id, topic_key"
             )
-        query = " UNION ALL ".join(parts)
-        return self._connections.rows(query, (collection_id,) * query.count("?"))
+        rows = self._connections.rows(" UNION ALL ".join(parts), parameters * len(parts))
+        noted: dict[int, list[tuple[str, str]]] = {}
+        for document_id, name, value in rows:
+            noted.setdefault(document_id, []).append((name, value))
+        return noted
 
     def topics(self, collection_id: int, most: int) -> list[str]:
         """Return topics that contexts name, by the order of their stems."""

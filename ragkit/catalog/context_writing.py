@@ -65,6 +65,9 @@ def put_contexts(
             versions[collection_id] = next_version(connection, collection_id)
         scope = _Scope(connection, ids, collection_id, versions[collection_id])
         _replace_entries(scope, document_id, current)
+        connection.execute(
+            "UPDATE documents SET version = ? WHERE id = ?", (scope.version, document_id)
+        )
         for draft in current:
             _store(connection, draft)
             put_vectors(connection, embedder_id, draft.vectors)

@@ -21,6 +21,7 @@ from ragkit.catalog.entry_counts import add_to_counts
 from ragkit.catalog.lineage import holds, newest, next_version
 from ragkit.catalog.records import DocumentDraft, EntryDraft, NumberedTokens
 from ragkit.catalog.retries import settle
+from ragkit.catalog.tags import put_tags
 from ragkit.types import FileState, Status, Version
 
 CHUNK_COLUMNS = "idx, start, stop, section, heading_path, page_first, page_last, context, parent"
@@ -38,6 +39,7 @@ _EMPTY = {
     "chunks": 0,
     "characters": 0,
     "seconds": 0.0,
+    "version": 0,
 }
 
 
@@ -45,6 +47,7 @@ def put_document(
     connection: Transaction, token_ids: TokenIds, draft: DocumentDraft, embedder_id: int
 ) -> int:
     """Write a document in place of what was stored for its path; return its id."""
+    version = next_version(connection, draft.collection_id)
     document_id = upsert_document(
         connection,
         draft.source_id,
@@ -66,13 +69,14 @@ def put_document(
             "chunks": len(draft.chunks),
             "characters": len(draft.text),
             "seconds": draft.seconds,
+            "version": version,
         },
     )
-    version = next_version(connection, draft.collection_id)
     clear_document(connection, document_id, draft.collection_id, version)
     settle(connection, document_id)
     _put_contents(connection, document_id, draft)
     _put_speakers(connection, document_id, draft)
+    put_tags(connection, document_id, draft.collection_id, draft.metadata)
     put_vectors(connection, embedder_id, draft.vectors)
     put_entries(connection, token_ids, draft.collection_id, document_id, draft.entries)
     return document_id
@@ -122,7 +126,7 @@ def clear_document(
     if entry_ids := [row[0] for row in rows]:
         version = version or next_version(connection, collection_id)
         remove_entries(connection, collection_id, version, entry_ids)
-    for table in ("texts", "sections", "chunks", "speakers"):
+    for table in ("texts", "sections", "chunks", "speakers", "tags"):
         connection.execute(f"DELETE FROM {table} WHERE document_id = ?", (document_id,))
 
 

@@ -301,8 +301,14 @@ class Documents:
             kept = keep_indexed(connection, source_id, file.path, reason) if passing else None
             if kept is not None:
                 return kept
-            document_id = upsert_document(connection, source_id, collection_id, file, columns)
-            clear_document(connection, document_id, collection_id)
+            indexed = connection.execute(
+                "SELECT 1 FROM documents WHERE source_id = ? AND path = ? AND status = 'indexed'",
+                (source_id, file.path),
+            ).fetchone()
+            version = next_version(connection, collection_id) if indexed else 0
+            values = {**columns, "version": version}
+            document_id = upsert_document(connection, source_id, collection_id, file, values)
+            clear_document(connection, document_id, collection_id, version)
             if passing:
                 postpone(connection, document_id, time.time())
             else:
@@ -331,21 +337,34 @@ class Documents:
         by the next.
         """
         with self._vocabulary.transaction() as token_ids, self._connections.write() as connection:
+            row = connection.execute(
+                "SELECT collection_id FROM documents WHERE id = ?", (document_id,)
+            ).fetchone()
+            if row is None:
+                return
+            version = next_version(connection, row[0])
             connection.execute(
-                "UPDATE documents SET path = ?, recipe = CASE ? WHEN 1 THEN '' ELSE recipe END "
-                "WHERE id = ?",
-                (path, int(folders is None), document_id),
+                "UPDATE documents SET path = ?, version = ?, "
+                "recipe = CASE ? WHEN 1 THEN '' ELSE recipe END WHERE id = ?",
+                (path, version, int(folders is None), document_id),
             )
             if folders is not None:
-                move_entries(connection, token_ids, document_id, folders)
+                move_entries(connection, token_ids, document_id, folders, version)
 
     def touch(self, document_id: int, file: FileState) -> None:
         """Store a file's new size, time and stamp when its bytes are the same."""
         with self._connections.write() as connection:
+            dated = connection.execute(
+                "SELECT collection_id FROM documents "
+                "WHERE id = ? AND status = 'indexed' AND mtime_ns <> ?",
+                (document_id, file.mtime_ns),
+            ).fetchone()
+            version = next_version(connection, dated[0]) if dated else 0
             connection.execute(
                 "UPDATE documents SET size = ?, mtime_ns = ?, stamp = ?, "
+                "version = CASE ? WHEN 0 THEN version ELSE ? END, "
                 "reason = CASE status WHEN 'indexed' THEN '' ELSE reason END WHERE id = ?",
-                (file.size, file.mtime_ns, file.stamp, document_id),
+                (file.size, file.mtime_ns, file.stamp, version, version, document_id),
             )
             settle(connection, document_id)
 

@@ -10,12 +10,14 @@ from dataclasses import dataclass, field
 from email.utils import getaddresses
 from typing import TYPE_CHECKING, Any
 
-from ragkit.catalog.chunk_notes import ATTACHMENT
+from ragkit.catalog.chunk_notes import ATTACHMENT, TOPIC
 
 if TYPE_CHECKING:
-    from ragkit.indexes.rows import Ids
+    from ragkit.indexes.rows import Bools, Ids
 
 _MOST_VALUES, _LEAST_SHARE = 30, 0.1
+_MOST_CHANGES = 1000
+_VALUE_BYTES = 150
 _ALWAYS = frozenset(
     ("type", "path", "lang", "tag", "speaker", "from", "to", "cc", "bcc", "has", "sentiment")
 )
@@ -89,75 +91,178 @@ def joined(parts: Sequence[Facets]) -> Facets:
     return Facets(sum(part.documents for part in parts), facets)
 
 
-@dataclass(slots=True)
-class _Column:
-    """One facet: its values, and for each (document, value) the place of both."""
+class Column:
+    """Values of documents: for each (document, value) its row and the place of the value.
 
-    place_of: dict[str, int] = field(default_factory=dict)
-    rows: list[int] = field(default_factory=list)
-    places: list[int] = field(default_factory=list)
+    ``rows`` and ``places`` are int32 (m,); rows ascend, and no pair stands twice.
+    """
 
-    def add(self, row: int, value: str) -> None:
-        self.rows.append(row)
-        self.places.append(self.place_of.setdefault(value, len(self.place_of)))
+    def __init__(self) -> None:
+        import numpy as np
+
+        self.place_of: dict[str, int] = {}
+        self.rows = self.places = np.zeros(0, np.int32)
+
+    def add(self, pairs: Iterable[tuple[int, str]]) -> None:
+        """Add pairs of row and value, of rows behind all others."""
+        import numpy as np
+
+        place_of = self.place_of
+        rows, places = [], []
+        for row, value in pairs:
+            rows.append(row)
+            places.append(place_of.setdefault(value, len(place_of)))
+        self.rows = np.concatenate([self.rows, np.array(rows, np.int32)])
+        self.places = np.concatenate([self.places, np.array(places, np.int32)])
+
+    def counts(self, chosen: Bools) -> tuple[Ids, int]:
+        """Return how many chosen rows have each value, (v,), and how many have any."""
+        import numpy as np
+
+        kept = chosen[self.rows]
+        rows = self.rows[kept]
+        # A document with several values has them side by side.
+        having = int(np.count_nonzero(rows[1:] != rows[:-1])) + bool(len(rows))
+        return np.bincount(self.places[kept], minlength=len(self.place_of)), having
+
+    @property
+    def nbytes(self) -> int:
+        """About how many bytes it takes."""
+        return self.rows.nbytes + self.places.nbytes + _VALUE_BYTES * len(self.place_of)
 
 
 class FacetTable:
-    """The values of every indexed document of a collection, to be counted for some of them."""
+    """The values of the documents of a collection by row, to be counted for some of them.
 
-    def __init__(
+    A field of front matter with very many values is left out: it is none to choose from before
+    many of its documents have changed (``outlives``). ``topics`` says whether those that contexts
+    name are counted. ``rows`` is of how many rows it has the values, ``dead`` how many of them
+    were not live at first.
+    """
+
+    def __init__(self, *, topics: bool = True, dead: int = 0) -> None:
+        self.topics, self._dead = topics, dead
+        self._dropped: set[str] = set()
+        self.rows = 0
+        self._columns: dict[str, Column] = {}
+        self._counted: tuple[Bools, Mapping[str, tuple[Ids, int]], Facets] | None = None
+
+    def add(
         self,
+        rows: int,
         documents: Iterable[tuple[int, str, str, str, str]],
-        noted: Iterable[tuple[int, str, str]] = (),
+        noted: Mapping[int, Sequence[tuple[str, str]]],
     ) -> None:
-        """Take (id, format, language, path, metadata as JSON) of documents, ids ascending.
+        """Add (row, format, language, path, metadata as JSON) of documents, rows ascending.
 
-        ``noted`` is what contexts note of their chunks: (id, filter, value).
+        They stand behind all others; ``rows`` is how many there are then. ``noted`` is what
+        contexts note of their chunks: (filter, value), by row.
         """
+        found: dict[str, list[tuple[int, str]]] = {}
+        for row, *document in documents:
+            for name, value in dict.fromkeys([*_values(*document), *noted.get(row, ())]):
+                found.setdefault(name, []).append((row, value))
+        for name, pairs in found.items():
+            if name in self._dropped:
+                continue
+            column = self._columns.setdefault(name, Column())
+            column.add(pairs)
+            if name not in _ALWAYS and len(column.place_of) > _MOST_VALUES + _MOST_CHANGES:
+                self._dropped.add(name)
+                del self._columns[name]
+        self.topics = self.topics and TOPIC not in self._dropped
+        self.rows, self._counted = rows, None
+
+    def outlives(self, dead: int) -> bool:
+        """Return whether what was left out cannot matter yet, with so many dead rows."""
+        return not self._dropped or dead - self._dead < _MOST_CHANGES
+
+    def facets(self, live: Bools, chosen: Bools | None = None) -> Facets:
+        """Count the values of live rows, or of those ``chosen`` of them, (n,).
+
+        What live rows have and none of the chosen does counts as 0.
+        """
+        if self._counted is None or self._counted[0] is not live:
+            present = {name: column.counts(live) for name, column in self._columns.items()}
+            self._counted = live, present, self._facets(live, present, present)
+        if chosen is None:
+            return self._counted[2]
+        counts = {name: column.counts(chosen) for name, column in self._columns.items()}
+        return self._facets(chosen, self._counted[1], counts)
+
+    def _facets(
+        self,
+        rows: Bools,
+        present: Mapping[str, tuple[Ids, int]],
+        counts: Mapping[str, tuple[Ids, int]],
+    ) -> Facets:
+        """Return what was counted of some rows, of the values that are present in any."""
         import numpy as np
 
-        ids: list[int] = []
-        columns: dict[str, _Column] = {}
-        of_contexts: dict[int, list[tuple[str, str]]] = {}
-        for document_id, name, value in noted:
-            of_contexts.setdefault(document_id, []).append((name, value))
-        for row, (document_id, *document) in enumerate(documents):
-            ids.append(document_id)
-            values = [*_values(*document), *of_contexts.get(document_id, ())]
-            for name, value in dict.fromkeys(values):
-                columns.setdefault(name, _Column()).add(row, value)
-        self._ids = np.array(ids, np.int64)
-        self._columns = {
-            name: (list(column.place_of), np.array(column.rows), np.array(column.places))
-            for name, column in columns.items()
-            if name in _ALWAYS or _is_shared(column)
-        }
-        self.whole = self.facets(self._ids)
-
-    def facets(self, among: Ids) -> Facets:
-        """Count the values of the documents with these ids; 0 where none of them has one."""
-        import numpy as np
-
-        chosen = np.isin(self._ids, among)
         facets: dict[str, Facet] = {}
-        for name, (values, rows, places) in self._columns.items():
-            kept = chosen[rows]
-            counts = np.bincount(places[kept], minlength=len(values)).tolist()
-            ordered = _ordered(zip(values, counts, strict=True))[:_MOST_VALUES]
-            # The rows ascend: a document with several values has them side by side.
-            having = int(kept[:1].sum() + (kept[1:] & (rows[1:] != rows[:-1])).sum())
-            facets[name] = Facet(ordered, having)
-        return Facets(int(chosen.sum()), facets)
+        for name, (found, having) in counts.items():
+            places = np.flatnonzero(present[name][0])
+            if len(places) > _MOST_VALUES and name in _ALWAYS:
+                least = np.partition(found[places], -_MOST_VALUES)[-_MOST_VALUES]
+                places = places[found[places] >= least]
+            names = list(self._columns[name].place_of)
+            values = [(names[place], int(found[place])) for place in places.tolist()]
+            if name == TOPIC:
+                values = _named_topics(values)
+            pairs = int(present[name][0].sum())
+            if values and (name in _ALWAYS or _is_shared(len(values), pairs)):
+                facets[name] = Facet(_ordered(values)[:_MOST_VALUES], having)
+        return Facets(int(np.count_nonzero(rows)), facets)
+
+    @property
+    def nbytes(self) -> int:
+        """About how many bytes it takes."""
+        return sum(column.nbytes for column in self._columns.values())
+
+
+class FieldNames:
+    """Which rows have each field of front matter; ``rows`` is of how many it knows."""
+
+    def __init__(self) -> None:
+        self.rows = 0
+        self._rows_of: dict[str, Ids] = {}
+
+    def add(self, rows: int, found: Iterable[tuple[str, Ids]]) -> None:
+        """Add rows behind all others, by field; ``rows`` is how many there are then."""
+        import numpy as np
+
+        for name, new in found:
+            known = self._rows_of.get(name, new[:0])
+            self._rows_of[name] = np.concatenate([known, new.astype(np.int32)])
+        self.rows = rows
+
+    def of(self, live: Bools) -> tuple[str, ...]:
+        """Return the fields that live rows have, sorted."""
+        return tuple(sorted(name for name, rows in self._rows_of.items() if live[rows].any()))
+
+    @property
+    def nbytes(self) -> int:
+        """About how many bytes it takes."""
+        return sum(rows.nbytes for rows in self._rows_of.values())
+
+
+def _named_topics(counts: Sequence[tuple[str, int]]) -> list[tuple[str, int]]:
+    """Add up topics of the same key, under the first of their names (``NoteQueries.values``)."""
+    found: dict[str, tuple[str, int]] = {}
+    for value, count in counts:
+        key, _, name = value.partition("\n")
+        first, so_far = found.get(key, (name, 0))
+        found[key] = min(first, name), so_far + count
+    return list(found.values())
 
 
 def _ordered(counts: Iterable[tuple[str, int]]) -> Counts:
     return tuple(sorted(counts, key=lambda each: (-each[1], each[0])))
 
 
-def _is_shared(column: _Column) -> bool:
+def _is_shared(values: int, pairs: int) -> bool:
     """Return whether there are 2 to 30 values, of which documents share one."""
-    few = 1 < len(column.place_of) <= _MOST_VALUES
-    return few and len(column.places) > len(column.place_of)
+    return 1 < values <= _MOST_VALUES and pairs > values
 
 
 def _values(kind: str, language: str, path: str, packed: str) -> Iterator[tuple[str, str]]:

@@ -7,10 +7,11 @@ conversation, and when. What contexts note of chunks is in ``chunk_notes.py``.
 from __future__ import annotations
 
 import json
-import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from ragkit.catalog.chunk_notes import (
     NoteQueries,
@@ -19,14 +20,15 @@ from ragkit.catalog.chunk_notes import (
     speaker_condition,
     speaker_keys,
 )
-from ragkit.catalog.connection import Connections, folded, id_list
+from ragkit.catalog.connection import Connections, Transaction, folded, id_list
+from ragkit.catalog.document_rows import Condition, DocumentRows, KeptRows, ids_of
 from ragkit.catalog.document_writing import speaker_key
 from ragkit.catalog.facets import Facets, FacetTable
 from ragkit.catalog.records import CollectionRecord, SpeakerRecord
-from ragkit.types import LEVEL_CODES, Level, Version
+from ragkit.catalog.tags import tag_key
+from ragkit.types import LEVEL_CODES, Level
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from ragkit.indexes.rows import Ids
@@ -59,15 +61,15 @@ _FIELD = (
     f"THEN EXISTS (SELECT 1 FROM json_each(m.value) v WHERE {_VALUE.format('v')}) "
     f"ELSE {_VALUE.format('m')} END)"
 )
+_TAGGED = (
+    "d.id IN (SELECT t.document_id FROM tags t WHERE t.collection_id = ? "
+    "AND t.tag IN (SELECT value FROM json_each(?)))"
+)
 _MESSAGES = """
 EXISTS (SELECT 1 FROM speakers v
 WHERE v.document_id = {document} AND v.level = {level} AND v.position = {position}{conditions})
 """
 _DOCUMENT, _CHUNK = LEVEL_CODES[Level.DOCUMENT], LEVEL_CODES[Level.CHUNK]
-_KEPT_SECONDS = 300.0
-
-_T = TypeVar("_T")
-
 
 _FAMILIES = {
     "excel": "xlsx xlsm xls csv tsv", "spreadsheet": "xlsx xlsm xls csv tsv", "word": "docx docm",
@@ -89,35 +91,12 @@ def type_families() -> Mapping[str, tuple[str, ...]]:
     return families
 
 
-class _ByVersion(Generic[_T]):
-    """What is read of a whole collection, kept until the collection's version changes.
-
-    A file that was only moved leaves the version as it is, hence the time limit.
-    """
-
-    def __init__(self, read: Callable[[int], _T]) -> None:
-        self._read = read
-        self._kept: dict[int, tuple[Version | None, float, _T]] = {}
-
-    def of(self, collection: CollectionRecord) -> _T:
-        version, read_at, value = self._kept.get(collection.id, (None, 0.0, None))
-        if value is None or version != collection.version or _age(read_at) > _KEPT_SECONDS:
-            value = self._read(collection.id)
-            self._kept[collection.id] = (collection.version, time.monotonic(), value)
-        return value
-
-
-def _age(at: float) -> float:
-    return time.monotonic() - at
-
-
 class FilterQueries:
     """Queries that resolve filters to ids, and that count the values to filter by."""
 
     def __init__(self, connections: Connections) -> None:
         self._connections = connections
-        self._facets = _ByVersion(self._read_facets)
-        self._field_names = _ByVersion(self._read_field_names)
+        self._rows = KeptRows(connections)
 
     def documents(
         self, collection_id: int, filters: Filters, *, unsaid: bool = False
@@ -127,15 +106,25 @@ class FilterQueries:
         With ``unsaid``, documents without a field of ``MAY_BE_UNSAID`` pass a filter by it, unless
         one of its values begins with ``=``.
         """
-        import numpy as np
+        with self._rows.at_present(collection_id) as (rows, connection):
+            passing = rows.live
+            for condition in _conditions(collection_id, filters, unsaid=unsaid):
+                passing = passing & rows.mask(connection, condition)
+            if filters.sources:
+                passing = passing & rows.mask(connection, self._sources(collection_id, filters))
+            found = rows.ids[passing]
+        if filters.documents:
+            found = found[np.isin(found, np.array(filters.documents, np.int64))]
+        return np.sort(found, kind="stable")
 
-        where, parameters = _conditions(collection_id, filters, unsaid=unsaid)
-        ids = self._connections.column(
-            "SELECT d.id FROM documents d JOIN sources s ON s.id = d.source_id "
-            f"WHERE d.collection_id = ? AND d.status = 'indexed'{where} ORDER BY d.id",
-            (collection_id, *parameters),
+    def _sources(self, collection_id: int, filters: Filters) -> Condition:
+        """Return the condition that a document lies in one of the folders that are named."""
+        roots = self._connections.rows(
+            "SELECT id, root FROM sources WHERE collection_id = ? ORDER BY id", (collection_id,)
         )
-        return np.array(ids, dtype=np.int64)
+        names = [folded(name) for name in filters.sources]
+        ids = [number for number, root in roots if any(name in folded(root) for name in names)]
+        return "d.source_id IN (SELECT value FROM json_each(?))", (id_list(ids),)
 
     def entries_under(self, collection_id: int, headings: Sequence[str]) -> NDArray[np.int64]:
         """Return ids of entries that overlap a section under one of those headings or titles.
@@ -143,8 +132,6 @@ class FilterQueries:
         A chunk may span several small sections; the entry of a whole document is under all of
         its headings.
         """
-        import numpy as np
-
         names = json.dumps([folded(heading) for heading in headings])
         ids = self._connections.column(
             "WITH names AS MATERIALIZED (SELECT value AS name FROM json_each(?)), "
@@ -167,8 +154,6 @@ class FilterQueries:
         A document that is no conversation has only its own date: its entries all pass a filter
         by days alone. ``None`` when nothing is restricted.
         """
-        import numpy as np
-
         restricted = bool(filters.speakers)
         if not restricted and (filters.after or filters.before):
             restricted = bool(
@@ -202,10 +187,41 @@ class FilterQueries:
     def facets(self, collection: CollectionRecord, among: Ids | None = None) -> Facets:
         """Count the values of the indexed documents, or of those with the ids ``among``.
 
-        Read again only when the collection has another version.
+        Only documents that have changed are read again.
         """
-        table = self._facets.of(collection)
-        return table.whole if among is None else table.facets(among)
+        with self._rows.at_present(collection.id) as (rows, connection):
+            table = rows.facets
+            dead = len(rows.ids) - int(np.count_nonzero(rows.live))
+            if not table.outlives(dead) or self._needs_topics(rows, table):
+                topics = NoteQueries(self._connections).has_few_topics(collection.id)
+                table = rows.facets = FacetTable(topics=topics, dead=dead)
+            if table.rows < len(rows.ids):
+                self._read_facets(rows, table, connection)
+            chosen = None if among is None else rows.live & np.isin(rows.ids, among)
+            return table.facets(rows.live, chosen)
+
+    def _needs_topics(self, rows: DocumentRows, table: FacetTable) -> bool:
+        """Return whether topics, which were too many, have become few."""
+        changed = not table.topics and table.rows < len(rows.ids)
+        return changed and NoteQueries(self._connections).has_few_topics(rows.collection_id)
+
+    def _read_facets(self, rows: DocumentRows, table: FacetTable, connection: Transaction) -> None:
+        """Read the values of the rows that a table has not."""
+        condition, values = rows.among(table.rows)
+        documents = connection.execute(
+            "SELECT d.id, d.format, d.language, d.path, d.metadata FROM documents d "
+            f"WHERE d.collection_id = ? AND d.status = 'indexed'{condition}",
+            (rows.collection_id, *values),
+        ).fetchall()
+        numbers = [row[0] for row in documents]
+        places = rows.rows_of(np.array(numbers, np.int64), table.rows).tolist()
+        noted = NoteQueries(self._connections).values(
+            rows.collection_id, numbers if table.rows else None, topics=table.topics
+        )
+        found = zip(places, documents, strict=True)
+        described = sorted((place, *document[1:]) for place, document in found)
+        own = zip(numbers, places, strict=True)
+        table.add(len(rows.ids), described, {row: noted[one] for one, row in own if one in noted})
 
     def suffixes(self, collection_id: int) -> set[str]:
         """Return the suffixes of a collection's files, without their dots."""
@@ -227,28 +243,21 @@ class FilterQueries:
     def field_names(self, collection: CollectionRecord) -> tuple[str, ...]:
         """Return every front-matter field that a document of the collection has, sorted.
 
-        Read again only when the collection has another version.
+        Only documents that have changed are read again.
         """
-        return self._field_names.of(collection)
-
-    def _read_facets(self, collection_id: int) -> FacetTable:
-        return FacetTable(
-            self._connections.rows(
-                "SELECT id, format, language, path, metadata FROM documents "
-                "WHERE collection_id = ? AND status = 'indexed' ORDER BY id",
-                (collection_id,),
-            ),
-            NoteQueries(self._connections).values(collection_id),
-        )
-
-    def _read_field_names(self, collection_id: int) -> tuple[str, ...]:
-        return tuple(
-            self._connections.column(
-                "SELECT DISTINCT m.key FROM documents d, json_each(d.metadata) m "
-                "WHERE d.collection_id = ? ORDER BY 1",
-                (collection_id,),
-            )
-        )
+        with self._rows.at_present(collection.id) as (rows, connection):
+            fields = rows.fields
+            if fields.rows < len(rows.ids):
+                condition, values = rows.among(fields.rows)
+                found = connection.execute(
+                    "SELECT name, group_concat(id) FROM (SELECT m.key AS name, d.id AS id "
+                    "FROM documents d, json_each(d.metadata) m WHERE d.collection_id = ? "
+                    f"AND d.status = 'indexed'{condition}) GROUP BY name",
+                    (collection.id, *values),
+                ).fetchall()
+                named = [(name, rows.rows_of(ids_of(text), fields.rows)) for name, text in found]
+                fields.add(len(rows.ids), named)
+            return fields.of(rows.live)
 
 
 def may_be_unsaid(field: str, values: Iterable[str]) -> bool:
@@ -261,15 +270,15 @@ def without_mark(field: str, value: str) -> str:
     return value.removeprefix("=") if field.casefold() in MAY_BE_UNSAID else value
 
 
-def _conditions(collection_id: int, filters: Filters, *, unsaid: bool) -> tuple[str, list[Any]]:
-    parts: list[str] = []
-    parameters: list[Any] = []
+def _conditions(collection_id: int, filters: Filters, *, unsaid: bool) -> list[Condition]:
+    """Return conditions on documents, all of which must hold, but those on ids and sources."""
+    conditions: list[Condition] = []
 
     def either(values: Sequence[Any], condition: str) -> None:
         if values:
-            parts.append("(" + " OR ".join([condition] * len(values)) + ")")
-            for value in values:
-                parameters.extend(value if isinstance(value, tuple) else (value,))
+            own = [value if isinstance(value, tuple) else (value,) for value in values]
+            either = " OR ".join([condition] * len(values))
+            conditions.append((f"({either})", tuple(part for value in own for part in value)))
 
     def fold_all(values: Sequence[str]) -> list[str]:
         return [folded(value) for value in values]
@@ -277,32 +286,16 @@ def _conditions(collection_id: int, filters: Filters, *, unsaid: bool) -> tuple[
     either(with_families(fold_all(filters.types)), f"? IN (folded(d.format), {_SUFFIX})")
     either([_path(value) for value in filters.paths], "instr('/' || folded(d.path), ?)")
     either(fold_all(filters.titles), "instr(folded(d.title), ?)")
-    either(fold_all(filters.sources), "instr(folded(s.root), ?)")
     either(fold_all(filters.languages), "folded(d.language) = ?")
-    either(
-        fold_all(filters.tags),
-        "EXISTS (SELECT 1 FROM json_each(d.metadata, '$.tags') WHERE folded(value) = ?)",
-    )
-    if filters.documents:
-        parts.append("d.id IN (SELECT value FROM json_each(?))")
-        parameters.append(json.dumps(filters.documents))
+    if filters.tags:
+        tags = json.dumps([tag_key(tag) for tag in filters.tags])
+        conditions.append((_TAGGED, (collection_id, tags)))
     if filters.after:
-        parts.append(f"{LAST_DATE} >= ?")
-        parameters.append(filters.after)
+        conditions.append((f"{LAST_DATE} >= ?", (filters.after,)))
     if filters.before:
-        parts.append(f"{FIRST_DATE} < ?")
-        parameters.append(filters.before)
+        conditions.append((f"{FIRST_DATE} < ?", (filters.before,)))
     if filters.speakers:
-        conditions, message_values = _message_conditions(filters)
-        messages = _MESSAGES.format(
-            document="d.id", level=_DOCUMENT, position="v.position", conditions=conditions
-        )
-        noted_speakers, packed = speaker_condition(filters.speakers)
-        parts.append(
-            f"({messages} OR d.id IN (SELECT n.document_id FROM chunk_notes n "
-            f"WHERE n.collection_id = ? AND {noted_speakers}))"
-        )
-        parameters += [*message_values, collection_id, packed]
+        conditions.append(_spoken(collection_id, filters))
     either(
         [(folded(name), speaker_key(name) or " " * 9) for name in filters.senders],
         "(instr(folded(coalesce(json_extract(d.metadata, '$.author'), '')), ?) OR EXISTS "
@@ -317,15 +310,27 @@ def _conditions(collection_id: int, filters: Filters, *, unsaid: bool) -> tuple[
         )
     for noted in note_conditions(filters):
         condition, values = document_condition(noted, collection_id)
-        parts.append(condition)
-        parameters += values
+        conditions.append((condition, tuple(values)))
     for name in sorted({name for name, _ in filters.fields}):
         wanted = [value for key, value in filters.fields if key == name]
         keeps = unsaid and may_be_unsaid(name, wanted)
         packed = json.dumps(fold_all([without_mark(name, value) for value in wanted]))
-        parts.append(f"({_UNSAID} OR {_FIELD})" if keeps else _FIELD)
-        parameters += [name] * (1 + keeps) + [packed, packed]
-    return "".join(f" AND {part}" for part in parts), parameters
+        has = f"({_UNSAID} OR {_FIELD})" if keeps else _FIELD
+        conditions.append((has, (*[name] * (1 + keeps), packed, packed)))
+    return conditions
+
+
+def _spoken(collection_id: int, filters: Filters) -> Condition:
+    """Return the condition that one of the people speaks, on the days that are asked for."""
+    said, message_values = _message_conditions(filters)
+    messages = _MESSAGES.format(
+        document="d.id", level=_DOCUMENT, position="v.position", conditions=said
+    )
+    noted_speakers, packed = speaker_condition(filters.speakers)
+    noted = (
+        f"SELECT n.document_id FROM chunk_notes n WHERE n.collection_id = ? AND {noted_speakers}"
+    )
+    return f"({messages} OR d.id IN ({noted}))", (*message_values, collection_id, packed)
 
 
 def _entry_query(collection_id: int, filters: Filters) -> tuple[str, list[object]]:

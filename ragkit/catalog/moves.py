@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from ragkit.catalog.connection import Transaction
 from ragkit.catalog.document_writing import TokenIds, copy_entry, remove_entries
-from ragkit.catalog.lineage import next_version
 from ragkit.types import FIELD_CODES, INDEXED_LEVELS, LEVEL_CODES, Field, Level
 
 _CHUNK = LEVEL_CODES[Level.CHUNK]
@@ -15,9 +14,13 @@ _TEXT, _FOLDERS = FIELD_CODES[Field.TEXT], FIELD_CODES[Field.FOLDERS]
 
 
 def move_entries(
-    connection: Transaction, token_ids: TokenIds, document_id: int, folders: Sequence[str]
+    connection: Transaction,
+    token_ids: TokenIds,
+    document_id: int,
+    folders: Sequence[str],
+    version: int,
 ) -> None:
-    """Replace the entries of a document by such with the words of other folders.
+    """Replace the entries of a document by such with the words of other folders, in a version.
 
     The first of each level has them before its text too (``indexing/pipeline.py``). Nothing is done
     where the words are the same.
@@ -36,8 +39,6 @@ def move_entries(
     new = np.array([ids[token] for token in folders], np.uint32).tobytes()
     if all(old == new for _, _, level, _, old, _ in rows if level in _WITH_WORDS):
         return
-    collection_id = int(rows[0][1])
-    version = next_version(connection, collection_id)
     for entry_id, _, level, position, old, text in rows:
         # All are copied, since those of contexts and questions follow their chunk's own.
         new_id = copy_entry(connection, entry_id)
@@ -57,4 +58,4 @@ def move_entries(
             connection.executemany(
                 "INSERT INTO entry_tokens VALUES (?, ?, ?)", [row for row in columns if row[2]]
             )
-    remove_entries(connection, collection_id, version, [row[0] for row in rows])
+    remove_entries(connection, int(rows[0][1]), version, [row[0] for row in rows])

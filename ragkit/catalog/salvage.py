@@ -15,6 +15,7 @@ from ragkit.catalog.copies import JOURNAL, LOG
 from ragkit.catalog.entry_counts import fill_counts
 from ragkit.catalog.lineage import renew_versions
 from ragkit.catalog.schema import migrate
+from ragkit.catalog.tags import fill_tags
 
 _MOST_PROBES = 4000
 _SPARE_IDS = 1000
@@ -74,6 +75,7 @@ def salvage(damaged: Path, backup: Path | None, target: Path, scratch: Path) -> 
         _drop_orphans(new, tables)
         fill_notes(new)
         fill_counts(new)
+        fill_tags(new)
         # Old index files may hold rows that were lost, or lack some that the backup brought back.
         renew_versions(new)
         new.execute("COMMIT")

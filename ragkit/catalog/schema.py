@@ -216,6 +216,27 @@ CREATE TABLE entry_counts (
 """
 
 
+def m019_tags(connection: Transaction) -> None:
+    """Keep tags where filters find them, and the last change of each document's values."""
+    from ragkit.catalog.tags import fill_tags
+
+    execute(connection, _TAGS)
+    fill_tags(connection)
+
+
+_TAGS = """
+ALTER TABLE documents ADD COLUMN version INTEGER NOT NULL DEFAULT 0;
+CREATE INDEX documents_by_version ON documents (collection_id, version);
+CREATE TABLE tags (
+    document_id INTEGER NOT NULL REFERENCES documents ON DELETE CASCADE,
+    tag TEXT NOT NULL,
+    collection_id INTEGER NOT NULL,
+    PRIMARY KEY (document_id, tag)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX tags_by_name ON tags (collection_id, tag, document_id)
+"""
+
+
 MIGRATIONS: tuple[Callable[[Transaction], None], ...] = (
     m001_tables,
     m002_context_cache,
@@ -235,6 +256,7 @@ MIGRATIONS: tuple[Callable[[Transaction], None], ...] = (
     m016_summaries,
     m017_prompts,
     m018_entry_counts,
+    m019_tags,
 )
 """In the order in which they are applied. A catalog's version is how many of them it has had."""
 

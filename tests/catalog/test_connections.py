@@ -176,7 +176,7 @@ def test_a_page_that_is_damaged_is_said_when_it_is_read_and_when_it_is_written(l
     opened.close()
     size = library_paths.catalog.stat().st_size
     with library_paths.catalog.open("r+b") as file:
-        for page in range(60, size // 4096):
+        for page in range(80, size // 4096):
             file.seek(page * 4096)
             file.write(b"\xa5" * 4096)
     opened = Catalog.open(library_paths.catalog)

@@ -13,8 +13,10 @@ from hypothesis import strategies as st
 from support import Shelf
 
 from ragkit.catalog import Catalog
+from ragkit.catalog.filters import FilterQueries
 from ragkit.options import Filters
 from ragkit.paths import LibraryPaths
+from ragkit.types import FileState, Status
 
 _WORDS = st.sampled_from(["notes", "Notes", "plan", "été", "ETE", "a", "b%", "_", "x'y", "日本"])
 _DATES = st.sampled_from(
@@ -113,26 +115,67 @@ def _passes(number: int, one: dict, path: str, filters: Filters) -> bool:
     )
 
 
+_CHANGES = st.lists(
+    st.tuples(st.sampled_from(["write", "remove", "move", "touch", "fail"]), st.integers(0, 5)),
+    max_size=4,
+)
+
+
 @settings(max_examples=35, deadline=None)
-@given(st.lists(_DOCUMENTS, min_size=1, max_size=6), st.lists(_FILTERS, min_size=1, max_size=12))
-def test_filters_agree_with_plain_python(documents, many_filters):
+@given(
+    st.lists(_DOCUMENTS, min_size=1, max_size=6),
+    st.lists(_FILTERS, min_size=1, max_size=12),
+    _CHANGES,
+)
+def test_filters_agree_with_plain_python(documents, many_filters, changes):
     with tempfile.TemporaryDirectory() as place:
         paths = LibraryPaths(Path(place))
         paths.create()
         catalog = Catalog.open(paths.catalog, create=True)
         shelf = Shelf(catalog)
         known: dict[int, tuple[dict, str]] = {}
-        for number, one in enumerate(documents):
-            path = f"{number}/{'/'.join(one['parts'])}{one['suffix']}"
+
+        def put(path, one):
             names = ("title", "format", "language", "date", "metadata")
-            document = shelf.put(
-                path, mtime_ns=one["day"] * 86400 * 10**9, **{name: one[name] for name in names}
-            )
+            mtime = one["day"] * 86400 * 10**9
+            document = shelf.put(path, mtime_ns=mtime, **{name: one[name] for name in names})
             known[document] = (one, path)
-        for filters in many_filters:
-            found = catalog.filters.documents(shelf.collection_id, filters).tolist()
-            expected = [n for n, (one, path) in known.items() if _passes(n, one, path, filters)]
-            assert found == expected, filters
+
+        def compare():
+            for filters in many_filters:
+                found = catalog.filters.documents(shelf.collection_id, filters).tolist()
+                expected = [
+                    n for n, (one, path) in sorted(known.items()) if _passes(n, one, path, filters)
+                ]
+                assert found == expected, filters
+            # What is kept of earlier states says the same as what is read anew.
+            record, anew = catalog.collections.all()[0], FilterQueries(catalog.connections)
+            assert catalog.filters.facets(record) == anew.facets(record)
+            assert catalog.filters.field_names(record) == anew.field_names(record)
+
+        for number, one in enumerate(documents):
+            put(f"{number}/{'/'.join(one['parts'])}{one['suffix']}", one)
+        compare()
+        for step, (kind, place) in enumerate(changes):
+            if place >= len(documents) or place + 1 not in known:
+                put(f"new/{step}.md", documents[0])
+                continue
+            one, path = known.pop(place + 1)
+            file = FileState(path, 1, (one["day"] + 400) * 86400 * 10**9, str(step))
+            if kind == "write":
+                put(path, documents[-1])
+            elif kind == "remove":
+                catalog.documents.remove([place + 1])
+            elif kind == "fail":
+                source = (shelf.source_id, shelf.collection_id)
+                catalog.documents.set_outcome(*source, file, Status.FAILED, "No.")
+            elif kind == "move":
+                known[place + 1] = (one, f"moved/{path}")
+                catalog.documents.rename(place + 1, f"moved/{path}", [])
+            else:
+                known[place + 1] = ({**one, "day": one["day"] + 400}, path)
+                catalog.documents.touch(place + 1, file)
+            compare()
         catalog.close()
 
 

@@ -180,7 +180,7 @@ def _damage_root(shelf, library_paths, index):
     shelf.catalog.integrity.settle()
     shelf.catalog.close()
     with library_paths.catalog.open("rb+") as file:
-        file.seek(page * 4096 + 8)
+        file.seek(page * 4096)
         file.write(b"\xff" * 200)
 
 
@@ -192,7 +192,7 @@ def test_a_damaged_file_is_said(shelf, library_paths):
 
 
 def test_what_counting_documents_reads_is_said_on_opening(shelf, library_paths):
-    _damage_root(shelf, library_paths, "documents_by_hash")
+    _damage_root(shelf, library_paths, "documents_by_version")
     with pytest.raises(CatalogError, match="is damaged"):
         Catalog.open(library_paths.catalog).close()
 

@@ -1,0 +1,175 @@
+"""Which documents of a collection pass conditions, kept in memory by its version.
+
+Nothing of it is a truth of its own: it is read from the catalog, and brought up to date by what has
+changed there since.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from ragkit.catalog.connection import id_list
+from ragkit.catalog.facets import FacetTable, FieldNames
+from ragkit.catalog.lineage import VERSION, holds
+from ragkit.types import Version
+
+if TYPE_CHECKING:
+    from ragkit.catalog.connection import Connections, Transaction
+    from ragkit.indexes.rows import Bools, Ids
+
+Condition: TypeAlias = tuple[str, tuple[Any, ...]]
+"""A condition on documents ``d`` in SQL, and its parameters."""
+
+_MOST_COLLECTIONS = 1000
+_MOST_MASKS = 64
+_MOST_BYTES = 256 << 20
+_DEAD_ROWS = 1000
+_INDEXED = "d.collection_id = ? AND d.status = 'indexed'"
+
+
+class DocumentRows:
+    """The indexed documents of one collection, a row each, and which of them pass conditions.
+
+    ``ids`` int64 (n,) and ``live`` bool (n,). A document that has changed gets another row, at the
+    end, and its old one is no longer live: what is known of a row stays true, and only new rows
+    are looked at. It is used under ``lock``, after ``refresh`` in the same snapshot.
+    """
+
+    def __init__(self, collection_id: int) -> None:
+        self.lock = threading.RLock()
+        self.collection_id = collection_id
+        self.version: Version | None = None
+        self._clear(np.zeros(0, np.int64))
+
+    def _clear(self, ids: Ids) -> None:
+        self.ids, self.live = ids, np.ones(len(ids), np.bool_)
+        self._masks: OrderedDict[Condition, Bools] = OrderedDict()
+        self.facets, self.fields = FacetTable(topics=False), FieldNames()
+
+    def refresh(self, connection: Transaction) -> None:
+        """Bring the rows to the collection's present version."""
+        row = connection.execute(
+            f"SELECT {VERSION} FROM collections c WHERE c.id = ?", (self.collection_id,)
+        ).fetchone()
+        version = Version(*row) if row else Version(0)
+        if version == self.version:
+            return
+        known = self.version is not None and holds(connection, self.version)
+        if not known or not self._follow(connection):
+            self._clear(self.all_ids(connection))
+        self.version = version
+
+    def _follow(self, connection: Transaction) -> bool:
+        """Take up what changed; return whether that was possible, and the rows not mostly dead."""
+        since = self.version.number if self.version else 0
+        changed = connection.execute(
+            "SELECT d.id, d.status FROM documents d WHERE d.collection_id = ? AND d.version > ? "
+            "ORDER BY d.id",
+            (self.collection_id, since),
+        ).fetchall()
+        gone = np.array([row[0] for row in changed], np.int64)
+        new = np.array([row[0] for row in changed if row[1] == "indexed"], np.int64)
+        self.live = np.concatenate([self.live & ~np.isin(self.ids, gone), np.ones(len(new), bool)])
+        self.ids = np.concatenate([self.ids, new])
+        (count,) = connection.execute(
+            f"SELECT COUNT(*) FROM documents d WHERE {_INDEXED}", (self.collection_id,)
+        ).fetchone()
+        if count != np.count_nonzero(self.live):
+            # Ids are never used again: those that are left are right, and some are gone.
+            self.live &= np.isin(self.ids, self.all_ids(connection))
+        living = int(np.count_nonzero(self.live))
+        return count == living and len(self.ids) - living <= max(living, _DEAD_ROWS)
+
+    def all_ids(self, connection: Transaction) -> Ids:
+        """Return ids of all indexed documents as the catalog has them, ascending."""
+        return id_array(
+            connection, f"SELECT d.id AS id FROM documents d WHERE {_INDEXED}", [self.collection_id]
+        )
+
+    def mask(self, connection: Transaction, condition: Condition) -> Bools:
+        """Return which rows pass a condition, (n,); only those it was not asked of are read."""
+        known = self._masks.pop(condition, None)
+        where, values = condition
+        if known is None:
+            known = np.isin(self.ids, self._passing(connection, where, values))
+        elif len(known) < len(self.ids):
+            among, ids = self.among(len(known))
+            found = self._passing(connection, where + among, (*values, *ids))
+            known = np.concatenate([known, np.isin(self.ids[len(known) :], found)])
+        self._masks[condition] = known
+        while len(self._masks) > _MOST_MASKS:
+            self._masks.popitem(last=False)
+        return known
+
+    def _passing(self, connection: Transaction, where: str, values: Sequence[Any]) -> Ids:
+        query = f"SELECT d.id AS id FROM documents d WHERE {_INDEXED} AND {where}"
+        return id_array(connection, query, [self.collection_id, *values])
+
+    def among(self, since: int) -> tuple[str, tuple[str, ...]]:
+        """Return the condition that a document has one of the rows from a place on.
+
+        From the first place on it says nothing, since all have.
+        """
+        if not since:
+            return "", ()
+        new = self.ids[since:][self.live[since:]]
+        return " AND d.id IN (SELECT value FROM json_each(?))", (id_list(new.tolist()),)
+
+    def rows_of(self, ids: Ids, since: int) -> Ids:
+        """Return the live rows of documents, which all have one from a place on."""
+        rows = since + np.flatnonzero(self.live[since:])
+        rows = rows[np.argsort(self.ids[rows], kind="stable")]
+        return rows[np.searchsorted(self.ids[rows], ids)]
+
+    @property
+    def nbytes(self) -> int:
+        """About how many bytes it takes."""
+        of_values = self.facets.nbytes + self.fields.nbytes
+        return (9 + len(self._masks)) * len(self.ids) + of_values
+
+
+class KeptRows:
+    """The rows of the collections that were asked last, within a limit of memory."""
+
+    def __init__(self, connections: Connections) -> None:
+        self._connections = connections
+        self._kept: OrderedDict[int, DocumentRows] = OrderedDict()
+        self._sizes: dict[int, int] = {}
+        self._guard = threading.Lock()
+
+    @contextmanager
+    def at_present(self, collection_id: int) -> Iterator[tuple[DocumentRows, Transaction]]:
+        """Lend a collection's rows as they stand now, and the snapshot of which they are."""
+        with self._guard:
+            rows = self._kept.pop(collection_id, None) or DocumentRows(collection_id)
+            self._kept[collection_id] = rows
+        with rows.lock, self._connections.read() as connection:
+            rows.refresh(connection)
+            yield rows, connection
+        with self._guard:
+            self._sizes[collection_id] = rows.nbytes
+            while len(self._kept) > _MOST_COLLECTIONS or (
+                len(self._kept) > 1 and sum(self._sizes.values()) > _MOST_BYTES
+            ):
+                oldest, _ = self._kept.popitem(last=False)
+                self._sizes.pop(oldest, None)
+
+
+def id_array(connection: Transaction, query: str, values: Sequence[Any]) -> Ids:
+    """Return the column ``id`` of a query, ascending int64 (n,)."""
+    # As one text, since a row for each id takes four times as long.
+    (text,) = connection.execute(f"SELECT group_concat(id) FROM ({query})", values).fetchone()
+    return ids_of(text or "")
+
+
+def ids_of(text: str) -> Ids:
+    """Return the ids of a text in which commas stand between them, ascending."""
+    ids: Ids = np.fromstring(text, np.int64, sep=",")
+    ids.sort(kind="stable")
+    return ids

@@ -1,0 +1,64 @@
+"""The tags of documents, as filters compare them: a row each.
+
+A document's metadata say what is written; the table ``tags`` is made of them, in the transaction
+that writes the document.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from ragkit.catalog.connection import Transaction, folded
+
+_LONGEST = 500
+
+
+def put_tags(
+    connection: Transaction,
+    document_id: int,
+    collection_id: int,
+    metadata: Mapping[str, Any],
+) -> None:
+    """Write the tags of a document, which has none yet."""
+    connection.executemany(
+        "INSERT INTO tags (document_id, tag, collection_id) VALUES (?, ?, ?)",
+        [(document_id, tag, collection_id) for tag in sorted(_tags(metadata))],
+    )
+
+
+def fill_tags(connection: Transaction) -> None:
+    """Write the tags of all documents anew."""
+    connection.execute("DELETE FROM tags")
+    rows = connection.execute(
+        "SELECT id, collection_id, metadata FROM documents WHERE metadata LIKE '%\"tags\"%'"
+    ).fetchall()
+    for document_id, collection_id, packed in rows:
+        try:
+            metadata = json.loads(packed)
+        except ValueError:
+            continue
+        if isinstance(metadata, dict):
+            put_tags(connection, document_id, collection_id, metadata)
+
+
+def tag_key(tag: object) -> str:
+    """Return a tag as it is compared; of a very long one only its beginning counts."""
+    return folded(tag)[:_LONGEST]
+
+
+def _tags(metadata: Mapping[str, Any]) -> set[str]:
+    value = metadata.get("tags", [])
+    if isinstance(value, Mapping):
+        value = list(value.values())
+    return {folded(_plain(one)) for one in (value if isinstance(value, list | tuple) else [value])}
+
+
+def _plain(value: Any) -> Any:
+    """Return a value as JSON writes it, a truth value as a number."""
+    if isinstance(value, bool):
+        return int(value)
+    if isinstance(value, Mapping | list):
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return value
