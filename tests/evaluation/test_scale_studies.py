@@ -11,6 +11,7 @@ from pathlib import Path
 from types import ModuleType
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 
 _BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
@@ -117,3 +118,84 @@ def test_scale_rows_are_measured_on_copies_of_one_library(study, monkeypatch, ca
     with bench.opened(kept[0]) as library:
         assert library.documents.counts().chunks == 1500
     assert not list(Path(tempfile.gettempdir()).glob("ragkit-bench-scale-*"))
+
+
+# -- the simulation, by hand ---------------------------------------------------------------
+
+
+def test_the_plan_is_arithmetic_of_what_was_measured(study):
+    bench = study("simulate_scale")
+    assert bench.search_ms(20) == 3.2
+    assert bench.search_ms(55_000) == pytest.approx(4.3)
+    assert bench.search_ms(2_000_000) == pytest.approx(23.9 + 13.7 / 0.7)
+    found = bench.plan(100_000_000, bench.Machine(memory_gb=64, usable=0.7), bench.Load())
+    # 174.5 GB, twice, in 44.8 GB each; 5,564 bytes of disk a chunk, twice.
+    assert found["memory_gb"] == pytest.approx(349.0)
+    assert found["machines"] == 8
+    assert found["disk_gb"] == pytest.approx(1112.8)
+    assert found["euros_a_month"] == 480
+    assert bench.plan(1_000, bench.Machine(), bench.Load(replicas=2))["machines"] == 3
+
+
+def test_sizes_fall_as_zipf_says_and_large_tenants_have_shards_of_their_own(study):
+    bench = study("simulate_scale")
+    assert bench.zipf_sizes(3, 11, 1.0).tolist() == [6, 3, 2]
+    assert bench.zipf_sizes(4, 8, 0.0).tolist() == [2, 2, 2, 2]
+    sizes, share = bench.zipf_sizes(3, 22, 1.0), bench.zipf_sizes(3, 22, 1.0) / 22
+    assert sizes.tolist() == [12, 6, 4]
+    shards = bench.shards_of(sizes, share, shared=2, rows_a_part=4)
+    # Two of them are too large for one part; the third has one that others of its number share.
+    assert shards.parts.tolist() == [3, 2, 1]
+    assert shards.first.tolist() == [2, 5, 0]
+    assert shards.rows.tolist() == [4, 0, 4, 4, 4, 3, 3]
+    assert shards.load[5] == pytest.approx(3.2e-3 * 6 / 22)
+
+
+def test_copies_are_shared_with_many_machines_and_made_again_where_there_is_least(study):
+    bench = study("simulate_scale")
+    assert bench.placed([4, 3, 3, 2], 2, 1) == [(0,), (1,), (1,), (0,)]
+    places = bench.placed([1, 1, 1, 1], 4, 2)
+    assert places == [(0, 1), (2, 3), (0, 2), (1, 3)]
+    assert bench.hottest(places, [1, 1, 1, 3], [0, 1, 2, 3]) == pytest.approx(2 / 1.5)
+    then, moves = bench.repaired(places, [1, 1, 1, 1], lost=0, machines=4)
+    assert then == [(1, 3), (2, 3), (2, 1), (1, 3)]
+    assert moves == [bench.Move(0, 1, 3), bench.Move(2, 2, 1)]
+    machine = bench.Machine(copies_gb_a_second=0.2)
+    assert bench.copying_seconds(moves, [2, 0, 4, 0], machine) == pytest.approx(20.0)
+
+
+def test_questions_wait_fail_and_are_asked_again(study):
+    bench = study("simulate_scale")
+    quiet = {"lost": -1, "lost_at": 99.0, "noticed_at": 99.0, "whole_at": 99.0,
+             "gives_up_after": 1.0, "slowed": frozenset(), "copying_takes": 0.5}  # fmt: skip
+
+    def seconds(asked, cores, places, **changed):
+        values = quiet | {"places": places, "then": places} | changed
+        return bench.Cluster(cores=cores, machines=2, **values).latencies(asked)
+
+    two = [(0.0, 0, 1, 2.0), (1.0, 0, 1, 2.0)]
+    assert seconds(two, 1, [(0,)]) == [2.0, 3.0]
+    assert seconds(two, 2, [(0,)]) == [2.0, 2.0]
+    assert seconds(two, 1, [(0, 1)]) == [2.0, 2.0]
+    # A question of two shards has its answer when both have theirs.
+    assert seconds([(0.0, 0, 2, 1.0)], 1, [(0,), (1,)]) == [1.0]
+    assert seconds([(0.0, 0, 2, 1.0)], 1, [(0,), (0,)]) == [2.0]
+    # Lost at 1 while it computes; asked in vain again at 2; answered by the other from 3 to 5.
+    # At 6 the other copies beside and takes twice as long; at 8 it does not any more.
+    asked = [(0.0, 0, 1, 2.0), (6.0, 0, 1, 1.0), (8.0, 0, 1, 1.0)]
+    lost = {"lost": 0, "lost_at": 1.0, "noticed_at": 5.0, "whole_at": 7.0,
+            "slowed": frozenset([1]), "then": [(1,)]}  # fmt: skip
+    assert seconds(asked, 1, [(0, 1)], **lost) == [5.0, 2.0, 1.0]
+
+
+def test_the_same_seed_simulates_the_same(study):
+    bench = study("simulate_scale")
+    values = np.arange(1, 101) / 1000
+    found = bench.percentiles(values)
+    assert found == pytest.approx({"p50_ms": 51.0, "p95_ms": 96.0, "p99_ms": 100.0})
+    machine, load = bench.Machine(memory_gb=4), bench.Load(before=3.0, after=3.0)
+    first = bench.simulated(5_000_000, machine, load)
+    assert first == bench.simulated(5_000_000, machine, load)
+    assert first["before_p50_ms"] >= 3.2
+    assert first["moved_gb"] > 1
+    assert first["unnoticed_p99_ms"] > first["before_p99_ms"]
