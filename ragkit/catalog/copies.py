@@ -186,6 +186,14 @@ def _succeed(paths: LibraryPaths, new: Path) -> None:
         os.fsync(stream.fileno())
 
 
+def on_server() -> CatalogError:
+    """Return the error of copying a catalog that lies on a server."""
+    return CatalogError(
+        "A catalog on a server is not copied by ragkit.",
+        "Make a backup where it runs (pg_dump), or move the library into a folder: ragkit move.",
+    )
+
+
 def _unwritable(file: Path, error: OSError) -> CatalogError:
     why = (error.strerror or str(error)).lower()
     return CatalogError(

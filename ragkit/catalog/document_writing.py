@@ -343,17 +343,15 @@ class TokenIds:
             else:
                 ids[token] = number
         if missing:
-            # Sorted, so that the same documents get the same ids.
-            packed = json.dumps(sorted(missing))
-            connection.execute(
-                "INSERT INTO vocabulary (token) SELECT value FROM json_each(?) WHERE true "
-                "ON CONFLICT DO NOTHING",
-                (packed,),
+            query = (
+                "SELECT token, id FROM vocabulary WHERE token IN (SELECT value FROM json_each(?))"
             )
-            rows = connection.execute(
-                "SELECT token, id FROM vocabulary WHERE token IN (SELECT value FROM json_each(?))",
-                (packed,),
-            ).fetchall()
-            added.update(rows)
-            ids.update(rows)
+            found = dict(connection.execute(query, (json.dumps(missing),)).fetchall())
+            # Sorted, so that the same documents get the same ids; none is given and not used.
+            if new := sorted(set(missing).difference(found)):
+                query = "INSERT INTO vocabulary (token) SELECT value FROM json_each(?)"
+                rows = connection.execute(f"{query} RETURNING token, id", (json.dumps(new),))
+                found.update(rows.fetchall())
+            added.update(found)
+            ids.update(found)
         return ids

@@ -300,6 +300,10 @@ def _uploads(parts: Parts) -> Iterator[Finding]:
 
 
 def _backups(parts: Parts) -> Iterator[Finding]:
+    if parts.catalog.connections.file is None:
+        text = "Backups of the catalog are made where its server runs (pg_dump)."
+        yield Finding("backups", True, text)
+        return
     kept = backups(parts.paths)
     wanted = parts.catalog.documents.counts().documents and backup_is_due(parts.paths)
     yield Finding("backups", True, describe(kept), "backup" if wanted else "", len(kept))

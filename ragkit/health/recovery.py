@@ -21,6 +21,7 @@ from ragkit.catalog.copies import (
     backups,
     check_copy,
     keep_backup,
+    on_server,
     put_in_place,
     settle,
     write_copy,
@@ -56,10 +57,12 @@ def back_up(writer: Writer, arguments: Mapping[str, Any], reporter: Reporter) ->
     """Copy the catalog into the library, or to the file that is named.
 
     Raises:
-        CatalogError: the catalog is damaged, or the copy cannot be written.
+        CatalogError: the catalog is damaged or on a server, or the copy cannot be written.
     """
     reporter.start("Copying the catalog", 1)
     connection = writer.catalog.connections.get()
+    if writer.catalog.connections.file is None:
+        raise on_server()
     if name := arguments.get("file"):
         file = Path(str(name))
         if file.exists():

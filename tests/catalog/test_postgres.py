@@ -5,20 +5,26 @@ from __future__ import annotations
 import sqlite3
 import sys
 import threading
+import time
 from contextlib import closing
 from dataclasses import replace
 
+import numpy as np
 import psycopg
 import pytest
-from support import Shelf
+from support import Shelf, digest, vector_bytes
 
 from ragkit.catalog import Catalog
 from ragkit.catalog.connection import folded
 from ragkit.catalog.postgres.address import parse_address
 from ragkit.catalog.postgres.dialect import definitions, translated
+from ragkit.catalog.records import ContextAnswer, ContextDraft
 from ragkit.catalog.schema import MIGRATIONS, migrate
 from ragkit.errors import CatalogError, LibraryError, LibraryFormatError, SettingsError
-from ragkit.types import Level
+from ragkit.indexes.local.backend import LocalBackend
+from ragkit.indexes.protocol import IndexKind, IndexQuery
+from ragkit.paths import LibraryPaths
+from ragkit.types import FIELD_CODES, Field, Level
 
 
 @pytest.fixture
@@ -208,6 +214,68 @@ def test_a_nul_is_replaced_and_no_offset_moves(opened):
     assert opened.documents.get(document).metadata["author"] == "A\0B", "as an escape of JSON"
     rows = opened.connections.rows("SELECT json_extract(metadata, '$.author') FROM documents")
     assert rows == [("A\ufffdB",)]
+
+
+# -- the same as in a file -----------------------------------------------------------------
+
+
+def _changes(catalog):
+    """A few of everything that changes what is found."""
+    shelf = Shelf(catalog)
+    other = Shelf(catalog, "other", "/other")
+    shelf.put("a.md", "alpha beta", "beta gamma gamma", title="Überschrift")
+    removed = shelf.put("b.md", "gamma delta", metadata={"tags": ["x"], "author": "Ä"})
+    other.put("a.md", "alpha beta", "epsilon")
+    shelf.put("a.md", "alpha zeta", "beta gamma gamma", "eta")
+    catalog.documents.remove([removed])
+    moved = shelf.put("c/d.md", "theta", with_vectors=False)
+    catalog.documents.rename(moved, "e/d.md", ["e"])
+    catalog.vectors.put(shelf.embedder_id, {digest("theta"): vector_bytes("theta")}, renew=True)
+    answer = ContextAnswer("iota beta", details={"topic_summary": "A topic", "decisions": ["d"]})
+    words = {FIELD_CODES[Field.CONTEXT]: ["iota", "beta"]}
+    record = catalog.documents.get(moved)
+    (chunk,) = (one.chunk for one in catalog.documents.chunks(moved))
+    draft = ContextDraft(moved, record.hash, chunk, answer, words, (), {})
+    assert catalog.contexts.put([draft], shelf.embedder_id) == 1
+    catalog.judgments.vote(shelf.collection_id, "which", ["a", "b"], 1)
+    catalog.jobs.add("sync", collection="default")
+    return shelf
+
+
+def _answers(shelf, folder):
+    embedder = type("Embedder", (), {"name": "h", "fingerprint": "fingerprint", "dimensions": 4})()
+    paths = LibraryPaths(folder)
+    paths.create()
+    index = LocalBackend(shelf.catalog.entries, paths, embedder).current(
+        shelf.catalog.collections.get("default")
+    )
+    words = ("alpha", "beta", "gamma", "eta", "theta", "iota", "delta", "e")
+    numbers = shelf.catalog.entries.token_ids(words)
+    answers = []
+    for word in words:
+        vector = np.frombuffer(vector_bytes(word), "<f2").astype(np.float32)
+        query = IndexQuery([numbers[word]] if word in numbers else [], vector=vector)
+        search = index.search([query])
+        for kind in IndexKind:
+            found = search.candidates(kind, 20)
+            answers.append((word, kind, found.entry_ids.tolist(), found.scores.tolist()))
+    return answers
+
+
+def test_the_same_changes_give_the_same_rows_and_scores_in_both_engines(
+    opened, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(time, "time", lambda: 1_000.0)
+    with closing(Catalog.open(tmp_path / "catalog.sqlite", create=True)) as in_file:
+        expected, shelf = _changes(in_file), _changes(opened)
+        for table in _tables_of_sqlite():
+            if table not in ("meta", "lineage"):
+                query = f"SELECT * FROM {table}"
+                rows = in_file.connections.rows(query)
+                assert sorted(opened.connections.rows(query)) == sorted(rows), table
+        found = _answers(shelf, tmp_path / "server")
+        assert found == _answers(expected, tmp_path / "file")
+    assert len({ids[0] for _, _, ids, _ in found if ids}) > 3
 
 
 # -- several writers -----------------------------------------------------------------------

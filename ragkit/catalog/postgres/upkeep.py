@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from ragkit.catalog.copies import on_server
 from ragkit.catalog.integrity import Integrity
 from ragkit.catalog.postgres.schema import applied
-from ragkit.errors import CatalogError
 
 
 class ServerIntegrity(Integrity):
@@ -51,12 +51,4 @@ class ServerIntegrity(Integrity):
         Raises:
             CatalogError: always.
         """
-        raise no_copy()
-
-
-def no_copy() -> CatalogError:
-    """Return the error of copying a catalog that lies on a server."""
-    return CatalogError(
-        "A catalog on a server is not copied by ragkit.",
-        "Use pg_dump, or ragkit move to bring the library into a folder.",
-    )
+        raise on_server()
