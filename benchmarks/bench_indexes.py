@@ -19,7 +19,7 @@ import numpy as np
 from ragkit.indexes.local.collection import CollectionIndex
 from ragkit.indexes.local.generation import open_newest, write_generation
 from ragkit.indexes.protocol import EntryFilter, IndexKind, IndexQuery
-from ragkit.indexes.rows import EntryRows, TokenColumn
+from ragkit.indexes.rows import EntryRows, RowSlices, TokenColumn
 from ragkit.types import LEVEL_CODES, Field, Level, Version
 
 WORDS, DIMENSIONS, DEPTH, FILE_CHUNKS = 60_000, 256, 50, 10
@@ -142,7 +142,9 @@ def measure(chunks: int, questions: int) -> dict[str, float]:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder)
         names = {"fingerprint": "f", "tokenizer_version": "1", "version": Version(1)}
-        written, figures["write_s"], _ = timed(lambda: write_generation(path, rows, **names))
+        written, figures["write_s"], _ = timed(
+            lambda: write_generation(path, RowSlices.of(rows), **names)
+        )
         _, figures["open_s"], _ = timed(lambda: open_newest(path))
         _, figures["open_unchecked_s"], _ = timed(lambda: open_newest(path, checksums=False))
         size = sum(file.stat().st_size for file in written.rglob("*") if file.is_file())

@@ -3,34 +3,31 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from ragkit.catalog.collections import Collections
-from ragkit.catalog.connection import Connections, Transaction, id_list
+from ragkit.catalog.connection import Connections, id_list
+from ragkit.catalog.entry_rows import AT_LEVELS, rows_in_slices
 from ragkit.catalog.lineage import holds
 from ragkit.catalog.vocabulary import Vocabulary
 from ragkit.errors import IndexCorruptError
-from ragkit.types import FIELD_CODES, LEVEL_CODES, BlockKind, InnerBlock, Level, Version
+from ragkit.types import LEVEL_CODES, BlockKind, InnerBlock, Level, Version
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from ragkit.indexes.protocol import Changes
-    from ragkit.indexes.rows import EntryRows, TokenColumn
+    from ragkit.indexes.protocol import Changes, Snapshot
+    from ragkit.indexes.rows import EntryRows
 
 OTHER_HISTORY = (
     "An index was of another history of the catalog, which was replaced or restored since."
 )
 """Why an index is not believed."""
 
-AT_LEVELS = "level IN (SELECT value FROM json_each(?))"
-"""A condition on entries; its parameter is a JSON list of level codes."""
-
 _CHUNK = LEVEL_CODES[Level.CHUNK]
-
-_Scope: TypeAlias = tuple[int, int, str]
 
 
 class Entries:
@@ -51,34 +48,23 @@ class Entries:
         after: int = 0,
     ) -> EntryRows:
         """Return the live entries of those levels with ids above ``after``, as index rows."""
-        import numpy as np
-
-        from ragkit.indexes.rows import EntryRows, with_texts
-
-        scope = (collection_id, after, _level_list(levels))
         with self._connections.read() as connection:
-            heads = connection.execute(
-                "SELECT id, document_id, level, position, content_key FROM entries "
-                f"WHERE collection_id = ? AND id > ? AND {AT_LEVELS} ORDER BY id",
-                scope,
-            ).fetchall()
-            table = np.array([row[:4] for row in heads], np.int64).reshape(len(heads), 4)
-            ids = np.ascontiguousarray(table[:, 0])
-            vectors, has_vector = _vectors(connection, scope, ids, embedder_id, dimensions)
-            tokens = {
-                field: _tokens(connection, scope, ids, code) for field, code in FIELD_CODES.items()
-            }
-        entry_rows = EntryRows(
-            entry_ids=ids,
-            document_ids=np.ascontiguousarray(table[:, 1]),
-            levels=table[:, 2].astype(np.int8),
-            chunk_indexes=table[:, 3].astype(np.int32),
-            content_keys=_short_keys([row[4] for row in heads]),
-            vectors=vectors,
-            has_vector=has_vector,
-            tokens={field: column for field, column in tokens.items() if len(column.flat)},
-        )
-        return with_texts(entry_rows)
+            scope = (collection_id, after, _level_list(levels))
+            return rows_in_slices(connection, scope, embedder_id, dimensions).joined()
+
+    @contextmanager
+    def everything(
+        self, collection_id: int, levels: Sequence[Level], *, fingerprint: str, dimensions: int
+    ) -> Iterator[Snapshot]:
+        """Read all entries and their vectors at one instant, in slices (``EntrySource``)."""
+        from ragkit.catalog.vectors import Embedders
+        from ragkit.indexes.protocol import Snapshot
+
+        with self._connections.read() as connection:
+            embedder_id = Embedders(self._connections).find(fingerprint)
+            scope = (collection_id, 0, _level_list(levels))
+            rows = rows_in_slices(connection, scope, embedder_id, dimensions)
+            yield Snapshot(rows, self.version(collection_id))
 
     def changes(
         self,
@@ -288,57 +274,3 @@ class Entries:
 
 def _level_list(levels: Sequence[Level]) -> str:
     return json.dumps([LEVEL_CODES[level] for level in levels])
-
-
-def _short_keys(keys: Sequence[bytes]) -> NDArray[np.uint64]:
-    """Return the first 8 bytes of keys as numbers, which tells them apart; 0 for an empty one."""
-    import numpy as np
-
-    return np.frombuffer(b"".join(key[:8].ljust(8, b"\0") for key in keys), "<u8").astype(np.uint64)
-
-
-def _vectors(
-    connection: Transaction,
-    scope: _Scope,
-    ids: NDArray[np.int64],
-    embedder_id: int | None,
-    dimensions: int,
-) -> tuple[NDArray[np.float16], NDArray[np.bool_]]:
-    import numpy as np
-
-    vectors = np.zeros((len(ids), dimensions), dtype=np.float16)
-    has_vector = np.zeros(len(ids), dtype=np.bool_)
-    if embedder_id is None:
-        return vectors, has_vector
-    rows = connection.execute(
-        "SELECT e.id, v.data FROM entries e "
-        "JOIN vectors v ON v.text_hash = e.text_hash AND v.embedder_id = ? "
-        f"WHERE e.collection_id = ? AND e.id > ? AND e.{AT_LEVELS} ORDER BY e.id",
-        (embedder_id, *scope),
-    ).fetchall()
-    if rows:
-        places = np.searchsorted(ids, np.array([row[0] for row in rows], dtype=np.int64))
-        data = np.frombuffer(b"".join(row[1] for row in rows), dtype="<f2")
-        vectors[places] = data.reshape(len(rows), dimensions)
-        has_vector[places] = True
-    return vectors, has_vector
-
-
-def _tokens(
-    connection: Transaction, scope: _Scope, ids: NDArray[np.int64], field: int
-) -> TokenColumn:
-    import numpy as np
-
-    from ragkit.indexes.rows import TokenColumn
-
-    rows = connection.execute(
-        "SELECT e.id, t.ids FROM entries e JOIN entry_tokens t ON t.entry_id = e.id "
-        f"WHERE e.collection_id = ? AND e.id > ? AND e.{AT_LEVELS} AND t.field = ? ORDER BY e.id",
-        (*scope, field),
-    ).fetchall()
-    lengths = np.zeros(len(ids), dtype=np.int64)
-    if rows:
-        places = np.searchsorted(ids, np.array([row[0] for row in rows], dtype=np.int64))
-        lengths[places] = [len(row[1]) // 4 for row in rows]
-    flat = np.frombuffer(b"".join(row[1] for row in rows), dtype="<u4")
-    return TokenColumn(flat=flat, offsets=np.concatenate(([0], np.cumsum(lengths))))

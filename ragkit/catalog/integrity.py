@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from ragkit.catalog.connection import Connections, id_list
 from ragkit.catalog.document_writing import CHUNK_COLUMNS
 from ragkit.catalog.documents import chunk_of_row
-from ragkit.catalog.entries import AT_LEVELS
 from ragkit.catalog.entry_counts import fill_counts, miscounted
+from ragkit.catalog.entry_rows import AT_LEVELS
 from ragkit.catalog.records import ChunkRecord
 from ragkit.catalog.schema import MIGRATIONS, applied
 from ragkit.catalog.sqlite import as_library_error

@@ -7,6 +7,7 @@ implementation; ``tests/indexes/test_backend_contract.py`` holds for all of them
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol, Self
@@ -14,7 +15,7 @@ from typing import Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ragkit.indexes.rows import Bools, EntryRows, Ids, TokenColumn
+from ragkit.indexes.rows import Bools, EntryRows, Ids, RowSlices, TokenColumn
 from ragkit.options import IndexMode, SearchOptions
 from ragkit.types import Field, Level, Version
 
@@ -287,6 +288,14 @@ class Changes:
     version: Version
 
 
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """A collection's entries of some levels as they stood at its version."""
+
+    rows: RowSlices
+    version: Version
+
+
 class EntrySource(Protocol):
     """Where entries come from: the catalog, the only truth."""
 
@@ -313,4 +322,12 @@ class EntrySource(Protocol):
 
         Raises:
             IndexCorruptError: ``since`` is of another history of the source.
+        """
+
+    def everything(
+        self, collection_id: int, levels: Sequence[Level], *, fingerprint: str, dimensions: int
+    ) -> AbstractContextManager[Snapshot]:
+        """Read all entries and their vectors at one instant, a slice at a time.
+
+        The slices can be read until the context ends.
         """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -47,6 +47,11 @@ class TokenColumn:
     def lengths(self) -> Ids:
         """How many tokens each row holds, int64 (n,)."""
         return np.diff(self.offsets)
+
+    def part(self, rows: slice) -> TokenColumn:
+        """Return the column of neighbouring rows, ``start`` to before ``stop``."""
+        offsets = self.offsets[rows.start : rows.stop + 1]
+        return TokenColumn(self.flat[offsets[0] : offsets[-1]], offsets - offsets[0])
 
     def take(self, rows: Ids) -> TokenColumn:
         """Return the column of some rows, in their order."""
@@ -123,6 +128,27 @@ class EntryRows:
             has_vector=self.has_vector[rows],
             tokens={name: column.take(rows) for name, column in self.tokens.items()},
         )
+
+
+@dataclass(frozen=True, slots=True)
+class RowSlices:
+    """Rows of an index, ordered by entry id, of which a slice at a time is in memory.
+
+    ``count`` is how many rows the slices have together. They can be gone through once.
+    """
+
+    count: int
+    dimensions: int
+    slices: Iterator[EntryRows]
+
+    @classmethod
+    def of(cls, rows: EntryRows) -> RowSlices:
+        """Return rows that are in memory."""
+        return cls(len(rows), rows.dimensions, iter([rows]))
+
+    def joined(self) -> EntryRows:
+        """Return all rows."""
+        return join([EntryRows.empty(self.dimensions), *self.slices])
 
 
 def positions_in(ascending: NDArray[Any], values: NDArray[Any]) -> tuple[Ids, Bools]:

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from support import DIMENSIONS, Shelf, digest, entry, vector_bytes
 
+from ragkit.catalog import entry_rows
 from ragkit.catalog.records import NumberedTokens
-from ragkit.indexes.rows import EntryRows
+from ragkit.indexes.rows import EntryRows, join
 from ragkit.types import FIELD_CODES, LEVEL_CODES, Field, Level
 
 pytestmark = pytest.mark.usefixtures("counted")
@@ -284,3 +285,28 @@ def test_numbered_tokens_are_stored_as_the_words_they_stand_for(catalog, shelf):
     assert len(numbered) == 3
     kept = catalog.connections.rows("SELECT COUNT(*) FROM entry_tokens")
     assert kept[0][0] == 2
+
+
+def test_entries_read_in_slices_are_the_same_rows(shelf, monkeypatch):
+    """A chunk is read with its contexts, whose vectors have a share of its own."""
+    levels = (Level.CHUNK, Level.CONTEXT, Level.QUESTION)
+    texts = [(f"{level.value} {number}", number, level) for number in range(7) for level in levels]
+    entries = tuple(entry(text, number, level=level) for text, number, level in texts)
+    vectors = {digest(text): vector_bytes(text) for text, _, _ in texts}
+    shelf.put("a.md", "x", entries=entries, vectors=vectors)
+    whole = shelf.rows(levels, embedder_id=shelf.embedder_id)
+    fingerprints = {"fingerprint": "fingerprint", "dimensions": DIMENSIONS}
+    for size in (1, 4, 20, 21, 22):
+        monkeypatch.setattr(entry_rows, "_SLICE", size)
+        with shelf.catalog.entries.everything(
+            shelf.collection_id, levels, **fingerprints
+        ) as snapshot:
+            parts = list(snapshot.rows.slices)
+        assert snapshot.rows.count == 21
+        assert snapshot.version.number == shelf.version
+        assert {part.levels[0] for part in parts} == {LEVEL_CODES[Level.CHUNK]}
+        assert len(parts) == {1: 7, 4: 5, 20: 1, 21: 1, 22: 1}[size]
+        joined = join(parts)
+        assert joined.entry_ids.tolist() == whole.entry_ids.tolist()
+        assert joined.vectors.tobytes() == whole.vectors.tobytes()
+        assert joined.tokens[Field.TEXT].flat.tolist() == whole.tokens[Field.TEXT].flat.tolist()

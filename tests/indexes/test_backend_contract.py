@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -25,9 +26,10 @@ from ragkit.indexes.protocol import (
     IndexBackend,
     IndexKind,
     IndexQuery,
+    Snapshot,
     VectorSearch,
 )
-from ragkit.indexes.rows import EntryRows, TokenColumn, join
+from ragkit.indexes.rows import EntryRows, RowSlices, TokenColumn, join
 from ragkit.options import IndexMode
 from ragkit.paths import LibraryPaths
 from ragkit.types import INDEXED_LEVELS, LEVEL_CODES, Field, Level, Version
@@ -73,14 +75,14 @@ def built(rows: EntryRows, _folder: Path) -> CollectionIndex:
 
 
 def saved(rows: EntryRows, folder: Path) -> CollectionIndex:
-    write_generation(folder, rows, **NAMES)
+    write_generation(folder, RowSlices.of(rows), **NAMES)
     generation = open_newest(folder)
     assert generation is not None
     return generation.index()
 
 
 def with_graph(rows: EntryRows, folder: Path) -> CollectionIndex:
-    build_graph_of(write_generation(folder, rows, **NAMES), GraphParameters(16, 80))
+    build_graph_of(write_generation(folder, RowSlices.of(rows), **NAMES), GraphParameters(16, 80))
     generation = open_newest(folder)
     assert generation is not None
     return generation.index()
@@ -446,6 +448,11 @@ class _Source:
         ]
         added = rows.take(np.flatnonzero(rows.entry_ids > after))
         return Changes(added, np.array(removed, np.int64), self.version(collection_id))
+
+    @contextmanager
+    def everything(self, collection_id, levels, *, fingerprint, dimensions):
+        rows = RowSlices.of(self._at(collection_id, levels))
+        yield Snapshot(rows, self.version(collection_id))
 
     def _at(self, collection_id: int, levels) -> EntryRows:
         rows = self.rows.get(collection_id, EntryRows.empty(DIMENSIONS))

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from index_rows import DIMENSIONS, after, by_keyword, by_vector, keyword_scores, make_rows, merged
 
+from ragkit.indexes.local import collection
 from ragkit.indexes.local.collection import CollectionIndex
 from ragkit.indexes.protocol import Candidates, EntryFilter
 from ragkit.indexes.rows import EntryRows, TokenColumn, join
@@ -277,3 +278,25 @@ def test_importing_the_indexes_imports_no_heavy_library():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_its_slices_are_all_that_is_live_in_order(monkeypatch):
+    """Also where entries of lower ids came later."""
+    index = after(CollectionIndex.build(make_rows(range(10, 200, 2))), make_rows([]), [12, 14], 2)
+    index = after(index, make_rows([5, 15, 16, 99, 250]), [250], 3)
+    whole = index.scan()
+    assert len(whole) == index.entries == 97
+    for size in (1, 7, 96, 97, 98):
+        monkeypatch.setattr(collection, "_SLICE", size)
+        slices = index.slices()
+        parts = list(slices.slices)
+        assert slices.count == sum(map(len, parts)) == 97
+        assert max(map(len, parts)) <= size
+        joined = join(parts)
+        for name in ("entry_ids", "document_ids", "levels", "chunk_indexes", "content_keys"):
+            assert getattr(joined, name).tolist() == getattr(whole, name).tolist()
+        assert joined.has_vector.tolist() == whole.has_vector.tolist()
+        assert joined.vectors.tolist() == whole.vectors.tolist()
+        for field, column in whole.tokens.items():
+            assert joined.tokens[field].flat.tolist() == column.flat.tolist()
+            assert joined.tokens[field].offsets.tolist() == column.offsets.tolist()

@@ -24,6 +24,7 @@ from ragkit.indexes.local.generation import (
 from ragkit.indexes.local.hnsw import GraphParameters, GraphState
 from ragkit.indexes.local.vector import LEAST_SHARE, ROWS_PER_WIDTH, choose_strategy
 from ragkit.indexes.protocol import EntryFilter, VectorSearch
+from ragkit.indexes.rows import RowSlices
 from ragkit.options import IndexMode
 from ragkit.types import Version
 
@@ -35,7 +36,9 @@ NAMES = {"fingerprint": "hash-1", "tokenizer_version": "1"}
 
 
 def generation_in(folder: Path, rows: int = ROWS) -> Path:
-    return write_generation(folder, make_rows(range(1, rows + 1)), version=Version(1), **NAMES)
+    return write_generation(
+        folder, RowSlices.of(make_rows(range(1, rows + 1))), version=Version(1), **NAMES
+    )
 
 
 def index_of(folder: Path) -> CollectionIndex:
@@ -185,7 +188,7 @@ def test_a_graph_that_comes_later_is_used_by_who_is_open(tmp_path: Path, monkeyp
 
 def test_without_rows_or_with_copies_of_one(tmp_path: Path):
     rows = make_rows(range(1, 2001), shared_vectors=True)
-    build_graph_of(write_generation(tmp_path, rows, version=Version(1), **NAMES))
+    build_graph_of(write_generation(tmp_path, RowSlices.of(rows), version=Version(1), **NAMES))
     index = index_of(tmp_path)
     asked = rows.vectors[:1].astype(np.float32)
     [exact] = by_vector(index, asked, 50, None, EXACT)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from ragkit.indexes.bm25 import Bm25Parameters
+from ragkit.indexes.local import keyword
 from ragkit.indexes.local.keyword import KeywordIndex
 from ragkit.indexes.rows import TokenColumn
 
@@ -108,3 +109,16 @@ def test_bm25s_opens_the_saved_files(tmp_path: Path):
     index.save(tmp_path / "saved")
     theirs = bm25s.BM25.load(tmp_path / "saved", load_vocab=False, mmap=True)
     assert np.array_equal(theirs.get_scores_from_ids([2]), index.scores(np.array([2]), ONE))
+
+
+def test_sorting_a_part_of_the_rows_at_a_time_gives_the_same_bytes(tmp_path: Path, monkeypatch):
+    chooser = np.random.default_rng(8)
+    rows = [chooser.zipf(1.3, chooser.integers(0, 60)).astype(np.uint32) for _ in range(500)]
+    column = TokenColumn.of([row.tolist() for row in rows])
+    KeywordIndex.build(column).save(tmp_path / "whole")
+    assert len(column.flat) > 5000
+    for block in (1, 64, 1000, len(column.flat) - 1, len(column.flat)):
+        monkeypatch.setattr(keyword, "_BLOCK", block)
+        KeywordIndex.build(column).save(tmp_path / str(block))
+        for file in (tmp_path / "whole").iterdir():
+            assert file.read_bytes() == (tmp_path / str(block) / file.name).read_bytes()

@@ -7,8 +7,10 @@ import math
 import threading
 import time
 from collections import OrderedDict
-from contextlib import suppress
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from ragkit.errors import IndexCorruptError
@@ -17,8 +19,7 @@ from ragkit.indexes.local import packed
 from ragkit.indexes.local.collection import CollectionIndex
 from ragkit.indexes.local.files import generations, number_of
 from ragkit.indexes.local.generation import Generation, open_newest, prune, write_generation
-from ragkit.indexes.protocol import Changes, Collection, EntrySource
-from ragkit.indexes.rows import EntryRows
+from ragkit.indexes.protocol import Changes, Collection, EntrySource, Snapshot
 from ragkit.indexes.tokenizer import TOKENIZER_VERSION
 from ragkit.models.base import Embedder
 from ragkit.paths import LibraryPaths
@@ -124,7 +125,8 @@ class LocalBackend:
             if not index.entries and not place.generation:
                 continue
             with place.guard:
-                self._write(collection, level, place, index.scan(), index.version)
+                of_index = partial(_snapshot_of, index)
+                self._write(collection, level, place, of_index)
             with suppress(IndexCorruptError):
                 prune(self._folder(collection, level), _KEPT_GENERATIONS)
             saved += 1
@@ -260,7 +262,6 @@ class LocalBackend:
     def _rebuild(
         self, collection: Collection, level: Level, place: _Open, why: str
     ) -> CollectionIndex:
-        changes = self._changes(collection, level)
         if why:
             place.notice = f"The index was built again from the catalog: {why}"
         # Only the writer tidies up, so readers must not fill the disk while it is away.
@@ -268,47 +269,64 @@ class LocalBackend:
             crowded = len(generations(self._folder(collection, level))) > _KEPT_GENERATIONS
         except IndexCorruptError:
             crowded = True
-        return self._write(
-            collection, level, place, changes.added, changes.version, in_memory=crowded
+        everything = partial(
+            self._source.everything,
+            collection.id,
+            INDEXED_LEVELS[level],
+            fingerprint=self._embedder.fingerprint,
+            dimensions=self._embedder.dimensions,
         )
+        return self._write(collection, level, place, everything, in_memory=crowded)
 
     def _write(
         self,
         collection: Collection,
         level: Level,
         place: _Open,
-        rows: EntryRows,
-        version: Version,
+        read: Callable[[], AbstractContextManager[Snapshot]],
         *,
         in_memory: bool = False,
     ) -> CollectionIndex:
-        """Write rows to disk and open them; a reader that may not write keeps them in memory."""
-        index: CollectionIndex | None = None
+        """Write entries to disk and open them; a reader that may not write keeps them in memory."""
         place.generation = ""
-        if len(rows) and not in_memory:
-            folder = self._folder(collection, level)
+        generation = None
+        if not in_memory:
             try:
-                write_generation(
-                    folder,
-                    rows,
-                    fingerprint=self._embedder.fingerprint,
-                    tokenizer_version=TOKENIZER_VERSION,
-                    version=version,
-                    parameters=self._parameters,
-                )
-                generation = open_newest(folder, checksums=False)
-                if generation is not None and generation.manifest.version == version:
-                    place.generation, index = generation.name, generation.index()
+                generation = self._written(self._folder(collection, level), read)
             except (OSError, IndexCorruptError) as error:
                 logger.warning("the index of %s could not be saved: %s", collection.name, error)
-        if index is None:
-            index = CollectionIndex.build(rows, version, self._parameters)
-        place.high_water = int(rows.entry_ids[-1]) if len(rows) else 0
+        if generation is not None:
+            index = self._taken(generation, place)
+        else:
+            with read() as snapshot:
+                rows = snapshot.rows.joined()
+                index = CollectionIndex.build(rows, snapshot.version, self._parameters)
+            place.high_water = int(rows.entry_ids[-1]) if len(rows) else 0
         place.index = index
         return index
 
+    def _written(
+        self, folder: Path, read: Callable[[], AbstractContextManager[Snapshot]]
+    ) -> Generation | None:
+        """Write entries as the newest generation; ``None`` without any, or if another came in."""
+        with read() as snapshot:
+            if not snapshot.rows.count:
+                return None
+            write_generation(
+                folder,
+                snapshot.rows,
+                fingerprint=self._embedder.fingerprint,
+                tokenizer_version=TOKENIZER_VERSION,
+                version=snapshot.version,
+                parameters=self._parameters,
+            )
+            generation = open_newest(folder, checksums=False)
+            if generation is None or generation.manifest.version != snapshot.version:
+                return None
+            return generation
+
     def _changes(
-        self, collection: Collection, level: Level, *, since: Version | None = None, after: int = 0
+        self, collection: Collection, level: Level, *, since: Version, after: int
     ) -> Changes:
         return self._source.changes(
             collection.id,
@@ -318,3 +336,8 @@ class LocalBackend:
             since=since,
             after=after,
         )
+
+
+def _snapshot_of(index: CollectionIndex) -> AbstractContextManager[Snapshot]:
+    """Return the entries of an index, as reading them from the source would."""
+    return nullcontext(Snapshot(index.slices(), index.version))

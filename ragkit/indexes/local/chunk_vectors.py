@@ -87,11 +87,11 @@ class ChunkVectors:
         having = self.representing.has_vector
         return having if self.others is None else having | self.others.has_vector
 
-    def vectors(self) -> NDArray[np.float16]:
-        """Return all rows' vectors (n, d); zeros for rows without one."""
-        vectors = self.representing.vectors()
-        if self.others is not None:
-            self.others.put_into(vectors)
+    def vectors(self, first: int, last: int) -> NDArray[np.float16]:
+        """Return the vectors of rows from ``first`` to before ``last``; zeros without one."""
+        vectors = np.zeros((last - first, self.dimensions), np.float16)
+        for part in self._parts():
+            part.put_into(vectors, first)
         return vectors
 
     def graph(self, *, representing: bool) -> Graph | None:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property, partial, reduce
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -17,9 +18,20 @@ from ragkit.indexes.local.scorer import BM25Scorer
 from ragkit.indexes.local.search import LocalSearch
 from ragkit.indexes.local.segment import Delta, Segment, Tombstones
 from ragkit.indexes.protocol import EntryFilter, IndexQuery, VectorSearch
-from ragkit.indexes.rows import Bools, ChunkGroups, EntryRows, Ids, TokenColumn, join, positions_in
+from ragkit.indexes.rows import (
+    Bools,
+    ChunkGroups,
+    EntryRows,
+    Ids,
+    RowSlices,
+    TokenColumn,
+    join,
+    positions_in,
+)
 from ragkit.types import LEVEL_CODES, Field, Level, Version
 
+_SLICE = 8192
+_NO_LIMIT = np.iinfo(np.int64).max
 _SMALLEST_MERGE = 1000
 _MERGE_SHARE = 0.05
 _EVERYTHING = EntryFilter()
@@ -211,13 +223,24 @@ class CollectionIndex:
 
     def scan(self, since: int = 0) -> EntryRows:
         """Return the live entries with ids above ``since``, ordered by id."""
-        rows = self.base.rows()
-        if len(self.tombstones.rows):
-            rows = rows.take(np.flatnonzero(self.alive))
-        if len(self.delta):
-            rows = join([rows, self.delta.rows])
-        first = int(np.searchsorted(rows.entry_ids, since, side="right"))
-        return rows.take(np.arange(first, len(rows))) if first else rows
+        return self._between(since, _NO_LIMIT)
+
+    def slices(self) -> RowSlices:
+        """Return the live entries, ordered by id, a slice at a time."""
+        ends = [*self.entry_ids()[_SLICE - 1 : -1 : _SLICE].tolist(), _NO_LIMIT]
+        parts = (self._between(*bounds) for bounds in pairwise([0, *ends]))
+        return RowSlices(self.entries, self.base.vectors.dimensions, parts)
+
+    def _between(self, since: int, until: int) -> EntryRows:
+        """Return the live entries with ids above ``since`` and up to ``until``."""
+        first, last = np.searchsorted(self.base.entry_ids, (since, until), "right").tolist()
+        rows = self.base.rows(first, last)
+        alive = self.alive[first:last]
+        if not alive.all():
+            rows = rows.take(np.flatnonzero(alive))
+        ids = self.delta.rows.entry_ids
+        added = self.delta.rows.take(np.flatnonzero((ids > since) & (ids <= until)))
+        return join([rows, added]) if len(added) else rows
 
     def locate(self, entry_ids: Ids) -> tuple[tuple[Ids, Bools], tuple[Ids, Bools]]:
         """Find live entries in the segment and in the delta: their rows (m,), and which are there.

@@ -33,8 +33,9 @@ from ragkit.indexes.local.hnsw import (
     write_graph,
 )
 from ragkit.indexes.local.segment import Segment, file_of_vectors
+from ragkit.indexes.local.segment_files import write_segment
 from ragkit.indexes.local.vector import LateGraph
-from ragkit.indexes.rows import EntryRows
+from ragkit.indexes.rows import RowSlices
 from ragkit.types import Version
 
 _TEMPORARY = ".making-"
@@ -97,7 +98,7 @@ class NewestGraph:
 
 def write_generation(
     folder: Path,
-    rows: EntryRows,
+    rows: RowSlices,
     *,
     fingerprint: str,
     tokenizer_version: str,
@@ -110,11 +111,12 @@ def write_generation(
         OSError: the disk is full or may not be written; what was there stays.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    segment = Segment.build(rows, parameters)
+    parameters = parameters or Bm25Parameters()
     temporary = Path(tempfile.mkdtemp(prefix=_TEMPORARY, dir=folder))
     try:
-        content = temporary / "content"
-        segment.save(content)
+        content, scratch = temporary / "content", temporary / "scratch"
+        scratch.mkdir()
+        written = write_segment(content, rows, parameters, scratch)
         files = {
             path.relative_to(content).as_posix(): record(path, flush=True)
             for path in sorted(content.rglob("*"))
@@ -126,14 +128,10 @@ def write_generation(
             tokenizer_version=tokenizer_version,
             collection_version=version.number,
             token=version.token,
-            entries=len(segment),
-            vectors=len(segment.vectors),
-            representing=len(segment.vectors.representing),
-            tokens=sum(index.totals.tokens for index in segment.keywords.values()),
-            max_entry_id=int(rows.entry_ids[-1]) if len(rows) else 0,
-            k1=segment.parameters.k1,
-            b=segment.parameters.b,
+            k1=parameters.k1,
+            b=parameters.b,
             files=files,
+            **asdict(written),
         )
         path = content / MANIFEST
         path.write_text(json.dumps(asdict(manifest), indent=1), encoding="utf-8")

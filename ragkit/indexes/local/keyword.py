@@ -12,6 +12,7 @@ import threading
 from copy import copy
 from dataclasses import dataclass
 from functools import cache, cached_property
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 _TOKEN_IDS, _FLAT, _OFFSETS = "token_ids.npy", "flat.npy", "offsets.npy"
 _SCORES = "data.csc.index.npy"
 _LEAST_MAPPED = 1 << 18
+_BLOCK = 1 << 22
 _ROW_BITS = np.uint64(32)
 _ROW_MASK = np.uint64(0xFFFFFFFF)
 
@@ -51,6 +53,12 @@ class Postings:
         first = _first_of_each(keys)
         counts = np.diff(np.append(first, len(keys))).astype(np.float32)
         return cls(keys[first], counts)
+
+    def runs(self) -> tuple[NDArray[np.uint32], Ids, Ids]:
+        """Return each token, where its postings begin, and how many there are."""
+        tokens = self.tokens
+        first = _first_of_each(tokens)
+        return tokens[first], first, np.diff(np.append(first, len(tokens)))
 
     @property
     def nbytes(self) -> int:
@@ -89,20 +97,22 @@ class KeywordIndex:
     def build(cls, column: TokenColumn, parameters: Bm25Parameters | None = None) -> KeywordIndex:
         """Build from the tokens of every row; the same rows give the same bytes."""
         parameters = parameters or Bm25Parameters()
-        postings = Postings.of(column)
-        tokens, rows = postings.tokens, postings.rows
-        first = _first_of_each(tokens)
-        indptr = np.append(first, len(tokens)).astype(np.int64)
+        token_ids, indptr, rows, data = _inverted(column)
         totals = totals_of(column)
         frequencies = np.diff(indptr)
-        idf = np.repeat(totals.idf(frequencies), frequencies)
-        norms = totals.norms(column.lengths, parameters)
-        data = idf * (postings.counts / (postings.counts + norms[rows]))
+        idf, norms = totals.idf(frequencies), totals.norms(column.lengths, parameters)
+        # By blocks and in place: counts become scores.
+        ends = np.searchsorted(indptr, np.arange(_BLOCK, len(rows) + _BLOCK, _BLOCK))
+        for start, end in pairwise([0, *np.minimum(ends, len(token_ids)).tolist()]):
+            here = slice(indptr[start], indptr[end])
+            counts = data[here]
+            weights = np.repeat(idf[start:end], frequencies[start:end])
+            data[here] = weights * (counts / (counts + norms[rows[here]]))
         bm25 = _bm25s().BM25(parameters.k1, parameters.b, method="lucene")
         bm25.scores = {"data": data, "indices": rows, "indptr": indptr, "num_docs": len(column)}
         bm25.vocab_dict = {}
         bm25.nonoccurrence_array = None
-        return cls(bm25, tokens[first], column)
+        return cls(bm25, token_ids, column)
 
     def document_frequencies(self, token_ids: Ids) -> Ids:
         """Return in how many rows each token stands; 0 for unknown tokens."""
@@ -232,6 +242,38 @@ def _bm25s() -> Any:
         sys.meta_path.remove(hidden)
     logging.getLogger("bm25s").setLevel(logging.WARNING)
     return bm25s
+
+
+def _inverted(
+    column: TokenColumn,
+) -> tuple[NDArray[np.uint32], Ids, NDArray[np.int32], NDArray[np.float32]]:
+    """Return the tokens, ascending, where the postings of each begin, and their rows and counts.
+
+    So many rows are sorted at a time that it takes little memory: once to see in how many rows
+    each token stands, and again to put its postings in their places.
+    """
+    ends = np.searchsorted(column.offsets, np.arange(_BLOCK, len(column.flat), _BLOCK))
+    bounds = np.unique(np.concatenate([[0], ends, [len(column)]])).tolist()
+    parts = [slice(*bound) for bound in pairwise(bounds)]
+    if len(parts) < 2:
+        postings = Postings.of(column)
+        tokens, first, _ = postings.runs()
+        return tokens, np.append(first, len(postings.keys)), postings.rows, postings.counts
+    runs = [Postings.of(column.part(part), part.start).runs() for part in parts]
+    token_ids = np.unique(np.concatenate([tokens for tokens, _, _ in runs]))
+    indptr = np.zeros(len(token_ids) + 1, np.int64)
+    for tokens, _, lengths in runs:
+        indptr[np.searchsorted(token_ids, tokens) + 1] += lengths
+    np.cumsum(indptr, out=indptr)
+    rows, counts = np.empty(indptr[-1], np.int32), np.empty(indptr[-1], np.float32)
+    free = indptr[:-1].copy()
+    for part, (tokens, first, lengths) in zip(parts, runs, strict=True):
+        postings = Postings.of(column.part(part), part.start)
+        at = np.searchsorted(token_ids, tokens)
+        places = np.repeat(free[at] - first, lengths) + np.arange(len(postings.keys))
+        rows[places], counts[places] = postings.rows, postings.counts
+        free[at] += lengths
+    return token_ids, indptr, rows, counts
 
 
 def _first_of_each(ordered: NDArray[Any]) -> Ids:

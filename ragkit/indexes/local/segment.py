@@ -9,7 +9,6 @@ import json
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,9 +21,13 @@ from ragkit.indexes.local.vector import LateGraph
 from ragkit.indexes.rows import Bools, ChunkGroups, EntryRows, Ids, join, positions_in
 from ragkit.types import Field
 
-# Names of files; the last says which rows have a vector.
-_COLUMNS = ("entry_ids", "document_ids", "levels", "chunk_indexes", "content_keys", "found")
-_FIELDS = "fields.json"
+COLUMNS = ("entry_ids", "document_ids", "levels", "chunk_indexes", "content_keys")
+"""Names of files, and of the attributes that they hold."""
+
+FOUND = "found"
+"""The name of the file that says which rows have a vector."""
+
+FIELDS = "fields.json"
 _ROW_BITS = np.uint64(32)
 
 
@@ -74,17 +77,18 @@ class Segment:
         """How many entries it holds."""
         return len(self.entry_ids)
 
-    def rows(self) -> EntryRows:
-        """Return what it was built from."""
+    def rows(self, first: int = 0, last: int | None = None) -> EntryRows:
+        """Return what it was built from, or the rows from ``first`` to before ``last``."""
+        here = slice(first, len(self) if last is None else last)
         return EntryRows(
-            self.entry_ids,
-            self.document_ids,
-            self.levels,
-            self.chunk_indexes,
-            self.content_keys,
-            self.vectors.vectors(),
-            self.vectors.has_vector,
-            {name: index.column for name, index in self.keywords.items()},
+            self.entry_ids[here],
+            self.document_ids[here],
+            self.levels[here],
+            self.chunk_indexes[here],
+            self.content_keys[here],
+            self.vectors.vectors(here.start, here.stop),
+            self.vectors.has_vector[here],
+            {name: index.column.part(here) for name, index in self.keywords.items()},
         )
 
     def size(self, codes: Sequence[int], fields: Container[Field], alive: Bools) -> int:
@@ -93,32 +97,6 @@ class Segment:
         tokens = sum(index.nbytes for name, index in self.keywords.items() if name in fields)
         return _bytes_of_vectors(self.levels, has_vector, codes, self.vectors) + tokens
 
-    def save(self, folder: Path) -> None:
-        """Write everything into a new folder: a small one as one file (``packed.py``)."""
-        folder.mkdir(parents=True)
-        if len(self) <= packed.MOST_ROWS:
-            packed.save_rows(folder / packed.PACKED, self.rows(), self.parameters)
-            return
-        columns: Sequence[NDArray[Any]] = (
-            self.entry_ids,
-            self.document_ids,
-            self.levels,
-            self.chunk_indexes,
-            self.content_keys,
-            self.vectors.has_vector,
-        )
-        for name, column in zip(_COLUMNS, columns, strict=True):
-            np.save(folder / f"{name}.npy", column, allow_pickle=False)
-        self.vectors.save(folder)
-        for name, index in self.keywords.items():
-            index.save(folder / f"keyword-{name.value}")
-        about = {
-            "fields": [name.value for name in self.keywords],
-            "k1": self.parameters.k1,
-            "b": self.parameters.b,
-        }
-        (folder / _FIELDS).write_text(json.dumps(about), encoding="utf-8")
-
     @classmethod
     def load(cls, folder: Path, graph: LateGraph | None = None) -> Segment:
         """Map a saved segment into memory, with the graph of its vectors if there is to be one.
@@ -126,12 +104,12 @@ class Segment:
         A small one is read and built.
 
         Raises:
-            OSError, ValueError, KeyError: the files are not what ``save`` wrote.
+            OSError, ValueError, KeyError: the files are not what ``write_segment`` wrote.
         """
         if (folder / packed.PACKED).exists():
             return cls.build(*packed.load_rows(folder / packed.PACKED), graph)
-        about = json.loads((folder / _FIELDS).read_text(encoding="utf-8"))
-        columns = [load_array(folder / f"{name}.npy") for name in _COLUMNS]
+        about = json.loads((folder / FIELDS).read_text(encoding="utf-8"))
+        columns = [load_array(folder / f"{name}.npy") for name in (*COLUMNS, FOUND)]
         entry_ids, document_ids, levels, chunk_indexes, content_keys, has_vector = columns
         keywords = {
             Field(name): KeywordIndex.load(folder / f"keyword-{name}") for name in about["fields"]

@@ -44,6 +44,7 @@ EXACT = SearchStrategy(0, "exact")
 RankedRows: TypeAlias = tuple[Ids, NDArray[np.float32]]
 """Rows or positions, best first, and their scores."""
 
+_BLOCK = 4096
 _MARGIN = 8
 _WIDEN = 8
 _MOST_THREADS = 4
@@ -139,15 +140,10 @@ class VectorIndex:
         """The vectors of the rows that can be found, in their order; a view of the index."""
         return _codes(self._index)
 
-    def vectors(self) -> NDArray[np.float16]:
-        """Return all rows' vectors (n, d); zeros for rows without one."""
-        out = np.zeros((self._size, self.dimensions), dtype=np.float16)
-        self.put_into(out)
-        return out
-
-    def put_into(self, vectors: NDArray[np.float16]) -> None:
-        """Put the vectors of the rows that can be found into those of all rows (n, d)."""
-        vectors[self._rows] = self.usable_vectors
+    def put_into(self, vectors: NDArray[np.float16], first: int = 0) -> None:
+        """Put the vectors of rows that can be found into those (n, d) of rows from ``first`` on."""
+        start, stop = np.searchsorted(self._rows, (first, first + len(vectors)))
+        vectors[self._rows[start:stop] - first] = self.usable_vectors[start:stop]
 
     def search(
         self,
@@ -381,6 +377,9 @@ def _usable(vectors: NDArray[np.float16]) -> Bools:
     """Return which rows are finite and not zero, by their largest exponent and fraction."""
     if not vectors.size:
         return np.zeros(len(vectors), dtype=np.bool_)
-    largest = (vectors.view(np.uint16) & np.uint16(0x7FFF)).max(axis=1)
-    usable: Bools = (largest > 0) & (largest < 0x7C00)
+    usable = np.zeros(len(vectors), dtype=np.bool_)
+    for start in range(0, len(vectors), _BLOCK):
+        part = slice(start, start + _BLOCK)
+        largest = (vectors[part].view(np.uint16) & np.uint16(0x7FFF)).max(axis=1)
+        usable[part] = (largest > 0) & (largest < 0x7C00)
     return usable

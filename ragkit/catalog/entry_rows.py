@@ -1,0 +1,124 @@
+"""Entries with their vectors and tokens, as the rows that indexes are built from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from ragkit.catalog.connection import Transaction, id_list
+from ragkit.types import FIELD_CODES, LEVEL_CODES, Field, Level
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from ragkit.indexes.rows import EntryRows, RowSlices, TokenColumn
+
+AT_LEVELS = "level IN (SELECT value FROM json_each(?))"
+"""A condition on entries; its parameter is a JSON list of level codes."""
+
+_CHUNK = LEVEL_CODES[Level.CHUNK]
+_SLICE = 8192
+
+
+def rows_in_slices(
+    connection: Transaction,
+    scope: tuple[int, int, str],
+    embedder_id: int | None,
+    dimensions: int,
+) -> RowSlices:
+    """Return entries as index rows, each slice read when it is asked for, in one transaction.
+
+    The scope is a collection, an id that theirs are above, and a JSON list of level codes.
+    """
+    import numpy as np
+
+    from ragkit.indexes.rows import RowSlices, with_texts
+
+    cursor = connection.execute(
+        "SELECT id, level FROM entries "
+        f"WHERE collection_id = ? AND id > ? AND {AT_LEVELS} ORDER BY id",
+        scope,
+    )
+    found = np.fromiter(cursor, np.dtype([("id", np.int64), ("level", np.int8)]))
+    ids = np.ascontiguousarray(found["id"])
+    # What belongs to a chunk follows its own entry, and is read with it.
+    heads = np.flatnonzero(found["level"] == _CHUNK)
+    heads = heads if len(heads) else np.arange(len(ids))
+    last_head = int(heads[-1]) if len(heads) else 0
+    ends = heads[heads.searchsorted(np.arange(_SLICE, last_head + 1, _SLICE))]
+    bounds = np.unique(np.concatenate([[0], ends, [len(ids)]])).tolist()
+    vectors_of = -1 if embedder_id is None else embedder_id
+    slices = (
+        with_texts(_slice(connection, ids[first:last], vectors_of, dimensions))
+        for first, last in pairwise(bounds)
+    )
+    return RowSlices(len(ids), dimensions, slices)
+
+
+def _slice(
+    connection: Transaction, ids: NDArray[np.int64], embedder_id: int, dimensions: int
+) -> EntryRows:
+    """Read some entries, in order of their ids."""
+    import numpy as np
+
+    from ragkit.indexes.rows import EntryRows
+
+    wanted = id_list(ids.tolist())
+    rows = connection.execute(
+        "SELECT e.document_id, e.level, e.position, e.content_key, v.data FROM entries e "
+        "LEFT JOIN vectors v ON v.text_hash = e.text_hash AND v.embedder_id = ? "
+        "WHERE e.id IN (SELECT value FROM json_each(?)) ORDER BY e.id",
+        (embedder_id, wanted),
+    ).fetchall()
+    documents, levels, positions, keys, data = zip(*rows, strict=True)
+    has_vector = np.array([one is not None for one in data], np.bool_)
+    vectors = np.zeros((len(ids), dimensions), np.float16)
+    there = np.frombuffer(b"".join(one for one in data if one is not None), "<f2")
+    vectors[has_vector] = there.reshape(-1, dimensions)
+    return EntryRows(
+        entry_ids=ids,
+        document_ids=np.array(documents, np.int64),
+        levels=np.array(levels, np.int8),
+        chunk_indexes=np.array(positions, np.int32),
+        content_keys=_short_keys(keys),
+        vectors=vectors,
+        has_vector=has_vector,
+        tokens=_tokens(connection, ids, wanted),
+    )
+
+
+def _tokens(
+    connection: Transaction, ids: NDArray[np.int64], wanted: str
+) -> dict[Field, TokenColumn]:
+    """Read the tokens of some entries, of the fields that they have tokens in."""
+    import numpy as np
+
+    from ragkit.indexes.rows import TokenColumn
+
+    found: dict[int, tuple[list[int], list[bytes]]] = {}
+    for entry_id, code, packed in connection.execute(
+        "SELECT entry_id, field, ids FROM entry_tokens "
+        "WHERE entry_id IN (SELECT value FROM json_each(?)) ORDER BY entry_id",
+        (wanted,),
+    ):
+        entries, texts = found.setdefault(code, ([], []))
+        entries.append(entry_id)
+        texts.append(packed)
+    columns = {}
+    for field, code in FIELD_CODES.items():
+        entries, texts = found.get(code, ([], []))
+        flat = np.frombuffer(b"".join(texts), "<u4")
+        if len(flat):
+            lengths = np.zeros(len(ids) + 1, np.int64)
+            lengths[ids.searchsorted(entries) + 1] = [len(packed) // 4 for packed in texts]
+            columns[field] = TokenColumn(flat, np.cumsum(lengths))
+    return columns
+
+
+def _short_keys(keys: Sequence[bytes]) -> NDArray[np.uint64]:
+    """Return the first 8 bytes of keys as numbers, which tells them apart; 0 for an empty one."""
+    import numpy as np
+
+    return np.frombuffer(b"".join(key[:8].ljust(8, b"\0") for key in keys), "<u8").astype(np.uint64)
