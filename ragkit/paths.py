@@ -21,9 +21,13 @@ _OTHERS = 0o077
 
 @dataclass(frozen=True, slots=True)
 class LibraryPaths:
-    """The files of one library, below ``root``."""
+    """The files of one library, below ``root``.
+
+    ``machine`` is the id of the folder's machine where the catalog lies on a server; else empty.
+    """
 
     root: Path
+    machine: str = ""
 
     @property
     def catalog(self) -> Path:
@@ -34,6 +38,11 @@ class LibraryPaths:
     def marker(self) -> Path:
         """What the library held when it was last written."""
         return self.root / "library.json"
+
+    @property
+    def server(self) -> Path:
+        """Of a library on a server: which library this folder serves, and as which machine."""
+        return self.root / "server.json"
 
     @property
     def backups(self) -> Path:
@@ -92,7 +101,8 @@ class LibraryPaths:
 
     def collection_uploads(self, collection_id: int) -> Path:
         """Return the folder of one collection's uploads."""
-        return self.uploads / str(collection_id)
+        # On a server, a source is known by its folder: no two machines may have the same.
+        return self.uploads / f"{collection_id}{self.machine and '-'}{self.machine[:12]}"
 
     def collection_indexes(self, collection_id: int) -> Path:
         """Return the folder of one collection's index generations."""

@@ -34,6 +34,8 @@ RULES = {
 }
 """What is wrong with a value, in ragkit's words, by the type of pydantic's error."""
 
+_SECRET = (("web", "key"), ("backend",))
+
 
 def sentence(error: ValidationError, only: str = "") -> str:
     """Return which settings are wrong, in our own words; ``only`` names a single one."""
@@ -44,7 +46,7 @@ def sentence(error: ValidationError, only: str = "") -> str:
         rule = template.format_map(fault.get("ctx", {}))
         value = fault["input"]
         shown = rule.startswith("must be") and isinstance(value, str | int | float)
-        shown = shown and fault["loc"] != ("web", "key")
+        shown = shown and fault["loc"] not in _SECRET
         faults.append(f"{name}: {rule}" + (f", not {value!r}" if shown else ""))
     return f"Wrong settings: {'; '.join(faults)}."
 

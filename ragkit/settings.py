@@ -32,6 +32,7 @@ logger = logging.getLogger(__name__)
 
 _PREFIX = "RAGKIT_"
 _FOLDER = "folder:"
+_ADDRESSES = ("postgresql://", "postgres://")
 
 
 class _Group(BaseModel):
@@ -74,7 +75,13 @@ class SourceSettings(_Group):
         (), description="folders must lie under one; empty: home, or elsewhere if confirmed"
     )
 
-    @field_validator("allowed_roots")
+    shared_roots: tuple[Path, ...] = Field(
+        (),
+        description="folders that every machine of a library on a server sees alike (a network "
+        "drive): any of them reads what lies below",
+    )
+
+    @field_validator("allowed_roots", "shared_roots")
     @classmethod
     def _home_is_expanded(cls, roots: tuple[Path, ...]) -> tuple[Path, ...]:
         return tuple(_expanded(root) for root in roots)
@@ -225,6 +232,10 @@ class Settings(_Group):
     """Everything that can be set. Hashable, so that it can key a cache."""
 
     library: Path = Field(default_factory=lambda: Path(platformdirs.user_data_dir("ragkit", False)))
+    backend: SecretStr = Field(
+        SecretStr(""),
+        description="address of a PostgreSQL database that holds the library; empty: its own file",
+    )
     collection: str = Field("default", min_length=1)
     search_history: bool = Field(True, description="keep searches, and threads of the pages")
     chunking: ChunkingSettings = ChunkingSettings.model_construct()
@@ -242,6 +253,14 @@ class Settings(_Group):
     @classmethod
     def _home_is_expanded(cls, library: Path) -> Path:
         return _expanded(library)
+
+    @field_validator("backend")
+    @classmethod
+    def _backend_is_known(cls, backend: SecretStr) -> SecretStr:
+        address = backend.get_secret_value().strip()
+        if address and not address.startswith(_ADDRESSES):
+            raise ValueError('wants an address of PostgreSQL, "postgresql://USER@HOST/DATABASE"')
+        return SecretStr(address)
 
 
 def parse_chunking(values: Mapping[str, int]) -> ChunkingSettings:

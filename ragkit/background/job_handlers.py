@@ -8,17 +8,23 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from ragkit.background.presence import present
+from ragkit.catalog.jobs import MOST_ATTEMPTS
 from ragkit.catalog.records import JobRecord, JobState, SourceRecord
-from ragkit.errors import NotFoundError, RagkitError, unforeseen
+from ragkit.errors import CatalogError, NotFoundError, RagkitError, unforeseen
+from ragkit.formatting import plural
 from ragkit.indexing.progress import NOTHING_NEW, JobCancelled, Progress, Reporter
 from ragkit.indexing.sync import SyncReport, at_or_below, sync_source
 from ragkit.indexing.writer import writer_lock
 
 if TYPE_CHECKING:
     from ragkit.indexing.writer import Writer
+
+_LEFT_SECONDS = 2
 
 logger = logging.getLogger(__name__)
 
@@ -70,6 +76,12 @@ def run_job(
             return JobResult(JobState.PENDING, "It goes on when the worker starts again.")
         result = JobResult(JobState.CANCELLED, "Stopped when asked to. What was done is kept.")
     except RagkitError as error:
+        if (
+            writer.paths.machine
+            and isinstance(error, CatalogError)
+            and job.attempts < MOST_ATTEMPTS
+        ):
+            raise  # The server was away: the worker begins it again.
         result = JobResult(JobState.FAILED, str(error))
     except Exception as error:
         logger.exception("job %d %s stopped unexpectedly", job.id, job.kind)
@@ -88,9 +100,10 @@ def work_off(
         LibraryBusyError: when another process writes.
     """
     jobs = writer.catalog.jobs
-    with writer_lock(writer.paths.lock, "command", wait_seconds=2.0):
+    lock = writer_lock(writer.paths.lock, "command", wait_seconds=2.0)
+    with lock, present(writer, "command"):
         jobs.requeue_running()
-        while (job := jobs.claim()) is not None:
+        while (job := jobs.claim(partial(can_do, writer))) is not None:
             run_job(writer.now(), job, watch if job.id == job_id else None)
             if job.id >= job_id:
                 break
@@ -142,39 +155,98 @@ def _sync_all(
     paths: Sequence[str] | None = None,
     accept_removals: bool = False,
 ) -> str:
+    """Sync what this machine reads; the rest is left to others, each source to one of them."""
     started = time.time()
-    reports = [
-        sync_source(writer, source, reporter, paths=paths, accept_removals=accept_removals)
-        for source in sources
-    ]
+    reports: list[SyncReport] = []
+    for source in sources:
+        if writer.reads(source) and writer.catalog.jobs.hold(claim_of(source)):
+            try:
+                reports.append(
+                    sync_source(
+                        writer, source, reporter, paths=paths, accept_removals=accept_removals
+                    )
+                )
+            finally:
+                writer.catalog.jobs.release(claim_of(source))
+        else:
+            _leave(writer, source, paths, accept_removals)
     if any(report.indexed for report in reports):
         _restore_contexts(writer, started)
     _save_indexes(writer, sources, reporter)
-    return summary(reports)
+    left = len(sources) - len(reports)
+    note = f" {plural(left, 'folder')} left to other machines." if left else ""
+    return f"{summary(reports)}{note}" if reports or not left else note.strip()
+
+
+def _leave(
+    writer: Writer, source: SourceRecord, paths: Sequence[str] | None, accept_removals: bool
+) -> None:
+    """Have a source synced later, by whichever machine reads it."""
+    arguments: dict[str, Any] = {"source_id": source.id}
+    if paths is not None:
+        arguments["paths"] = list(paths)
+    if accept_removals:
+        arguments["accept_removals"] = True
+    if writer.reads(source):
+        # Another machine is at it, and may have seen the files before they changed.
+        arguments["not_before"] = round(time.time()) + _LEFT_SECONDS
+    writer.catalog.jobs.add("sync", **arguments)
+
+
+def claim_of(source: SourceRecord) -> str:
+    """Return under which name a source is claimed by the machine that reads it."""
+    return f"source {source.id}"
+
+
+def can_do(writer: Writer, job: JobRecord) -> bool:
+    """Return whether this machine has the files that a job is about, or another has as little."""
+    if not writer.paths.machine:
+        return True
+    catalog = writer.catalog
+    if job.kind == "sync" and "source_id" in job.arguments:
+        numbers = {int(job.arguments["source_id"])}
+    elif job.kind == "remove_documents":
+        documents = catalog.documents.get_many(map(int, job.arguments["document_ids"]))
+        numbers = {document.source_id for document in documents.values()}
+    else:
+        return True
+    sources = [source for source in catalog.collections.sources() if source.id in numbers]
+    return not sources or any(map(writer.reads, sources))
 
 
 def _remove_documents(writer: Writer, arguments: Mapping[str, Any], reporter: Reporter) -> str:
     """Remove uploaded files for good. Files of a folder stay as long as they lie in it."""
     documents = writer.catalog.documents.get_many(map(int, arguments["document_ids"]))
     sources = {s.id: s for s in writer.catalog.collections.sources()}
-    removable = [d for d in documents.values() if sources[d.source_id].kind == "uploads"]
+    uploaded = [d for d in documents.values() if sources[d.source_id].kind == "uploads"]
+    removable = [d for d in uploaded if writer.reads(sources[d.source_id])]
+    elsewhere = [d.id for d in uploaded if not writer.reads(sources[d.source_id])]
+    if elsewhere:
+        writer.catalog.jobs.add("remove_documents", document_ids=elsewhere)
     for document in removable:
         Path(document.root, document.path).unlink(missing_ok=True)
     writer.catalog.documents.remove([document.id for document in removable])
     _save_indexes(writer, [sources[d.source_id] for d in removable], reporter)
-    kept = len(documents) - len(removable)
+    kept = len(documents) - len(uploaded)
     note = f" {kept} lie in a watched folder: delete or ignore them there." if kept else ""
     return f"Removed {len(removable)} documents.{note}"
 
 
 def _remove_source(writer: Writer, arguments: Mapping[str, Any], reporter: Reporter) -> str:
     source = writer.catalog.collections.source(int(arguments["source_id"]))
-    files = writer.catalog.documents.known_files(source.id)
-    reporter.start("Removing", len(files))
-    writer.catalog.documents.remove([file.document_id for file in files.values()])
-    if source.kind == "uploads":
-        shutil.rmtree(source.root, ignore_errors=True)
-    writer.catalog.collections.delete_source(source.id)
+    if not writer.catalog.jobs.hold(claim_of(source)):
+        raise RagkitError(
+            f"{source.root} is being read by another machine.", "Try again when that has ended."
+        )
+    try:
+        files = writer.catalog.documents.known_files(source.id)
+        reporter.start("Removing", len(files))
+        writer.catalog.documents.remove([file.document_id for file in files.values()])
+        if source.kind == "uploads" and writer.reads(source):
+            shutil.rmtree(source.root, ignore_errors=True)
+        writer.catalog.collections.delete_source(source.id)
+    finally:
+        writer.catalog.jobs.release(claim_of(source))
     _save_indexes(writer, [source], reporter)
     return f"Removed {source.root} with {len(files)} documents."
 

@@ -135,11 +135,23 @@ class BackgroundLoop:
                 self.report(BackgroundPhase.PAUSED)
             elif token in ((), done):
                 self.report(BackgroundPhase.DONE)
-            elif task.work():
+            elif self._work_alone(task):
                 return token
         except Interrupted:
             pass
         return done
+
+    def _work_alone(self, task: BackgroundTask) -> bool:
+        """Work unless another machine does; what is not reported is each machine's own."""
+        if not self.report_key:
+            return task.work()
+        jobs = self.catalog.jobs
+        if not jobs.hold(self.name):
+            return False
+        try:
+            return task.work()
+        finally:
+            jobs.release(self.name)
 
     def _fail(self, task: BackgroundTask, message: str, seconds: float) -> None:
         """Report a failure and wait, even when the catalog itself cannot be used."""

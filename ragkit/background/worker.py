@@ -1,9 +1,11 @@
-"""The worker: the one process that writes to a library, doing its jobs one after another."""
+"""The worker: the one process of a library's folder that writes, one job after another.
+
+A library on a server has a worker in each folder. Each claims jobs, and reads what it alone sees.
+"""
 
 from __future__ import annotations
 
 import logging
-import os
 import threading
 import time
 from collections.abc import Callable
@@ -12,26 +14,27 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ragkit.background.job_handlers import run_job
+from ragkit.background import presence
+from ragkit.background.job_handlers import can_do, run_job
 from ragkit.background.parent import process_to_end_with
 from ragkit.catalog.copies import backup_is_due
 from ragkit.catalog.records import JobRecord, JobState
-from ragkit.errors import LibraryBusyError, LibraryError, RagkitError
-from ragkit.indexing.writer import lock_is_held, writer_lock
+from ragkit.errors import CatalogError, LibraryBusyError, LibraryError
+from ragkit.indexing.writer import is_seen, lock_is_held, writer_lock
 
 if TYPE_CHECKING:
     from ragkit.background.context_model import OpenModel
     from ragkit.background.graphs import GraphBuilder
     from ragkit.indexing.writer import Writer
     from ragkit.sources.watch import Change, FolderWatcher
+    from ragkit.types import Version
 
 logger = logging.getLogger(__name__)
-
-HEARTBEAT_SECONDS = 2.0
 
 _IDLE_SECONDS = 0.5
 _WAIT_SECONDS = 1.0
 _RETRY_SECONDS = 10.0
+_SAVE_SECONDS = 15.0
 _LONGEST_FAREWELL = 2.0
 """A model may take minutes to answer; it is asked again by the next worker."""
 
@@ -47,6 +50,7 @@ class Worker:
     _state: str = "starting"
     _graphs: GraphBuilder | None = None
     _watched: dict[str, dict[str, str]] = field(default_factory=dict)
+    _saved: dict[int, Version] = field(default_factory=dict)
     _catalog_file: tuple[int, int] | None = None
 
     def run(self, *, watch: bool = True, wait: bool = False) -> None:
@@ -59,7 +63,7 @@ class Worker:
             LibraryError: when the library was moved or deleted meanwhile.
         """
         lock = self.writer.paths.lock
-        self._catalog_file = _identity(self.writer.paths.catalog)
+        self._catalog_file = self._place()
         while self._is_there() and not self.stopping.is_set():
             if wait and lock_is_held(lock):
                 self.stopping.wait(_WAIT_SECONDS)
@@ -93,7 +97,7 @@ class Worker:
                     loop.join(timeout=_LONGEST_FAREWELL)
                 heartbeat.join(timeout=5)
                 if self._is_there():
-                    self._report("stopped")
+                    presence.report(self.writer, self.role, "stopped", {})
 
     def _start_loops(self) -> list[threading.Thread]:
         """Start the loops that write contexts, make vectors and build graphs beside the jobs."""
@@ -121,43 +125,97 @@ class Worker:
         _start("ragkit-import", import_pipeline)
         with FolderWatcher(settings.debounce_seconds, gitignore=settings.gitignore) as watcher:
             next_scan = next_retry = time.monotonic()
+            next_save = next_scan + _SAVE_SECONDS
 
             def wait() -> None:
-                nonlocal next_scan, next_retry
+                nonlocal next_scan, next_retry, next_save
                 self._follow(watcher)
                 if time.monotonic() >= next_scan:
-                    self.writer.catalog.jobs.add("sync")
+                    self._add_scans()
                     self._add_backup()
                     next_scan = time.monotonic() + settings.rescan_minutes * 60
                     return
                 if time.monotonic() >= next_retry:
                     self._retry_failed()
                     next_retry = time.monotonic() + _RETRY_SECONDS
+                if self.writer.paths.machine and time.monotonic() >= next_save:
+                    self._save_what_others_wrote()
+                    next_save = time.monotonic() + _SAVE_SECONDS
                 for change in watcher.changes(_IDLE_SECONDS):
                     self._add_job(change)
 
             self._work(wait)
 
+    def _add_scans(self) -> None:
+        """Have every folder looked at that this machine reads; one that all see, by one of them."""
+        collections, jobs = self.writer.catalog.collections, self.writer.catalog.jobs
+        if not self.writer.paths.machine:
+            jobs.add("sync")
+            return
+        recent = time.time() - self.writer.settings.sources.rescan_minutes * 60
+        for source in collections.sources():
+            by_another = not source.machine and (source.scanned_at or 0) > recent
+            if not by_another and self.writer.reads(source):
+                jobs.add("sync", source_id=source.id)
+
     def _add_backup(self) -> None:
         """Have the catalog copied once a day, when there is anything in it."""
+        if self.writer.paths.machine:
+            return  # What a server holds is copied where it runs.
         if self.writer.catalog.documents.counts().documents and backup_is_due(self.writer.paths):
             self.writer.catalog.jobs.add("backup")
 
+    def _save_what_others_wrote(self) -> None:
+        """Write indexes here of collections that other machines changed: searches are quick then.
+
+        Nothing depends on it.
+        """
+        for collection in self.writer.catalog.collections.all():
+            if self._saved.get(collection.id) != collection.version:
+                self._saved[collection.id] = collection.version
+                writer = self.writer.now()
+                if not writer.is_saved(collection):
+                    writer.indexes.save(collection)
+
     def _work(self, wait: Callable[[], object]) -> None:
-        """Run jobs while there are any; else wait, which may bring new ones."""
+        """Run jobs while there are any; else wait, which may bring new ones.
+
+        A server that is away is waited for. What ran here then does not run any more.
+        """
+        lost = False
         while not self.stopping.is_set():
-            job = self.writer.catalog.jobs.claim()
-            if job is None:
-                self._state = "idle"
-                wait()
-            else:
-                self._state = "working"
-                self._run(job)
+            try:
+                if lost:
+                    self.writer.catalog.jobs.requeue_running()
+                lost = False
+                self._work_once(wait)
+            except CatalogError as error:
+                if not self.writer.paths.machine:
+                    raise
+                logger.warning("the worker waits for the server: %s", error)
+                lost = True
+                self.stopping.wait(_WAIT_SECONDS)
+
+    def _work_once(self, wait: Callable[[], object]) -> None:
+        jobs = self.writer.catalog.jobs
+        if self.writer.paths.machine:
+            jobs.requeue_silent()
+        job = jobs.claim(partial(can_do, self.writer))
+        if job is None:
+            self._state = "idle"
+            wait()
+        else:
+            self._state = "working"
+            self._run(job)
 
     def _follow(self, watcher: FolderWatcher) -> None:
         """Watch the folders that the catalog lists now, and note how each is watched."""
+        machine = self.writer.paths.machine
+        listed = self.writer.catalog.collections.roots(machine)
         roots = {
-            source: Path(root) for source, root in self.writer.catalog.collections.roots().items()
+            number: Path(root)
+            for number, (root, shared) in listed.items()
+            if not (machine and shared) or is_seen(root)
         }
         watcher.watch(roots)
         states = {source: watcher.state(source) for source in roots}
@@ -182,6 +240,9 @@ class Worker:
         try:
             result = run_job(self.writer.now(), job, stopping=self.stopping)
             logger.info("job %d %s: %s", job.id, job.kind, result.message)
+        except CatalogError:
+            # It is begun again where a server is waited for; else the worker ends.
+            raise
         except Exception:
             logger.exception("job %d %s stopped unexpectedly", job.id, job.kind)
             self.writer.catalog.jobs.finish(
@@ -195,27 +256,21 @@ class Worker:
             self._graphs.look_again(everywhere=job.kind in HANDLERS)
 
     def _send_heartbeats(self) -> None:
-        while True:
-            if not self._is_there():
-                self.stopping.set()
-                return
-            self._report(self._state)
-            if self.stopping.wait(HEARTBEAT_SECONDS):
-                return
+        presence.send_heartbeats(self.writer, self.role, self.stopping, self._sign_of_life)
+
+    def _sign_of_life(self) -> tuple[str, dict[str, object]]:
+        if not self._is_there():
+            self.stopping.set()
+        return self._state, {"watched": self._watched}
 
     def _is_there(self) -> bool:
-        """Return whether the catalog's file is the one that this worker began with."""
-        return _identity(self.writer.paths.catalog) == self._catalog_file
+        """Return whether the library is the one that this worker began with."""
+        return self._place() == self._catalog_file
 
-    def _report(self, state: str) -> None:
-        import psutil
-
-        started = psutil.Process().create_time()
-        notes = {"role": self.role, "watched": self._watched}
-        try:
-            self.writer.catalog.jobs.heartbeat(os.getpid(), started, state, notes)
-        except RagkitError:
-            logger.exception("the heartbeat could not be written")
+    def _place(self) -> tuple[int, int] | None:
+        """Return what tells the catalog's file from any other; on a server, this folder's note."""
+        paths = self.writer.paths
+        return _identity(paths.server if paths.machine else paths.catalog)
 
 
 def _identity(file: Path) -> tuple[int, int] | None:

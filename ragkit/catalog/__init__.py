@@ -12,7 +12,8 @@ from ragkit.catalog.connection import Connections
 from ragkit.catalog.documents import Documents
 from ragkit.catalog.entries import Entries
 from ragkit.catalog.jobs import Jobs
-from ragkit.catalog.marker import mark
+from ragkit.catalog.machine import machine_of
+from ragkit.catalog.marker import identity_of, mark
 from ragkit.catalog.sqlite import SqliteConnections
 from ragkit.catalog.vectors import Embedders, Vectors
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from ragkit.catalog.summaries import Summaries
     from ragkit.catalog.threads import Threads
     from ragkit.catalog.uploads import UploadRecords
+    from ragkit.paths import LibraryPaths
 
 
 class Catalog:
@@ -148,6 +150,22 @@ class Catalog:
         from ragkit.catalog.postgres.connections import PostgresConnections
 
         return cls(PostgresConnections(url, create=create))
+
+    @property
+    def server(self) -> str:
+        """The address of the server that it lies on, as it may be shown; empty for a file."""
+        return self.connections.server
+
+    def settle_machine(self, paths: LibraryPaths) -> str:
+        """Return the id of this machine's folder, in whose name jobs are claimed from now on.
+
+        Raises:
+            LibraryError: the folder holds files of another library.
+        """
+        with self.connections.write() as connection:
+            library = identity_of(connection)
+        self.jobs.machine = machine_of(paths, library, self.server)
+        return self.jobs.machine
 
     def get_meta(self, key: str) -> Any:
         """Return the JSON value that is stored under a key, or ``None``."""

@@ -24,7 +24,8 @@ _MOST_NAMED = 20
 _SOURCE = """
 SELECT s.id, s.collection_id, c.name AS collection, s.kind, s.root, s.state, s.reason, s.scanned_at,
        (SELECT COUNT(*) FROM documents d WHERE d.source_id = s.id) AS documents,
-       (SELECT COUNT(*) FROM documents d WHERE d.source_id = s.id AND d.status = 'failed') AS failed
+       (SELECT COUNT(*) FROM documents d WHERE d.source_id = s.id AND d.status = 'failed'),
+       s.machine
 FROM sources s JOIN collections c ON c.id = s.collection_id
 """
 
@@ -187,9 +188,15 @@ class Collections:
         rows = self._connections.rows(f"{_SOURCE} WHERE 1{where} ORDER BY s.id", parameters)
         return [SourceRecord(*row) for row in rows]
 
-    def roots(self) -> dict[int, str]:
-        """Return every source's folder by the source's id; cheap enough to poll."""
-        return dict(self._connections.rows("SELECT id, root FROM sources ORDER BY id"))
+    def roots(self, machine: str = "") -> dict[int, tuple[str, bool]]:
+        """Return the folders of sources that a machine reads, by their ids; cheap enough to poll.
+
+        The second value says that any machine that sees it may read it.
+        """
+        rows = self._connections.rows(
+            "SELECT id, root, machine FROM sources WHERE machine IN ('', ?) ORDER BY id", (machine,)
+        )
+        return {row[0]: (row[1], not row[2]) for row in rows}
 
     def source(self, source_id: int) -> SourceRecord:
         """Return one source.
@@ -202,18 +209,25 @@ class Collections:
             raise NotFoundError(f"There is no source {source_id}.", "It may have been deleted.")
         return SourceRecord(*row)
 
-    def ensure_source(self, collection_id: int, kind: str, root: str) -> SourceRecord:
+    def ensure_source(
+        self, collection_id: int, kind: str, root: str, machine: str = ""
+    ) -> SourceRecord:
         """Return the source with that root, adding it if it is missing."""
         with self._connections.write() as connection:
             connection.execute(
-                "INSERT INTO sources (collection_id, kind, root, created_at) "
-                "VALUES (?, ?, ?, ?) ON CONFLICT (collection_id, root) DO NOTHING",
-                (collection_id, kind, root, time.time()),
+                "INSERT INTO sources (collection_id, kind, root, machine, created_at) "
+                "VALUES (?, ?, ?, ?, ?) ON CONFLICT (collection_id, root) DO NOTHING",
+                (collection_id, kind, root, machine, time.time()),
             )
             row = connection.execute(
                 "SELECT id FROM sources WHERE collection_id = ? AND root = ?", (collection_id, root)
             ).fetchone()
         return self.source(int(row[0]))
+
+    def set_source_machine(self, source_id: int, machine: str) -> None:
+        """Have a source read by another machine from now on."""
+        with self._connections.write() as connection:
+            connection.execute("UPDATE sources SET machine = ? WHERE id = ?", (machine, source_id))
 
     def set_source_state(self, source_id: int, state: str, reason: str = "") -> None:
         """Store the state of a source that has just been scanned."""

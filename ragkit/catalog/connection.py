@@ -52,6 +52,10 @@ class Connections(Protocol):
     identity: tuple[int, int] | None
     read_only: bool
     wrote: bool
+    server: str
+    """The address of the server that it lies on, as it may be shown; empty for a file."""
+    skip_locked: str
+    """What a query ends with that locks its rows, without those that others have locked."""
 
     @property
     def file(self) -> Path | None:

@@ -179,7 +179,7 @@ def _succeed(paths: LibraryPaths, new: Path) -> None:
         value = json.dumps({"identity": identity, "saved": saved})
         connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (META_KEY, value))
         connection.execute("DELETE FROM jobs")
-        connection.execute("DELETE FROM worker")
+        connection.execute("DELETE FROM workers")
         connection.commit()
         connection.execute("PRAGMA journal_mode = DELETE")
     with new.open("rb+") as stream:

@@ -328,7 +328,7 @@ class Integrity:
                 self._connections.get().backup(copy)
                 copy.execute("PRAGMA foreign_keys = ON")
                 copy.execute("DELETE FROM jobs")
-                copy.execute("DELETE FROM worker")
+                copy.execute("DELETE FROM workers")
                 copy.commit()
                 copy.execute("PRAGMA journal_mode = DELETE")
         except sqlite3.Error as error:

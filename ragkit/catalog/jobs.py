@@ -1,18 +1,28 @@
-"""Jobs for the writer, and the worker's heartbeat."""
+"""Jobs for writers, which machine does which, and the workers' heartbeats."""
 
 from __future__ import annotations
 
 import json
 import time
+from collections.abc import Callable
 from typing import Any
 
-from ragkit.catalog.connection import Connections
+from ragkit.catalog.connection import Connections, Transaction
 from ragkit.catalog.records import JobRecord, JobState, WorkerRecord
 
 _JOB = (
     "SELECT id, kind, arguments, state, progress, message, cancelled, attempts, "
-    "created_at, started_at, finished_at FROM jobs"
+    "created_at, started_at, finished_at, claimed_by FROM jobs"
 )
+
+SILENT_SECONDS = 10.0
+"""A machine of which nothing was heard for so long has lost what it had claimed."""
+
+MOST_ATTEMPTS = 3
+"""A job that was begun so often and never ended is not begun again."""
+
+_ALIVE = "SELECT machine FROM workers WHERE heartbeat > now_seconds() - ?"
+"""By the clock of whoever holds the catalog: machines do not agree on the time."""
 
 _DUE = (
     "(state = 'pending' "
@@ -21,13 +31,16 @@ _DUE = (
 
 
 class Jobs:
-    """Queries about jobs and the worker.
+    """Queries about jobs and workers.
 
-    A job with an argument ``not_before``, in seconds since the epoch, waits until then.
+    A job with an argument ``not_before``, in seconds since the epoch, waits until then. What is
+    claimed here is claimed for ``machine``; it is empty for the one machine of a library in a file,
+    whose worker holds the library's lock.
     """
 
     def __init__(self, connections: Connections) -> None:
         self._connections = connections
+        self.machine = ""
 
     def add(self, kind: str, **arguments: Any) -> int:
         """Add a job and return its id; the same pending job is not added twice."""
@@ -45,24 +58,28 @@ class Jobs:
             )
             return int(cursor.fetchone()[0])
 
-    def claim(self) -> JobRecord | None:
-        """Mark the oldest job that is due as running and return it; ``None`` when there is none."""
-        now = (time.time(),)
-        # Asked first without the catalog's write lock, since the worker polls.
-        if self._connections.row(f"SELECT 1 FROM jobs WHERE {_DUE} LIMIT 1", now) is None:
-            return None
-        with self._connections.write() as connection:
-            row = connection.execute(
-                f"SELECT id FROM jobs WHERE {_DUE} ORDER BY id LIMIT 1", now
+    def claim(self, suits: Callable[[JobRecord], bool] = lambda _: True) -> JobRecord | None:
+        """Mark the oldest job that is due and ``suits`` as running here, and return it, if any."""
+        rows = self._connections.rows(f"{_JOB} WHERE {_DUE} ORDER BY id", (time.time(),))
+        for job in filter(suits, map(_job, rows)):
+            if self._take(job.id):
+                return self.get(job.id)
+        return None
+
+    def _take(self, job_id: int) -> bool:
+        locked = self._connections.skip_locked
+        with self._connections.write(alone=False) as connection:
+            free = connection.execute(
+                f"SELECT id FROM jobs WHERE id = ? AND state = 'pending' {locked}",
+                (job_id,),
             ).fetchone()
-            if row is None:
-                return None
-            connection.execute(
-                "UPDATE jobs SET state = 'running', attempts = attempts + 1, started_at = ? "
-                "WHERE id = ?",
-                (time.time(), row[0]),
-            )
-        return self.get(int(row[0]))
+            if free is not None:
+                connection.execute(
+                    "UPDATE jobs SET state = 'running', attempts = attempts + 1, "
+                    "started_at = ?, claimed_by = ? WHERE id = ?",
+                    (time.time(), self.machine, job_id),
+                )
+        return free is not None
 
     def get(self, job_id: int) -> JobRecord | None:
         """Return one job, or ``None`` when it is long gone."""
@@ -89,22 +106,24 @@ class Jobs:
         return [_job(row) for row in rows]
 
     def report(self, job_id: int, progress: dict[str, Any]) -> bool:
-        """Store a job's progress; return False when it has been cancelled."""
-        with self._connections.write() as connection:
-            connection.execute(
-                "UPDATE jobs SET progress = ? WHERE id = ?", (json.dumps(progress), job_id)
-            )
+        """Store a job's progress; return False when it was cancelled, or another machine's now."""
+        with self._connections.write(alone=False) as connection:
             row = connection.execute(
-                "SELECT cancelled FROM jobs WHERE id = ?", (job_id,)
+                "UPDATE jobs SET progress = ? WHERE id = ? AND claimed_by = ? RETURNING cancelled",
+                (json.dumps(progress), job_id, self.machine),
             ).fetchone()
-        return not (row and row[0])
+        return bool(row and not row[0])
 
     def finish(self, job_id: int, state: JobState, message: str = "") -> None:
-        """Mark a job as ended, and delete all but the newest few hundred ended ones."""
-        with self._connections.write() as connection:
+        """Mark a job as ended, and delete all but the newest few hundred ended ones.
+
+        One that another machine has taken over meanwhile ends there.
+        """
+        with self._connections.write(alone=False) as connection:
             connection.execute(
-                "UPDATE jobs SET state = ?, message = ?, finished_at = ? WHERE id = ?",
-                (state.value, message, time.time(), job_id),
+                "UPDATE jobs SET state = ?, message = ?, finished_at = ? "
+                "WHERE id = ? AND claimed_by = ?",
+                (state.value, message, time.time(), job_id, self.machine),
             )
             connection.execute(
                 "DELETE FROM jobs WHERE state IN ('done', 'failed', 'cancelled') AND id <= ?",
@@ -113,11 +132,11 @@ class Jobs:
 
     def requeue(self, job_id: int) -> None:
         """Put a running job back into the queue, as if it had not been started."""
-        with self._connections.write() as connection:
+        with self._connections.write(alone=False) as connection:
             connection.execute(
-                "UPDATE jobs SET state = 'pending', attempts = attempts - 1, progress = '{}' "
-                "WHERE id = ? AND state = 'running'",
-                (job_id,),
+                "UPDATE jobs SET state = 'pending', attempts = attempts - 1, progress = '{}', "
+                "claimed_by = '' WHERE id = ? AND state = 'running' AND claimed_by = ?",
+                (job_id, self.machine),
             )
 
     def withdraw(self, job_id: int) -> bool:
@@ -138,48 +157,109 @@ class Jobs:
                 "UPDATE jobs SET cancelled = 1 WHERE id = ? AND state = 'running'", (job_id,)
             )
 
-    def requeue_running(self, most_attempts: int = 3) -> int:
+    def requeue_running(self, most_attempts: int = MOST_ATTEMPTS) -> int:
         """Recover from a crash: put running jobs back, or fail those that crashed too often.
 
-        Those that were being cancelled are cancelled. The worker that ran them has stopped.
-        Returns how many are pending again.
+        Those that were being cancelled are cancelled. This machine's worker holds the lock and now
+        begins: what was claimed by one before it, nobody runs. Returns how many are pending again.
         """
         with self._connections.write() as connection:
-            connection.execute("UPDATE worker SET state = 'stopped' WHERE state != 'stopped'")
             connection.execute(
-                "UPDATE jobs SET state = 'cancelled', finished_at = ? "
-                "WHERE state = 'running' AND cancelled = 1",
-                (time.time(),),
+                "UPDATE workers SET state = 'stopped' WHERE machine = ? AND state <> 'stopped'",
+                (self.machine,),
             )
-            connection.execute(
-                "UPDATE jobs SET state = 'failed', finished_at = ?, "
-                "message = 'The worker stopped each time it tried this.' "
-                "WHERE state = 'running' AND attempts >= ?",
-                (time.time(), most_attempts),
-            )
-            return connection.execute(
-                "UPDATE jobs SET state = 'pending', progress = '{}' WHERE state = 'running'"
-            ).rowcount
+            connection.execute("DELETE FROM claims WHERE machine = ?", (self.machine,))
+            return _requeue(connection, most_attempts, "claimed_by = ?", (self.machine,))
 
-    def heartbeat(self, pid: int, started_at: float, state: str, notes: dict[str, Any]) -> None:
-        """Store the worker's heartbeat."""
+    def requeue_silent(self, most_attempts: int = MOST_ATTEMPTS) -> int:
+        """Put back what machines had claimed that are silent now, as after a crash of them."""
+        abandoned = f"claimed_by NOT IN ({_ALIVE})"
+        query = f"SELECT 1 FROM jobs WHERE state = 'running' AND {abandoned}"
+        if self._connections.row(query, (SILENT_SECONDS,)) is None:
+            return 0
+        with self._connections.write() as connection:
+            return _requeue(connection, most_attempts, abandoned, (SILENT_SECONDS,))
+
+    # -- workers ---------------------------------------------------------------------------
+
+    def hold(self, what: str) -> bool:
+        """Claim something by name for this machine; return whether it has it now.
+
+        It is another's until that releases it, or is silent. A library in a file has one machine,
+        which has everything.
+        """
+        if not self._connections.server:
+            return True
+        held = f"SELECT 1 FROM claims WHERE what = ? AND machine <> ? AND machine IN ({_ALIVE})"
+        if self._connections.row(held, (what, self.machine, SILENT_SECONDS)) is not None:
+            return False
         with self._connections.write() as connection:
             connection.execute(
-                "INSERT INTO worker (id, pid, started_at, heartbeat, state, notes) "
-                "VALUES (1, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET pid = excluded.pid, "
-                "started_at = excluded.started_at, heartbeat = excluded.heartbeat, "
-                "state = excluded.state, notes = excluded.notes",
-                (pid, started_at, time.time(), state, json.dumps(notes, sort_keys=True)),
+                "INSERT INTO claims (what, machine) VALUES (?, ?) ON CONFLICT (what) DO UPDATE "
+                "SET machine = excluded.machine WHERE claims.machine = excluded.machine "
+                f"OR claims.machine NOT IN ({_ALIVE})",
+                (what, self.machine, SILENT_SECONDS),
+            )
+            row = connection.execute("SELECT machine FROM claims WHERE what = ?", (what,))
+            return bool(row.fetchone()[0] == self.machine)
+
+    def release(self, what: str) -> None:
+        """Let others have what this machine held."""
+        if self._connections.server:
+            with self._connections.write(alone=False) as connection:
+                connection.execute(
+                    "DELETE FROM claims WHERE what = ? AND machine = ?", (what, self.machine)
+                )
+
+    def heartbeat(self, pid: int, started_at: float, state: str, notes: dict[str, Any]) -> None:
+        """Store a sign of life of this machine's worker."""
+        with self._connections.write(alone=False) as connection:
+            connection.execute(
+                "INSERT INTO workers (machine, pid, started_at, heartbeat, state, notes) "
+                "VALUES (?, ?, ?, now_seconds(), ?, ?) ON CONFLICT (machine) DO UPDATE SET "
+                "pid = excluded.pid, started_at = excluded.started_at, state = excluded.state, "
+                "heartbeat = excluded.heartbeat, notes = excluded.notes",
+                (self.machine, pid, started_at, state, json.dumps(notes, sort_keys=True)),
             )
 
     def worker(self) -> WorkerRecord | None:
-        """Return the worker's last heartbeat, or ``None``."""
-        row = self._connections.row(
-            "SELECT pid, started_at, heartbeat, state, notes FROM worker WHERE id = 1"
+        """Return the last sign of life of this machine's worker, or ``None``."""
+        return next((one for one in self.workers() if one.machine == self.machine), None)
+
+    def others(self) -> list[WorkerRecord]:
+        """Return the last signs of life of the other machines' workers."""
+        return [one for one in self.workers() if one.machine != self.machine]
+
+    def workers(self) -> list[WorkerRecord]:
+        """Return the last sign of life of each machine's worker."""
+        rows = self._connections.rows(
+            "SELECT machine, pid, started_at, heartbeat, state, notes, "
+            "now_seconds() - heartbeat FROM workers ORDER BY machine"
         )
-        if row is None:
-            return None
-        return WorkerRecord(int(row[0]), row[1], row[2], str(row[3]), json.loads(row[4]))
+        return [WorkerRecord(*row[:5], notes=json.loads(row[5]), silent=row[6]) for row in rows]
+
+
+def _requeue(
+    connection: Transaction, most_attempts: int, whose: str, parameters: tuple[Any, ...]
+) -> int:
+    """Put back the running jobs of some machines; return how many are pending again."""
+    now = time.time()
+    connection.execute(
+        "UPDATE jobs SET state = 'cancelled', finished_at = ? "
+        f"WHERE state = 'running' AND cancelled = 1 AND {whose}",
+        (now, *parameters),
+    )
+    connection.execute(
+        "UPDATE jobs SET state = 'failed', finished_at = ?, "
+        "message = 'The worker stopped each time it tried this.' "
+        f"WHERE state = 'running' AND attempts >= ? AND {whose}",
+        (now, most_attempts, *parameters),
+    )
+    return connection.execute(
+        "UPDATE jobs SET state = 'pending', progress = '{}', claimed_by = '' "
+        f"WHERE state = 'running' AND {whose}",
+        parameters,
+    ).rowcount
 
 
 def _job(row: tuple[Any, ...]) -> JobRecord:
@@ -195,4 +275,5 @@ def _job(row: tuple[Any, ...]) -> JobRecord:
         created_at=row[8],
         started_at=row[9],
         finished_at=row[10],
+        claimed_by=str(row[11]),
     )

@@ -85,7 +85,10 @@ def _check(values: dict[str, Any]) -> str:
 
 
 def mark(connections: Connections) -> None:
-    """Note what the catalog holds now. That it cannot be noted is no reason to fail."""
+    """Note what the catalog holds now. That it cannot be noted is no reason to fail.
+
+    What a server holds is not this machine's to watch over.
+    """
     if connections.read_only or connections.file is None:
         return
     paths = LibraryPaths(connections.file.parent)
@@ -107,6 +110,15 @@ def mark(connections: Connections) -> None:
         write_marker(paths, Marker(identity, saved, version, time.time(), **counts))
     except (RagkitError, OSError, sqlite3.Error):
         logger.exception("what the library holds could not be noted")
+
+
+def identity_of(connection: sqlite3.Connection) -> str:
+    """Return the identity of a catalog, made and noted if it has none."""
+    new = json.dumps({"identity": uuid.uuid4().hex, "saved": 0})
+    connection.execute(
+        "INSERT INTO meta VALUES (?, ?) ON CONFLICT (key) DO NOTHING", (META_KEY, new)
+    )
+    return str(noted_in(connection)["identity"])
 
 
 def noted_in(connection: sqlite3.Connection) -> dict[str, Any]:

@@ -81,7 +81,10 @@ class CollectionContents:
 
 @dataclass(frozen=True, slots=True)
 class SourceRecord:
-    """A folder or the uploads of a collection. ``state``: new, ready, held or offline."""
+    """A folder or the uploads of a collection. ``state``: new, ready, held or offline.
+
+    ``machine`` is the one that reads it; empty: whichever sees the folder.
+    """
 
     id: int
     collection_id: int
@@ -93,6 +96,7 @@ class SourceRecord:
     scanned_at: float | None
     documents: int = 0
     failed: int = 0
+    machine: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,17 +243,23 @@ class JobRecord:
     created_at: float
     started_at: float | None
     finished_at: float | None
+    claimed_by: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class WorkerRecord:
-    """The last heartbeat of the worker. Times are seconds since the epoch."""
+    """The last heartbeat of a machine's worker. Times are seconds since the epoch.
 
+    ``silent`` is how many seconds ago it was, by the one clock that all machines go by.
+    """
+
+    machine: str
     pid: int
     started_at: float
     heartbeat: float
     state: str
     notes: dict[str, Any]
+    silent: float
 
 
 @dataclass(frozen=True, slots=True)

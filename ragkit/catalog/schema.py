@@ -237,6 +237,27 @@ CREATE INDEX tags_by_name ON tags (collection_id, tag, document_id)
 """
 
 
+def m020_machines(connection: Transaction) -> None:
+    """Say which machine works on what, for libraries on a server; in a file it is always one."""
+    execute(connection, _MACHINES)
+
+
+_MACHINES = """
+DROP TABLE worker;
+CREATE TABLE workers (
+    machine TEXT PRIMARY KEY,
+    pid INTEGER NOT NULL,
+    started_at REAL NOT NULL,
+    heartbeat REAL NOT NULL,
+    state TEXT NOT NULL,
+    notes TEXT NOT NULL DEFAULT '{}'
+) STRICT, WITHOUT ROWID;
+CREATE TABLE claims (what TEXT PRIMARY KEY, machine TEXT NOT NULL) STRICT, WITHOUT ROWID;
+ALTER TABLE jobs ADD COLUMN claimed_by TEXT NOT NULL DEFAULT '';
+ALTER TABLE sources ADD COLUMN machine TEXT NOT NULL DEFAULT ''
+"""
+
+
 MIGRATIONS: tuple[Callable[[Transaction], None], ...] = (
     m001_tables,
     m002_context_cache,
@@ -257,6 +278,7 @@ MIGRATIONS: tuple[Callable[[Transaction], None], ...] = (
     m017_prompts,
     m018_entry_counts,
     m019_tags,
+    m020_machines,
 )
 """In the order in which they are applied. A catalog's version is how many of them it has had."""
 

@@ -50,6 +50,8 @@ class SqliteConnections:
     ``identity`` is that of the file: what was learnt under another one is of another catalog.
     """
 
+    server = skip_locked = ""
+
     def __init__(self, file: Path, *, create: bool) -> None:
         self.file = file
         self._local = threading.local()
@@ -173,6 +175,7 @@ class SqliteConnections:
                 factory=_Connection,
             )
             connection.create_function("folded", 1, folded, deterministic=True)
+            connection.create_function("now_seconds", 0, time.time)
             if self.read_only:
                 connection.execute("PRAGMA query_only = ON")
             else:

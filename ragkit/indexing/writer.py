@@ -15,15 +15,15 @@ from typing import TYPE_CHECKING
 
 from filelock import FileLock, Timeout
 
-from ragkit.errors import LibraryBusyError, LibraryError
+from ragkit.errors import LibraryBusyError, LibraryError, SourceError
 from ragkit.indexes.local.files import is_current
-from ragkit.sources.opening import Step, UnsettledError, open_regular
+from ragkit.sources.opening import Step, UnsettledError, ask_disk, open_regular
 from ragkit.types import INDEXED_LEVELS, FileState
 from ragkit.versions import CHUNKER_VERSION, ENTRIES_VERSION, READER_VERSION, TOKENIZER_VERSION
 
 if TYPE_CHECKING:
     from ragkit.catalog import Catalog
-    from ragkit.catalog.records import CollectionRecord
+    from ragkit.catalog.records import CollectionRecord, SourceRecord
     from ragkit.indexes.protocol import IndexBackend
     from ragkit.indexing.pipeline import Pipeline
     from ragkit.indexing.preparation import PreparedDocument
@@ -54,6 +54,12 @@ class Writer:
     def now(self) -> Writer:
         """Return the writer for the active embedder; this one, unless that has changed."""
         return self.follow() if self.follow is not None else self
+
+    def reads(self, source: SourceRecord) -> bool:
+        """Return whether this machine reads a source: it is its own, or seen from here as well."""
+        if source.machine:
+            return source.machine == self.paths.machine
+        return not self.paths.machine or is_seen(source.root)
 
     @cached_property
     def indexes(self) -> IndexBackend:
@@ -97,6 +103,14 @@ class Writer:
         if self.embeds_in_background:
             return set(hashes)
         return self.catalog.vectors.existing(hashes, self.embedder_id)
+
+
+def is_seen(root: str) -> bool:
+    """Return whether a folder is there, as far as this machine can see."""
+    try:
+        return ask_disk(Path(root), lambda _step: Path(root).is_dir())
+    except (OSError, SourceError):
+        return False
 
 
 def chunk_settings(settings: Settings, collection: CollectionRecord) -> ChunkingSettings:

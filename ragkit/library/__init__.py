@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragkit.catalog import Catalog
+from ragkit.catalog.machine import refuse_other_place
 from ragkit.catalog.read_only import may_write
 from ragkit.library.collections import CollectionService
 from ragkit.library.documents import DocumentDetail, DocumentService, SourceService
@@ -74,7 +75,7 @@ class Library:
         self.sources = SourceService(settings, paths, catalog)
         self.documents = DocumentService(catalog, self._services)
         self.jobs = JobService(paths, catalog, self._services.writer)
-        self.worker = WorkerService(paths, catalog)
+        self.worker = WorkerService(settings, paths, catalog)
         self.health = HealthService(settings, paths, catalog, self._services, self.worker)
         self.judgments = JudgmentService(settings, paths, catalog)
         self.runs = RunService(catalog)
@@ -87,10 +88,18 @@ class Library:
             LibraryError: it is not there, damaged, or newer than this program.
         """
         paths = LibraryPaths(settings.library.expanduser().absolute())
-        if create and (may_write(paths.catalog) or not paths.catalog.exists()):
+        address = settings.backend.get_secret_value()
+        refuse_other_place(paths, on_server=bool(address))
+        if address or (create and (may_write(paths.catalog) or not paths.catalog.exists())):
             paths.create()
-        catalog = Catalog.open(paths.catalog, create=create)
-        if create and not paths.marker.exists():
+        catalog = (
+            Catalog.open_server(address, create=create)
+            if address
+            else Catalog.open(paths.catalog, create=create)
+        )
+        if address:
+            paths = replace(paths, machine=catalog.settle_machine(paths))
+        elif create and not paths.marker.exists():
             catalog.mark()
         opened = cls(settings, paths, catalog)
         if create and not catalog.connections.read_only and paths.make_private():

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragkit.catalog import Catalog
+from ragkit.catalog.jobs import SILENT_SECONDS
 from ragkit.catalog.records import (
     ChunkRecord,
     Counts,
@@ -72,14 +73,37 @@ class SourceService:
                     f"{root} is inside {place}, which is already in this collection.",
                     "Nothing needs to be added.",
                 )
-        return self._catalog.collections.ensure_source(record.id, "folder", str(root))
+        return self._ensured(record.id, "folder", root)
 
     def uploads(self, collection: str | None = None) -> SourceRecord:
         """Return the source that holds a collection's uploaded files, made when first needed."""
         record = self._catalog.collections.ensure(collection or self._settings.collection)
         folder = self._paths.collection_uploads(record.id)
         folder.mkdir(parents=True, exist_ok=True)
-        return self._catalog.collections.ensure_source(record.id, "uploads", str(folder))
+        return self._ensured(record.id, "uploads", folder)
+
+    def _ensured(self, collection_id: int, kind: str, root: Path) -> SourceRecord:
+        """Return the source of a folder, which this machine reads, or each that shares it.
+
+        Raises:
+            SourceError: another machine has a folder of that name in the collection.
+        """
+        shared = any(map(root.is_relative_to, self._settings.sources.shared_roots))
+        machine = "" if shared else self._paths.machine
+        collections = self._catalog.collections
+        source = collections.ensure_source(collection_id, kind, str(root), machine)
+        if source.machine == machine:
+            return source
+        others = self._catalog.jobs.others()
+        owner = next((one for one in others if one.machine == source.machine), None)
+        if owner is not None and owner.silent < SILENT_SECONDS:
+            raise SourceError(
+                f"{root} is a folder of another machine ({owner.notes.get('host')}) already.",
+                "If both see the same files, name it in sources.shared_roots on both; if not, "
+                "give this one a collection of its own.",
+            )
+        collections.set_source_machine(source.id, machine)
+        return collections.source(source.id)
 
     def sync(
         self,

@@ -95,19 +95,30 @@ class JobService:
             job = self._jobs.get(job_id)
             if job is None or job.state in _ENDED:
                 break
-            if not lock_is_held(self._paths.lock):
+            if not lock_is_held(self._paths.lock) and self._is_free(job):
                 from ragkit.background.job_handlers import work_off
 
                 try:
-                    return work_off(self._open_writer(), job_id, watch)
+                    job = work_off(self._open_writer(), job_id, watch)
                 except LibraryBusyError:
                     continue
+                if job.state in _ENDED:
+                    return job
             if watch is not None and job.progress:
                 watch(Progress.from_dict(job.progress))
             time.sleep(_POLL_SECONDS)
         if job is None:
             raise LibraryError("The job no longer exists.", "Start it again.")
         return job
+
+    def _is_free(self, job: JobRecord) -> bool:
+        """Return whether this process may do a job that has not ended."""
+        if not self._paths.machine:
+            return True
+        from ragkit.background.job_handlers import can_do
+
+        mine = job.state is JobState.PENDING or job.claimed_by == self._jobs.machine
+        return mine and can_do(self._open_writer(), job)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +132,8 @@ class WorkerState:
 class WorkerService:
     """The process that does the queued jobs and follows the folders."""
 
-    def __init__(self, paths: LibraryPaths, catalog: Catalog) -> None:
+    def __init__(self, settings: Settings, paths: LibraryPaths, catalog: Catalog) -> None:
+        self._backend = settings.backend.get_secret_value()
         self._paths = paths
         self._jobs = catalog.jobs
 
@@ -132,10 +144,15 @@ class WorkerService:
     def ensure_running(self) -> bool:
         """Start the worker when no process writes; returns whether one was started."""
         # The worker of a library that was taken away would make an empty one in its place.
-        if lock_is_held(self._paths.lock) or not self._paths.catalog.exists():
+        place = self._paths.server if self._backend else self._paths.catalog
+        if lock_is_held(self._paths.lock) or not place.exists():
             return False
         self._paths.logs.mkdir(parents=True, exist_ok=True)
-        environment = {**os.environ, "RAGKIT_LIBRARY": str(self._paths.root)}
+        environment = {
+            **os.environ,
+            "RAGKIT_LIBRARY": str(self._paths.root),
+            "RAGKIT_BACKEND": self._backend,
+        }
         # Its log is a file of its own, which it keeps short; this is for what it dies of.
         with (self._paths.logs / "worker-output.log").open("wb") as log:
             subprocess.Popen(

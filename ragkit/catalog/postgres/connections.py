@@ -57,8 +57,11 @@ class PostgresConnections:
     may take to become the primary. A transaction that has begun is not: its caller is told.
     """
 
+    skip_locked = "FOR UPDATE SKIP LOCKED"
+
     def __init__(self, url: str, *, create: bool) -> None:
         self.address = parse_address(url)
+        self.server = self.address.shown
         self.file: Path | None = None
         self.identity: tuple[int, int] | None = (0, 0)
         self.wrote = False

@@ -6,6 +6,9 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN CASE
     WHEN octet_length(value) = length(value) THEN lower(value COLLATE "C") COLLATE "C"
     ELSE casefold(normalize(value, NFKC) COLLATE pg_unicode_fast) COLLATE "C" END;
 
+CREATE OR REPLACE FUNCTION now_seconds() RETURNS double precision
+LANGUAGE sql VOLATILE RETURN extract(epoch FROM clock_timestamp());
+
 -- Stands in conditions only: whether one text holds another.
 CREATE OR REPLACE FUNCTION instr(value text, part text) RETURNS boolean
 LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN strpos(value, part) > 0;

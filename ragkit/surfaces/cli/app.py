@@ -14,7 +14,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib import import_module
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -129,7 +129,47 @@ def _load(name: str) -> Any:
         part.add_typer(command, name=name)
     else:
         part.command(name)(command)
-    return typer.main.get_group(part).commands[name]
+    loaded = typer.main.get_group(part).commands[name]
+    _take_backend(loaded)
+    return loaded
+
+
+def _take_backend(command: Any) -> None:
+    """Give the option ``--backend`` to a command that takes ``--library``, and those below it."""
+    for each in getattr(command, "commands", {}).values():
+        _take_backend(each)
+    if any("--library" in parameter.opts for parameter in command.params):
+        command.params.append(_backend_option())
+
+
+@cache
+def _backend_option() -> Any:
+    """Return the option as one of a command: no function takes it, the settings do."""
+    part = typer.Typer(add_completion=False)
+    part.command()(_backend)
+    (option,) = typer.main.get_command(part).params
+    option.expose_value = False
+    return option
+
+
+def _use_backend(address: str | None) -> None:
+    """Take the address for this process and those that it starts, as a variable would be."""
+    if address is not None:
+        os.environ["RAGKIT_BACKEND"] = address
+
+
+def _backend(
+    backend: Annotated[
+        str | None,
+        typer.Option(
+            "--backend",
+            metavar="ADDRESS",
+            callback=_use_backend,
+            help="PostgreSQL database of the library: postgresql://USER@HOST/DATABASE.",
+        ),
+    ] = None,
+) -> None:
+    """Have an option."""
 
 
 app = typer.Typer(
