@@ -151,11 +151,6 @@ class Catalog:
 
         return cls(PostgresConnections(url, create=create))
 
-    @property
-    def server(self) -> str:
-        """The address of the server that it lies on, as it may be shown; empty for a file."""
-        return self.connections.server
-
     def settle_machine(self, paths: LibraryPaths) -> str:
         """Return the id of this machine's folder, in whose name jobs are claimed from now on.
 
@@ -164,7 +159,7 @@ class Catalog:
         """
         with self.connections.write() as connection:
             library = identity_of(connection)
-        self.jobs.machine = machine_of(paths, library, self.server)
+        self.jobs.machine = machine_of(paths, library, self.connections.server)
         return self.jobs.machine
 
     def get_meta(self, key: str) -> Any:

@@ -236,7 +236,10 @@ class Jobs:
             "SELECT machine, pid, started_at, heartbeat, state, notes, "
             "now_seconds() - heartbeat FROM workers ORDER BY machine"
         )
-        return [WorkerRecord(*row[:5], notes=json.loads(row[5]), silent=row[6]) for row in rows]
+        return [
+            WorkerRecord(machine, pid, started_at, heartbeat, state, json.loads(notes), silent)
+            for machine, pid, started_at, heartbeat, state, notes, silent in rows
+        ]
 
 
 def _requeue(

@@ -25,7 +25,7 @@ from ragkit.formatting import plural
 from ragkit.paths import LibraryPaths, write_private
 
 if TYPE_CHECKING:
-    from ragkit.catalog.connection import Connections
+    from ragkit.catalog.connection import Connections, Transaction
 
 logger = logging.getLogger(__name__)
 
@@ -112,7 +112,7 @@ def mark(connections: Connections) -> None:
         logger.exception("what the library holds could not be noted")
 
 
-def identity_of(connection: sqlite3.Connection) -> str:
+def identity_of(connection: Transaction) -> str:
     """Return the identity of a catalog, made and noted if it has none."""
     new = json.dumps({"identity": uuid.uuid4().hex, "saved": 0})
     connection.execute(
@@ -121,7 +121,7 @@ def identity_of(connection: sqlite3.Connection) -> str:
     return str(noted_in(connection)["identity"])
 
 
-def noted_in(connection: sqlite3.Connection) -> dict[str, Any]:
+def noted_in(connection: Transaction) -> dict[str, Any]:
     """Return the identity and ``saved`` of a catalog; empty when they were never noted."""
     row = connection.execute("SELECT value FROM meta WHERE key = ?", (META_KEY,)).fetchone()
     value = json.loads(row[0]) if row else {}

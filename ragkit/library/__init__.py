@@ -97,11 +97,15 @@ class Library:
             if address
             else Catalog.open(paths.catalog, create=create)
         )
-        if address:
-            paths = replace(paths, machine=catalog.settle_machine(paths))
-        elif create and not paths.marker.exists():
-            catalog.mark()
-        opened = cls(settings, paths, catalog)
+        try:
+            if address:
+                paths = replace(paths, machine=catalog.settle_machine(paths))
+            elif create and not paths.marker.exists():
+                catalog.mark()
+            opened = cls(settings, paths, catalog)
+        except BaseException:
+            catalog.close()
+            raise
         if create and not catalog.connections.read_only and paths.make_private():
             opened.notices = (f"{paths.root} was open to other users; it is yours alone now.",)
         return opened

@@ -92,11 +92,11 @@ class SourceService:
         machine = "" if shared else self._paths.machine
         collections = self._catalog.collections
         source = collections.ensure_source(collection_id, kind, str(root), machine)
-        if source.machine == machine:
+        if source.machine in ("", machine):
             return source
         others = self._catalog.jobs.others()
         owner = next((one for one in others if one.machine == source.machine), None)
-        if owner is not None and owner.silent < SILENT_SECONDS:
+        if not shared and owner is not None and owner.silent < SILENT_SECONDS:
             raise SourceError(
                 f"{root} is a folder of another machine ({owner.notes.get('host')}) already.",
                 "If both see the same files, name it in sources.shared_roots on both; if not, "

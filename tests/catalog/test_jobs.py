@@ -5,6 +5,7 @@ import time
 
 import pytest
 
+from ragkit.catalog.jobs import SILENT_SECONDS, Jobs
 from ragkit.catalog.records import JobState
 
 
@@ -150,4 +151,75 @@ def test_the_worker_is_known_by_its_last_sign_of_life(catalog):
     worker = catalog.jobs.worker()
     assert (worker.pid, worker.started_at, worker.state) == (8, 200.0, "busy")
     assert worker.notes == {"role": "it's"}
+    assert 0 <= worker.silent < 60
     assert before - 1 <= worker.heartbeat <= time.time() + 1
+
+
+def _machine(catalog, name, silent_for=0.0):
+    """The jobs as another machine sees them, of which something was heard so long ago."""
+    jobs = Jobs(catalog.connections)
+    jobs.machine = name
+    jobs.heartbeat(1, 1.0, "working", {})
+    with catalog.connections.write() as connection:
+        connection.execute(
+            "UPDATE workers SET heartbeat = heartbeat - ? WHERE machine = ?", (silent_for, name)
+        )
+    return jobs
+
+
+def test_a_machine_claims_what_suits_it_and_leaves_the_rest(catalog):
+    ids = [catalog.jobs.add("sync", source_id=number) for number in (1, 2, 3)]
+    one, other = _machine(catalog, "one"), _machine(catalog, "other")
+    assert one.claim(lambda job: job.arguments["source_id"] == 2).id == ids[1]
+    assert one.claim(lambda job: job.arguments["source_id"] == 2) is None
+    assert [other.claim().id, other.claim().id] == [ids[0], ids[2]]
+    assert [catalog.jobs.get(each).claimed_by for each in ids] == ["other", "one", "other"]
+
+
+def test_what_a_silent_machine_had_claimed_is_done_by_another(catalog):
+    gone = _machine(catalog, "gone")
+    job_id = catalog.jobs.add("sync")
+    assert gone.claim().id == job_id
+    there = _machine(catalog, "there")
+    assert there.requeue_silent() == 0
+    _machine(catalog, "gone", silent_for=SILENT_SECONDS + 1)
+    assert there.requeue_silent() == 1
+    assert there.claim().attempts == 2
+    assert there.requeue_silent() == 0
+    # The one that was silent comes back: what it still reports or ends is not its own any more.
+    assert gone.report(job_id, {"done": 9}) is False
+    gone.finish(job_id, JobState.FAILED, "late")
+    gone.requeue(job_id)
+    assert catalog.jobs.get(job_id).state is JobState.RUNNING
+    assert catalog.jobs.get(job_id).progress == {}
+    assert there.report(job_id, {"done": 1}) is True
+
+
+def test_a_machine_that_starts_again_puts_back_its_own_jobs_alone(catalog):
+    ids = [catalog.jobs.add("sync", n=number) for number in range(2)]
+    one, other = _machine(catalog, "one"), _machine(catalog, "other")
+    assert [one.claim().id, other.claim().id] == ids
+    assert one.requeue_running() == 1
+    states = [catalog.jobs.get(each).state for each in ids]
+    assert states == [JobState.PENDING, JobState.RUNNING]
+    assert {each.machine: each.state for each in catalog.jobs.workers()} == {
+        "one": "stopped",
+        "other": "working",
+    }
+
+
+def test_of_several_machines_one_holds_a_claim(catalog, engine):
+    one, other = _machine(catalog, "one"), _machine(catalog, "other")
+    assert one.hold("vectors")
+    assert one.hold("vectors")
+    if engine == "sqlite":
+        assert other.hold("vectors")  # A file has one writer, by its lock.
+        return
+    assert not other.hold("vectors")
+    assert other.hold("contexts")
+    other.release("vectors")
+    assert not other.hold("vectors")
+    one.release("vectors")
+    assert other.hold("vectors")
+    _machine(catalog, "other", silent_for=SILENT_SECONDS + 1)
+    assert one.hold("vectors")

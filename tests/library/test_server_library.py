@@ -1,0 +1,143 @@
+"""A library whose truth lies on a server, seen from folders of this machine."""
+
+from __future__ import annotations
+
+import json
+import shutil
+
+import pytest
+
+import ragkit
+from ragkit.errors import LibraryError, SettingsError, SourceError
+from ragkit.paths import LibraryPaths
+
+QUESTION = "which bird sings at night"
+
+
+@pytest.fixture
+def birds(tmp_path):
+    """A folder with three notes."""
+    folder = tmp_path / "birds"
+    folder.mkdir()
+    for name in ("nightingale", "sparrow", "owl"):
+        sings = "sings at night" if name == "nightingale" else "is quiet"
+        text = f"# The {name}\n\nThis bird is called {name}. The {name} {sings}.\n"
+        (folder / f"{name}.md").write_text(text, "utf-8")
+    return folder
+
+
+def _found(library):
+    return [
+        (result.document.path, result.score)
+        for result in library.search(QUESTION, candidates=50).results
+    ]
+
+
+def _index(library, folder):
+    return library.jobs.wait(library.sources.sync(library.sources.add_folder(folder)))
+
+
+def test_every_folder_of_a_library_on_a_server_answers_as_one_in_a_file(database, birds, tmp_path):
+    with ragkit.open(tmp_path / "file", create=True) as library:
+        _index(library, birds)
+        expected = _found(library)
+    with ragkit.open(tmp_path / "one", create=True, backend=database) as library:
+        assert _index(library, birds).message.startswith("3 indexed")
+        assert _found(library) == expected
+    assert not LibraryPaths(tmp_path / "one").catalog.exists()
+    # Another machine: a folder that does not exist yet, and that can be deleted at any time.
+    for _ in range(2):
+        with ragkit.open(tmp_path / "other", backend=database) as library:
+            assert _found(library) == expected
+        shutil.rmtree(tmp_path / "other")
+    with ragkit.open(tmp_path / "one", backend=database) as library:
+        (birds / "owl.md").unlink()
+        library.jobs.wait(library.sources.sync(accept_removals=True))
+        assert "owl.md" not in dict(_found(library))
+
+
+def test_an_index_of_another_library_is_never_believed(postgres, birds, tmp_path):
+    first, second = postgres.new_database(), postgres.new_database()
+    with ragkit.open(tmp_path / "folder", create=True, backend=first) as library:
+        _index(library, birds)
+        assert _found(library)[0][0] == "nightingale.md"
+        generations = list(library.paths.indexes.glob("*/*/*/*/manifest.json"))
+    assert generations
+    (birds / "nightingale.md").rename(birds / "robin.md")
+    with ragkit.open(tmp_path / "elsewhere", create=True, backend=second) as library:
+        _index(library, birds)
+        expected = _found(library)
+    # The same folder, with its index files of the first, serves the second; then the first again.
+    with ragkit.open(tmp_path / "folder", backend=second) as library:
+        assert _found(library) == expected
+        assert expected[0][0] == "robin.md"
+    with ragkit.open(tmp_path / "folder", backend=first) as library:
+        assert _found(library)[0][0] == "nightingale.md"
+
+
+def test_a_folder_serves_one_library_and_says_which(database, postgres, birds, tmp_path):
+    with ragkit.open(tmp_path / "file", create=True) as library:
+        _index(library, birds)
+    with pytest.raises(LibraryError, match="holds a library of its own"):
+        ragkit.open(tmp_path / "file", backend=database)
+    with ragkit.open(tmp_path / "folder", create=True, backend=database) as library:
+        uploads = library.sources.uploads()
+        machine = library.paths.machine
+    with pytest.raises(LibraryError, match="belongs to the library at postgresql://127"):
+        ragkit.open(tmp_path / "folder", create=True)
+    # Its files would be taken for the other library's.
+    with ragkit.open(tmp_path / "folder", backend=database) as library:
+        assert library.paths.machine == machine == uploads.machine
+        assert library.paths.collection_uploads(uploads.collection_id).is_dir()
+        (library.paths.collection_uploads(uploads.collection_id) / "a.md").write_text("text")
+    with pytest.raises(LibraryError, match="uploaded to another library"):
+        ragkit.open(tmp_path / "folder", create=True, backend=postgres.new_database())
+
+
+def test_no_password_is_shown(tmp_path, monkeypatch):
+    address = "postgresql://someone:s3cret@127.0.0.1:1/nowhere?password=s3cret"
+    with pytest.raises(LibraryError) as caught:
+        ragkit.open(tmp_path / "folder", backend=address)
+    assert "does not answer" in str(caught.value)
+    assert "s3cret" not in f"{caught.value} {caught.value.cure} {caught.value.__cause__}"
+    settings = ragkit.load_settings(backend=address)
+    assert "s3cret" not in f"{settings!r} {settings.model_dump_json()}"
+    with pytest.raises(SettingsError, match="wants an address of PostgreSQL") as refused:
+        ragkit.load_settings(backend="mysql://someone:s3cret@host/x")
+    assert "s3cret" not in str(refused.value)
+
+
+def test_a_machine_reads_its_own_folders_and_those_that_all_share(database, birds, tmp_path):
+    shared = {"sources": {"shared_roots": [str(birds)]}}
+    with (
+        ragkit.open(tmp_path / "one", create=True, backend=database) as one,
+        ragkit.open(tmp_path / "other", backend=database) as other,
+        ragkit.open(tmp_path / "third", backend=database, **shared) as third,
+    ):
+        own = one.sources.add_folder(birds, "own")
+        assert own.machine == one.paths.machine
+        assert (one.writer().reads(own), other.writer().reads(own)) == (True, False)
+        one.catalog.jobs.heartbeat(1, 1.0, "idle", {"host": "attic"})
+        with pytest.raises(SourceError, match=r"folder of another machine \(attic\)"):
+            other.sources.add_folder(birds, "own")
+        assert third.sources.add_folder(birds, "own").machine == ""
+        common = third.sources.add_folder(birds, "common")
+        assert all(each.writer().reads(common) for each in (one, other, third))
+        assert one.sources.add_folder(birds, "common").machine == ""
+
+
+def test_a_job_about_files_elsewhere_waits_for_the_machine_that_has_them(database, birds, tmp_path):
+    with (
+        ragkit.open(tmp_path / "one", create=True, backend=database) as one,
+        ragkit.open(tmp_path / "other", backend=database) as other,
+    ):
+        source = one.sources.add_folder(birds)
+        every = other.sources.sync()
+        done = other.jobs.wait(every)
+        assert done.message == "1 folder left to other machines."
+        assert one.sources.list()[0].state == "new"
+        left = other.jobs.open()
+        assert [job.arguments for job in left] == [{"source_id": source.id}]
+        assert one.jobs.wait(left[0].id).message.startswith("3 indexed")
+        note = json.loads(other.paths.server.read_text("utf-8"))
+        assert note["id"] == other.paths.machine != one.paths.machine
