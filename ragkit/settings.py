@@ -232,12 +232,12 @@ class Settings(_Group):
     """Everything that can be set. Hashable, so that it can key a cache."""
 
     library: Path = Field(default_factory=lambda: Path(platformdirs.user_data_dir("ragkit", False)))
+    collection: str = Field("default", min_length=1)
+    search_history: bool = Field(True, description="keep searches, and threads of the pages")
     backend: SecretStr = Field(
         SecretStr(""),
         description="address of a PostgreSQL database that holds the library; empty: its own file",
     )
-    collection: str = Field("default", min_length=1)
-    search_history: bool = Field(True, description="keep searches, and threads of the pages")
     chunking: ChunkingSettings = ChunkingSettings.model_construct()
     reading: ReadingSettings = ReadingSettings.model_construct()
     sources: SourceSettings = SourceSettings.model_construct()
