@@ -360,7 +360,9 @@ def _scalar_index(vectors: NDArray[np.float16], rows: Ids) -> Any:
     index.codes.resize(len(rows) * index.code_size)
     index.ntotal = len(rows)
     # The codes are the half-precision numbers themselves: no rounding on the way.
-    np.take(vectors, rows, axis=0, out=_codes(index), mode="clip")
+    codes = _codes(index)
+    for start in range(0, len(rows), _BLOCK):
+        codes[start : start + _BLOCK] = vectors[rows[start : start + _BLOCK]]
     return index
 
 
