@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from copy import copy
 from dataclasses import replace
 from itertools import pairwise
 
@@ -11,6 +12,7 @@ import pytest
 from index_rows import after, keyword_scores, make_rows
 
 from ragkit.indexes.bm25 import BM25F_PARAMETERS
+from ragkit.indexes.local import scorer
 from ragkit.indexes.local.collection import CollectionIndex
 from ragkit.indexes.local.keyword import KeywordIndex
 from ragkit.indexes.protocol import EntryFilter, IndexKind, IndexQuery
@@ -69,6 +71,21 @@ def test_what_came_and_went_counts_at_once(seed):
         brute(live, WEIGHTS, QUERY), abs=1e-4
     )
     assert keyword_scores(index, QUERY, WEIGHTS, [3, 4]) == [0, 0]
+
+
+@pytest.mark.parametrize("most", [0, 60, 10**6])
+def test_what_is_kept_of_frequent_words_changes_no_score(most, monkeypatch):
+    built = CollectionIndex.build(make_rows(range(1, 60)))
+    monkeypatch.setattr(scorer, "_MOST_KEPT", most)
+    for index in (built, after(built, make_rows(range(60, 80)), [3, 4], 2)):
+        ids = index.entry_ids()
+        for token in (*range(3, 30), *range(3, 30)):
+            alone = copy(index)
+            alone.__dict__.pop("scorer", None)
+            expected = keyword_scores(alone, [token], WEIGHTS, ids)
+            assert keyword_scores(index, [token], WEIGHTS, ids) == expected
+        (joined,) = index.scorer._by_weights.values()
+        assert (0 < joined._kept_size <= most) == (most > 0)
 
 
 def test_a_weight_below_nothing_takes_back_what_stands_in_another_field():

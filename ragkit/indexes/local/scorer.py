@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cached_property
@@ -11,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragkit.indexes.bm25 import BM25F_PARAMETERS, Bm25Parameters, Totals, mixed, norms_of
-from ragkit.indexes.rows import Ids, positions_in
+from ragkit.indexes.rows import Bools, Ids, positions_in
 from ragkit.types import Field
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ RowScores: TypeAlias = tuple[NDArray[np.float32], NDArray[np.float32]]
 Postings: TypeAlias = tuple[NDArray[Any], NDArray[np.float32]]
 """The rows in which a token stands, and how much it counts in each, both (k,)."""
 
+_WORTH_KEEPING, _MOST_KEPT = 0.002, 8_000_000
 _NO_POSTINGS: Postings = (np.zeros(0, np.int64), np.zeros(0, np.float32))
 
 
@@ -169,6 +171,9 @@ class BM25F:
         average = float(filled.mean()) if len(filled) else 1.0
         self._totals = Totals(len(filled), round(float(filled.sum())))
         self._norms = tuple(norms_of(lengths, average, parameters) for lengths in (base, delta))
+        self._guard = threading.Lock()
+        self._kept: dict[int, tuple[Postings, ...]] = {}
+        self._kept_size = 0
 
     def scores(
         self, token_ids: Ids, weights: NDArray[np.float32], among: EntryMask | None
@@ -180,58 +185,100 @@ class BM25F:
             int(np.count_nonzero(mask & filled))
             for mask, filled in zip(masks, self._has_tokens, strict=False)
         )
-        keywords = index.base.keywords
-        located = {
-            field: positions_in(of_field.token_ids, token_ids)
-            for field, of_field in keywords.items()
-        }
         sums = (np.zeros(len(index.base), np.float32), np.zeros(len(index.delta), np.float32))
-        counts = tuple(np.zeros_like(of_part) for of_part in sums)
-        for number, (token, weight) in enumerate(zip(token_ids, weights, strict=True)):
-            postings: tuple[list[Postings], list[Postings]] = ([], [])
-            for field, factor in self._weights:
-                if field in located and located[field][1][number]:
-                    rows, of_rows = keywords[field].counts_at(int(located[field][0][number]))
-                    postings[0].append((rows, of_rows * np.float32(factor)))
-                added, of_added = index.delta.counts_of(field, int(token))
-                postings[1].append((added, of_added * np.float32(factor)))
-            together = [
-                _added_up(of_part, dense) for of_part, dense in zip(postings, counts, strict=True)
+        counted, totals = self._counted(token_ids), self._totals
+        frequencies: NDArray[Any] = np.array(
+            [sum(len(rows) for rows, _ in parts) for parts in counted], np.int64
+        )
+        if masks:
+            held = [
+                sum(int(mask[rows].sum()) for mask, (rows, _) in zip(masks, parts, strict=False))
+                for parts in counted
             ]
-            if len(index.tombstones.rows):
-                rows, of_rows = together[0]
-                live = index.alive[rows]
-                together[0] = rows[live], of_rows[live]
-            totals = self._totals
-            frequency: NDArray[Any] = np.array([sum(len(rows) for rows, _ in together)])
-            if masks:
-                held = [mask[rows].sum() for mask, (rows, _) in zip(masks, together, strict=True)]
-                totals, frequency = mixed(totals.rows, frequency, passing, np.array([sum(held)]))
-            idf = totals.idf(frequency)[0]
-            for (rows, of_rows), norms, total in zip(together, self._norms, sums, strict=True):
-                total[rows] += weight * idf * (of_rows / (of_rows + norms[rows]))
+            totals, frequencies = mixed(totals.rows, frequencies, passing, np.array(held, np.int64))
+        for parts, weight in zip(counted, weights * totals.idf(frequencies), strict=True):
+            for (rows, shares), total in zip(parts, sums, strict=False):
+                total[rows] += weight * shares
         return sums
 
+    def _counted(self, token_ids: Ids) -> list[tuple[Postings, ...]]:
+        """Return where each token counts in the segment and the delta, and how much before rarity.
 
-def _added_up(postings: Sequence[Postings], dense: NDArray[np.float32]) -> Postings:
-    """Return the rows in which a token counts in any field, each once, with the sum of its counts.
+        What is not rare is kept: most questions have such tokens, which take most of the time.
+        """
+        tokens, kept = token_ids.tolist(), self._kept
+        counted = {token: kept[token] for token in tokens if token in kept}
+        missing = [token for token in tokens if token not in counted]
+        if missing:
+            of_base, of_delta = self._postings(np.array(missing, np.int64))
+            live = self._index.alive if len(self._index.tombstones.rows) else None
+            for number, token in enumerate(missing):
+                parts = [_saturated(of_base[number], self._norms[0], live)]
+                if of_delta:
+                    parts.append(_saturated(of_delta[number], self._norms[1], None))
+                counted[token] = tuple(parts)
+                self._keep(token, counted[token])
+        return [counted[token] for token in tokens]
 
-    ``dense`` (n,) is all zeros, before and after: what is touched is as long as the postings.
+    def _keep(self, token: int, parts: tuple[Postings, ...]) -> None:
+        size = sum(len(rows) for rows, _ in parts)
+        if not _WORTH_KEEPING * self._totals.rows <= size <= _MOST_KEPT:
+            return
+        with self._guard:
+            if self._kept_size + size > _MOST_KEPT:
+                self._kept, self._kept_size = {}, 0
+            self._kept[token] = parts
+            self._kept_size += size
+
+    def _postings(self, token_ids: Ids) -> tuple[list[list[Postings]], list[list[Postings]]]:
+        """Return the weighted counts of each token, a field after the other: in both parts.
+
+        Nothing for the delta where it is empty.
+        """
+        index = self._index
+        base: list[list[Postings]] = [[] for _ in token_ids]
+        delta: list[list[Postings]] = [[] for _ in token_ids if len(index.delta)]
+        for field, weight in self._weights:
+            factor = np.float32(weight)
+            if (keywords := index.base.keywords.get(field)) is not None:
+                places, present = positions_in(keywords.token_ids, token_ids)
+                for number in np.flatnonzero(present).tolist():
+                    rows, counts = keywords.counts_at(int(places[number]))
+                    base[number].append((rows, counts * factor))
+            for of_token, token in zip(delta, token_ids.tolist(), strict=False):
+                added, of_added = index.delta.counts_of(field, token)
+                of_token.append((added, of_added * factor))
+        return base, delta
+
+
+def _saturated(
+    postings: Sequence[Postings], norms: NDArray[np.float32], live: Bools | None
+) -> Postings:
+    """Return the rows in which a token counts in any field, and its saturated count in each."""
+    rows, counts = _added_up(postings)
+    kept: Bools = counts > 0 if live is None else (counts > 0) & live[rows]
+    if not kept.all():
+        rows, counts = rows[kept], counts[kept]
+    return rows, counts / (counts + norms[rows])
+
+
+def _added_up(postings: Sequence[Postings]) -> Postings:
+    """Return the rows of a token in all fields, each once, with the sum of its counts there.
+
+    They are added to those of the field that has most, mostly the text, which are overwritten.
     """
-    if len(postings) == 1:
-        rows, counts = postings[0]
-        kept = counts > 0
-        return rows[kept], counts[kept]
-    for rows, counts in postings:
+    first, *others = sorted(postings, key=lambda one: -len(one[0])) or [_NO_POSTINGS]
+    rows, counts = first
+    elsewhere: list[Postings] = []
+    for more, of_more in others:
+        places, present = positions_in(rows, more)
         # A field names a row once.
-        dense[rows] += counts
-    found = []
-    for rows, _counts in postings:
-        summed = dense[rows]
-        kept = summed > 0
-        found.append((rows[kept], summed[kept]))
-        dense[rows] = 0.0
-    if not found:
-        return _NO_POSTINGS
-    all_rows, all_counts = zip(*found, strict=True)
-    return np.concatenate(all_rows), np.concatenate(all_counts)
+        counts[places[present]] += of_more[present]
+        elsewhere.append((more[~present], of_more[~present]))
+    if not sum(len(more) for more, _ in elsewhere):
+        return rows, counts
+    more, of_more = (np.concatenate(columns) for columns in zip(*elsewhere, strict=True))
+    order = np.argsort(more, kind="stable")
+    starts = np.flatnonzero(np.diff(more[order], prepend=-1))
+    summed = np.add.reduceat(of_more[order], starts)
+    return np.concatenate([rows, more[order[starts]]]), np.concatenate([counts, summed])

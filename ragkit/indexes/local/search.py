@@ -216,24 +216,25 @@ class LocalSearch:
     def _vector_scores(self, entry_ids: Ids, queries: Ids) -> NDArray[np.float32]:
         """Return for each entry the best score of the entries of its chunk."""
         index, mask = self.index, self._member_mask
-        allowed: tuple[Bools | None, Bools | None] = (None, None)
+        # Looked up for the members alone: masks of all rows are long.
+        masks: tuple[list[Bools], list[Bools]] = ([], [])
         if mask is not None:
-            allowed = mask.base & index.alive, mask.delta
-        elif len(index.tombstones.rows):
-            allowed = index.alive, None
+            masks = [mask.base], [mask.delta]
+        if len(index.tombstones.rows):
+            masks[0].append(index.alive)
         best = np.full(len(entry_ids), -np.inf, np.float32)
-        for (rows, present), group, vectors, may_score in zip(
+        for (rows, present), group, vectors, of_part in zip(
             index.locate(entry_ids),
             index.groups,
             (index.base.vectors, index.delta.vectors),
-            allowed,
+            masks,
             strict=True,
         ):
             places = np.flatnonzero(present)
             if not len(places):
                 continue
             members, owners = group.members(rows[places])
-            if may_score is not None:
+            for may_score in of_part:
                 kept = may_score[members]
                 members, owners = members[kept], owners[kept]
             places = places[owners]
