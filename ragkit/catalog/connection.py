@@ -6,7 +6,7 @@ Queries are written in SQLite's words, of which ``postgres/dialect.py`` knows th
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, Protocol
@@ -85,6 +85,16 @@ class Connections(Protocol):
 
     def close(self) -> None:
         """Close every connection."""
+
+
+def inserted(connection: Transaction, query: str, rows: Sequence[Sequence[Any]]) -> list[int]:
+    """Insert rows by a query that returns the id of each; return the ids in the same order."""
+    together: Callable[[str, Sequence[Sequence[Any]]], list[int]] | None = getattr(
+        connection, "inserted", None
+    )
+    if together is not None:  # A server answers for all of them at once.
+        return together(query, rows)
+    return [int(connection.execute(query, row).fetchone()[0]) for row in rows]
 
 
 def folded(value: object) -> str:

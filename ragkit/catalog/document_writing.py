@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from itertools import chain
 from typing import Any
 
-from ragkit.catalog.connection import Transaction, folded, id_list
+from ragkit.catalog.connection import Transaction, folded, id_list, inserted
 from ragkit.catalog.entry_counts import add_to_counts
 from ragkit.catalog.lineage import holds, newest, next_version
 from ragkit.catalog.records import DocumentDraft, EntryDraft, NumberedTokens
@@ -220,28 +220,20 @@ def put_entries(
         key: np.fromiter((ids[word] for word in words), np.uint32, len(words))
         for key, words in shared.items()
     }
+    entry_ids = inserted(
+        connection,
+        "INSERT INTO entries (collection_id, document_id, level, position, text_hash, content_key) "
+        "VALUES (?, ?, ?, ?, ?, ?) RETURNING id",
+        [
+            (collection_id, document_id, one.level, one.position, one.text_hash, one.content_key)
+            for one in drafts
+        ],
+    )
     packed: list[tuple[int, int, bytes]] = []
-    for draft in drafts:
-        cursor = connection.execute(
-            "INSERT INTO entries "
-            "(collection_id, document_id, level, position, text_hash, content_key) "
-            "VALUES (?, ?, ?, ?, ?, ?) RETURNING id",
-            (
-                collection_id,
-                document_id,
-                draft.level,
-                draft.position,
-                draft.text_hash,
-                draft.content_key,
-            ),
-        )
-        entry_id = int(cursor.fetchone()[0])
-        if draft.block is not None:
-            one = draft.block
-            connection.execute(
-                "INSERT INTO blocks VALUES (?, ?, ?, ?, ?)",
-                (entry_id, one.start, one.end, one.kind.value, one.section),
-            )
+    blocks: list[tuple[int, int, int, str, int]] = []
+    for entry_id, draft in zip(entry_ids, drafts, strict=True):
+        if (one := draft.block) is not None:
+            blocks.append((entry_id, one.start, one.end, one.kind.value, one.section))
         for field, tokens in draft.tokens.items():
             if isinstance(tokens, NumberedTokens):
                 numbers = tables[id(tokens.words)][tokens.numbers]
@@ -249,6 +241,7 @@ def put_entries(
                 numbers = np.fromiter((ids[token] for token in tokens), np.uint32, len(tokens))
             if len(numbers):
                 packed.append((entry_id, field, numbers.tobytes()))
+    connection.executemany("INSERT INTO blocks VALUES (?, ?, ?, ?, ?)", blocks)
     connection.executemany("INSERT INTO entry_tokens VALUES (?, ?, ?)", packed)
     add_to_counts(connection, collection_id, Counter(draft.level for draft in drafts))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 
+import pytest
 from support import Shelf, entry
 
 from ragkit.catalog import Catalog
@@ -54,6 +55,7 @@ def test_a_wrong_number_is_found_and_counted_anew(catalog: Catalog, shelf: Shelf
     assert (_counts(shelf), _counts(other)) == ([2, 0], [0, 0])
 
 
+@pytest.mark.sqlite
 def test_an_earlier_catalog_is_counted_once(catalog: Catalog, shelf: Shelf):
     shelf.put("a.md", "one", "two")
     file = catalog.connections.file

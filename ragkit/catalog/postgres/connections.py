@@ -49,6 +49,15 @@ class PostgresTransaction:
         cursor.executemany(statement.text, [statement.values(row) for row in rows])
         return cursor
 
+    def inserted(self, query: str, rows: Sequence[Sequence[Any]]) -> list[int]:
+        """Insert rows by a query that returns the id of each; return the ids in the same order."""
+        statement = translated(query)
+        with self.connection.cursor() as cursor:
+            cursor.executemany(
+                statement.text, [statement.values(row) for row in rows], returning=True
+            )
+            return [int(row[0]) for result in cursor.results() for row in result]
+
 
 class PostgresConnections:
     """A pool of connections, each used by one thread at a time (``catalog.connection``).
