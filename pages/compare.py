@@ -24,7 +24,7 @@ from ragkit.evaluation.search_config import (
     names,
 )
 from ragkit.library import Library
-from ragkit.settings import dump_options
+from ragkit.option_codec import dump_options
 
 _COLUMNS, _DRAWN, _ROUND, _FOUND = "cmp_columns", "cmp_drawn", "cmp_round", "cmp_found"
 _QUOTED = "cmp_quoted"

@@ -34,9 +34,9 @@ from ragkit.catalog.judgments import Origin
 from ragkit.catalog.records import ContextRecord
 from ragkit.errors import NotFoundError, RagkitError
 from ragkit.library import DocumentDetail, Library
+from ragkit.option_codec import parse_option
 from ragkit.options import Contexts, Phrasings, Rerank, SearchOptions
 from ragkit.results import Answer, Result
-from ragkit.settings import parse_option
 
 # Fewer documents are indexed before anybody has read that they are.
 _MANY = 20

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import tomllib
 from collections.abc import Mapping
-from dataclasses import fields, replace
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal
@@ -27,8 +25,6 @@ from ragkit import setting_faults
 from ragkit.errors import SettingsError
 from ragkit.option_table import Choice, Option
 from ragkit.options import CHUNKED_OPTIONS, SEARCH_OPTIONS, ChunkedOptions, SearchOptions
-
-logger = logging.getLogger(__name__)
 
 _PREFIX = "RAGKIT_"
 _FOLDER = "folder:"
@@ -179,15 +175,9 @@ class ChunkedSettings(_group(CHUNKED_OPTIONS)):  # type: ignore[misc]
     """How a long text, such as a conversation, is cut into segments, searched and merged."""
 
     def options(self, **changes: Any) -> ChunkedOptions:
-        """Return these settings as options, with changes; ``None`` means unchanged.
-
-        Raises:
-            TypeError: there is no such option.
-            SettingsError: an option cannot have this value.
-        """
+        """Return these settings as options, with changes; ``None`` means unchanged."""
         values = {name: getattr(self, each.setting) for name, each in CHUNKED_OPTIONS.items()}
-        checked = _checked(changes, ChunkedOptions, ChunkedSettings, CHUNKED_OPTIONS)
-        return ChunkedOptions(**{**values, **checked})
+        return ChunkedOptions(**{**values, **_without_none(changes)})
 
 
 class IndexSettings(_Group):
@@ -273,90 +263,6 @@ def parse_chunking(values: Mapping[str, int]) -> ChunkingSettings:
         return ChunkingSettings.model_validate(dict(values))
     except ValidationError as error:
         raise SettingsError(setting_faults.sentence(error), "") from error
-
-
-def parse_option(name: str, value: object) -> Any:
-    """Return the value of a search option, from JSON or text; empty text may be ``None``.
-
-    Raises:
-        SettingsError: when there is no such option, or it cannot have this value.
-    """
-    return _parsed(name, value, SearchSettings, SEARCH_OPTIONS)
-
-
-def parse_chunked_option(setting: str, value: object) -> tuple[str, Any]:
-    """Return the name and the value of an option of a long text that a setting stands for.
-
-    Raises:
-        SettingsError: when there is no such setting, or it cannot have this value.
-    """
-    by_setting = {each.setting: each for each in CHUNKED_OPTIONS.values()}
-    parsed = _parsed(setting, value, ChunkedSettings, by_setting)
-    return by_setting[setting].name, parsed
-
-
-def checked_options(changes: Mapping[str, Any]) -> dict[str, Any]:
-    """Return options of a search by name, as values; those that are ``None`` are left out.
-
-    Raises:
-        TypeError: there is no such option.
-        SettingsError: an option cannot have this value.
-    """
-    return _checked(changes, SearchOptions, SearchSettings, SEARCH_OPTIONS)
-
-
-def _checked(
-    changes: Mapping[str, Any], kind: type, group: Any, options: Mapping[str, Option]
-) -> dict[str, Any]:
-    names = [each.name for each in fields(kind)]
-    values = _without_none(dict(changes))
-    for name, value in values.items():
-        if name not in names:
-            raise TypeError(f"There is no option {name}. The options are {', '.join(names)}.")
-        if name in options:
-            values[name] = _parsed(name, value, group, options)
-    return values
-
-
-def option_text(value: object) -> str:
-    """Return a value of an option as text, which the functions above read again."""
-    if value is None:
-        return ""
-    return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def _parsed(name: str, value: object, group: Any, options: Mapping[str, Option]) -> Any:
-    declared = options.get(name)
-    if declared is not None and declared.nullable and value in (None, ""):
-        return None
-    if isinstance(value, bool) and declared is not None and declared.type is not bool:
-        value = str(value).lower()
-    setting = declared.setting if declared else name
-    try:
-        return getattr(group.model_validate({setting: value}), setting)
-    except ValidationError as error:
-        cure = f"The options are {', '.join(options)}."
-        raise SettingsError(setting_faults.sentence(error, name), cure) from error
-
-
-def apply_options(base: SearchOptions, values: Mapping[str, Any]) -> SearchOptions:
-    """Change ``base`` by what :func:`dump_options` returned; a wrong value changes nothing."""
-    changes: dict[str, Any] = {}
-    for name, value in values.items():
-        try:
-            changes[name] = parse_option(name, value)
-        except SettingsError as error:
-            logger.warning("a search option is left as it was: %s", error.message)
-    return replace(base, **changes)
-
-
-def dump_options(options: SearchOptions, base: SearchOptions) -> dict[str, Any]:
-    """Return how ``options`` search differently from ``base``, as JSON values by name."""
-    return {
-        name: str(value) if isinstance(value, Choice) else value
-        for name in SEARCH_OPTIONS
-        if (value := getattr(options, name)) != getattr(base, name)
-    }
 
 
 def settings_file() -> Path:

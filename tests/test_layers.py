@@ -30,6 +30,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "setting_faults",
     ),
     ("settings", "paths"),
+    ("option_codec",),
     ("sources", "reading", "chunking"),
     ("models", "web"),
     ("indexes",),

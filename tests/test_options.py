@@ -11,9 +11,10 @@ import pytest
 
 from ragkit.errors import QueryError, SettingsError
 from ragkit.evaluation.search_config import CONFIG_OPTIONS, SearchConfig, as_text, from_text
+from ragkit.option_codec import apply_options, dump_options, option_text, parse_option
 from ragkit.option_table import Choice
 from ragkit.options import CHUNKED_OPTIONS, SEARCH_OPTIONS, ChunkedOptions, SearchOptions
-from ragkit.settings import apply_options, dump_options, load_settings, option_text, parse_option
+from ragkit.settings import load_settings
 from ragkit.surfaces.cli.options import assigned
 
 _ROOT = Path(__file__).resolve().parents[1]

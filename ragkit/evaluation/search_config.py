@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ragkit.errors import SettingsError
+from ragkit.option_codec import dump_options, option_text, parse_option
 from ragkit.option_table import Option
 from ragkit.options import SEARCH_OPTIONS, SearchOptions
-from ragkit.settings import dump_options, option_text, parse_option
 
 FEWEST, MOST = 2, 4
 """How many configurations are compared."""

@@ -177,7 +177,7 @@ class Library:
             SettingsError: an option cannot have this value.
             QueryError: the filters cannot be understood.
         """
-        from ragkit.settings import apply_options, checked_options
+        from ragkit.option_codec import apply_options, checked_options
 
         changes = checked_options(changes)
         named = changes.get("collections", ())
@@ -234,8 +234,15 @@ class Library:
         return answer
 
     def chunked_options(self, **changes: Any) -> ChunkedOptions:
-        """Return the options of the settings for long texts, with changes; ``None``: unchanged."""
-        return self.settings.chunked.options(**changes)
+        """Return the options of the settings for long texts, with changes; ``None``: unchanged.
+
+        Raises:
+            TypeError: there is no such option.
+            SettingsError: an option cannot have this value.
+        """
+        from ragkit.option_codec import checked_chunked_options
+
+        return self.settings.chunked.options(**checked_chunked_options(changes))
 
     def search_chunked(
         self,

@@ -325,9 +325,9 @@ def _changes(
 
     The filters are in the query language.
     """
+    from ragkit.option_codec import dump_options
     from ragkit.options import CHUNKED_OPTIONS, ChunkedOptions, SearchOptions
     from ragkit.retrieval.filter_syntax import format_filters
-    from ragkit.settings import dump_options
 
     of_long, usual = None, ChunkedOptions()
     if chunked is not None:

@@ -20,9 +20,10 @@ from ragkit.evaluation.comparison import (
 )
 from ragkit.evaluation.search_config import SearchConfig, as_text, from_text, names
 from ragkit.library import Library
+from ragkit.option_codec import apply_options, dump_options
 from ragkit.options import Contexts, Expansion, Fusion, Granularity, IndexMode, Mode, SearchOptions
 from ragkit.results import Answer, DocumentRef, Result
-from ragkit.settings import apply_options, dump_options, load_settings
+from ragkit.settings import load_settings
 from ragkit.traces import Stage, Trace
 
 WORDS = SearchConfig(SearchOptions(mode=Mode.KEYWORD))

@@ -20,6 +20,7 @@ from pages.parts.search.controls import OFFERED_LONG
 from ragkit.evaluation.search_config import SearchConfig, as_text, from_text
 from ragkit.indexing.writer import writer_lock
 from ragkit.library import Library
+from ragkit.option_codec import dump_options, option_text
 from ragkit.option_table import Choice
 from ragkit.options import (
     CHUNKED_OPTIONS,
@@ -28,7 +29,7 @@ from ragkit.options import (
     IndexMode,
     SearchOptions,
 )
-from ragkit.settings import dump_options, load_settings, option_text
+from ragkit.settings import load_settings
 from ragkit.surfaces.cli import app as cli
 
 TABLES = {"search": SEARCH_OPTIONS, "chunked": CHUNKED_OPTIONS}

@@ -13,8 +13,8 @@ from streamlit.testing.v1 import AppTest
 from pages.parts.common import kept_texts, option_controls
 from ragkit.indexing.writer import writer_lock
 from ragkit.library import Library
+from ragkit.option_codec import parse_option
 from ragkit.options import SEARCH_OPTIONS, Fusion, Mode, SearchOptions
-from ragkit.settings import parse_option
 
 
 @pytest.fixture

@@ -19,8 +19,8 @@ from pages.parts.common.markup import as_label
 from pages.parts.common.option_controls import Control
 from ragkit.errors import SettingsError
 from ragkit.library import Library
+from ragkit.option_codec import option_text, parse_chunked_option, parse_option
 from ragkit.options import CHUNKED_OPTIONS
-from ragkit.settings import option_text, parse_chunked_option, parse_option
 from ragkit.types import Status
 
 _LAST, _LEFT = "address_last", "address_left"

@@ -11,7 +11,7 @@ from pages.parts.library import prompt_dialog
 from ragkit.catalog.records import CollectionContents
 from ragkit.errors import RagkitError
 from ragkit.library import Library
-from ragkit.settings import dump_options
+from ragkit.option_codec import dump_options
 
 _UNDO_SECONDS = 15
 _BOX, _NEXT = "library_collection", "library_next_collection"

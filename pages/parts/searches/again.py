@@ -13,9 +13,9 @@ from pages.parts.common.option_controls import Control
 from ragkit.errors import SettingsError
 from ragkit.library import Library
 from ragkit.library.search_log import LoggedSearch
+from ragkit.option_codec import apply_options, option_text, parse_chunked_option
 from ragkit.options import CHUNKED_OPTIONS, ChunkedOptions, Filters, SearchOptions
 from ragkit.retrieval.filter_syntax import format_filters
-from ragkit.settings import apply_options, option_text, parse_chunked_option
 
 _EVERYWHERE = "*"
 

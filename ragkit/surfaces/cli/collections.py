@@ -10,7 +10,7 @@ import typer
 from ragkit.errors import SettingsError
 from ragkit.formatting import plural
 from ragkit.models.context_prompt import PROMPT_KINDS
-from ragkit.settings import dump_options, option_text
+from ragkit.option_codec import dump_options, option_text
 from ragkit.surfaces import render
 from ragkit.surfaces.cli import console
 from ragkit.surfaces.cli.completion import collection_names

@@ -93,7 +93,7 @@ def assigned(
     Raises:
         SettingsError: when there is no such option, or it cannot have this value.
     """
-    from ragkit.settings import parse_option
+    from ragkit.option_codec import parse_option
 
     pairs = [pair for pair in _pairs(assignments) if not (chunked and pair[0].startswith(_CHUNKED))]
     return replace(options, **{name: parse_option(name, value) for name, value in pairs})
@@ -105,7 +105,7 @@ def assigned_chunked(options: ChunkedOptions, assignments: Sequence[str] | None)
     Raises:
         SettingsError: when there is no such option, or it cannot have this value.
     """
-    from ragkit.settings import parse_chunked_option
+    from ragkit.option_codec import parse_chunked_option
 
     pairs = [pair for pair in _pairs(assignments) if pair[0].startswith(_CHUNKED)]
     changes = (parse_chunked_option(name.removeprefix(_CHUNKED), value) for name, value in pairs)
