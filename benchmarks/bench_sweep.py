@@ -31,12 +31,12 @@ from ragkit.evaluation.metrics import main_metric, paired_difference
 from ragkit.evaluation.recorded_contexts import load_contexts
 from ragkit.evaluation.row_documents import RowsAs
 from ragkit.evaluation.search_config import SearchConfig
-from ragkit.indexes.bm25 import BM25F_PARAMETERS, Bm25Parameters
+from ragkit.indexes.bm25 import BM25F_PARAMETERS, FIELD_WEIGHTS, Bm25Parameters
 from ragkit.indexes.local.backend import LocalBackend
 from ragkit.indexes.local.scorer import BM25F
 from ragkit.options import Mode, SearchOptions
 from ragkit.paths import LibraryPaths
-from ragkit.retrieval.candidates import FIELD_WEIGHTS, WRITTEN
+from ragkit.retrieval.candidates import WRITTEN
 from ragkit.retrieval.search import SearchEngine
 from ragkit.settings import load_settings
 from ragkit.types import Field

@@ -5,6 +5,7 @@ RagkitError                         a sentence for the person, and how to fix it
 ├── LibraryError                    the library directory cannot be used
 │   ├── LibraryBusyError            another process is writing
 │   ├── LibraryFormatError          made by another version
+│   ├── IndexServerError            the server of the indexes is away or refuses
 │   └── CatalogError                the catalog could not be read or written
 │       └── UnstorableError         these values cannot be stored; others can
 ├── NotFoundError                   no such collection, source or document
@@ -83,6 +84,10 @@ class LibraryBusyError(LibraryError):
 
 class LibraryFormatError(LibraryError):
     """The library was made by a version that this one does not understand."""
+
+
+class IndexServerError(LibraryError):
+    """The server of the indexes does not answer, refuses, or is too old."""
 
 
 class CatalogError(LibraryError):

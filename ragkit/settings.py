@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import tomllib
 from collections.abc import Mapping
 from functools import cache
@@ -186,6 +187,18 @@ class IndexSettings(_Group):
     ann_rows: int = Field(
         500_000, ge=0, description="from so many vectors on, an approximate index; 0: never"
     )
+    server: str = Field(
+        "", description="a Qdrant server with all indexes, as http://host:6333; empty: files"
+    )
+    key: SecretStr = Field(SecretStr(""), description="of that server; never shown or logged")
+
+    @field_validator("server")
+    @classmethod
+    def _server_is_an_address(cls, server: str) -> str:
+        server = server.strip().rstrip("/")
+        if server and not re.fullmatch(r"https?://[^\s/@?#]+", server):
+            raise ValueError('"index.server" wants an address such as http://127.0.0.1:6333')
+        return server
 
 
 class ServerSettings(_Group):

@@ -52,6 +52,7 @@ ONLY_IN = {
     "llama_index": {"indexing/pipeline.py", "integrations/llama_index.py"},
     "faiss": {"indexes/local/load_faiss.py"},
     "bm25s": {"indexes/local/keyword.py"},
+    "qdrant_client": {"indexes/qdrant/"},
     "mcp": {"surfaces/mcp/"},
     "sqlite3": {"catalog/"},
     "psycopg": {"catalog/postgres/"},

@@ -133,7 +133,9 @@ class EmbedderMigration:
         while True:
             self._embed_all(embedder, number, choice, renew=False)
             self._loop.report(BackgroundPhase.WORKING, "Writing the new indexes.")
-            indexes = open_backend(catalog.entries, self.writer.paths, embedder)
+            indexes = open_backend(
+                catalog.entries, self.writer.paths, embedder, self.writer.settings.index
+            )
             for collection in catalog.collections.all():
                 self._await_turn(choice)
                 indexes.rebuild(collection)

@@ -11,6 +11,7 @@ from ragkit.catalog.collections import Collections
 from ragkit.catalog.connection import Connections, id_list
 from ragkit.catalog.entry_rows import AT_LEVELS, rows_in_slices
 from ragkit.catalog.lineage import holds
+from ragkit.catalog.marker import META_KEY
 from ragkit.catalog.vocabulary import Vocabulary
 from ragkit.errors import IndexCorruptError
 from ragkit.types import LEVEL_CODES, BlockKind, InnerBlock, Level, Version
@@ -100,6 +101,11 @@ class Entries:
             if since is not None:
                 removed = self.removed_since(collection_id, since.number)
             return Changes(added, removed, self.version(collection_id))
+
+    def library(self) -> str:
+        """Return the identity of the library (``EntrySource``)."""
+        row = self._connections.row("SELECT value FROM meta WHERE key = ?", (META_KEY,))
+        return str(json.loads(row[0])["identity"]) if row else "unnamed"
 
     def version(self, collection_id: int) -> Version:
         """Return the version of a collection; cheap enough for every search."""

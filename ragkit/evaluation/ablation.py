@@ -14,9 +14,10 @@ from ragkit.evaluation.experiments import Experiment
 from ragkit.evaluation.measuring import Evaluation, measure
 from ragkit.evaluation.metrics import PairedDifference, main_metric, paired_difference
 from ragkit.evaluation.search_config import SearchConfig
+from ragkit.indexes.bm25 import FIELD_WEIGHTS
 from ragkit.indexing.progress import JobCancelled, Reporter
 from ragkit.options import Contexts, Fusion, Mode, QuestionMerge, Rerank, SearchOptions
-from ragkit.retrieval.candidates import FIELD_WEIGHTS, WRITTEN, field_weights, levels_of_chunks
+from ragkit.retrieval.candidates import WRITTEN, field_weights, levels_of_chunks
 from ragkit.types import Field, Level
 
 KEYWORDS, VECTORS, GRID = "Keywords", "Vectors", "Contexts"

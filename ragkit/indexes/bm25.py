@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 
 from ragkit.indexes.protocol import WHOLE_COUNTS
 from ragkit.indexes.rows import Ids, TokenColumn
+from ragkit.types import Field
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +24,20 @@ class Bm25Parameters:
 
 BM25F_PARAMETERS = Bm25Parameters(k1=2.5, b=0.05)
 """Fields that repeat each other saturate later, and say little by how long they are."""
+
+
+FIELD_WEIGHTS: Mapping[Field, float] = {
+    Field.TEXT: 1.75,
+    Field.TITLE: -2.5,
+    Field.CONTEXT: 0.5,
+    Field.KEYWORDS: 2.0,
+    Field.QUESTIONS: 0.75,
+    Field.TOPIC: 0.5,
+}
+"""How much a word counts in each field, where a model wrote something.
+
+A title's words stand in the text as well, twice: together they count 1.
+"""
 
 
 @dataclass(frozen=True, slots=True)

@@ -299,6 +299,9 @@ class Snapshot:
 class EntrySource(Protocol):
     """Where entries come from: the catalog, the only truth."""
 
+    def library(self) -> str:
+        """Return the identity of the library, by which a server that has several tells it."""
+
     def version(self, collection_id: int) -> Version:
         """Return the version of a collection; cheap enough for every search."""
 

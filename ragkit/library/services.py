@@ -73,7 +73,9 @@ class SearchServices:
             if self._indexes is None:
                 from ragkit.indexes import open_backend
 
-                self._indexes = open_backend(self._catalog.entries, self._paths, self.embedder)
+                self._indexes = open_backend(
+                    self._catalog.entries, self._paths, self.embedder, self._settings.index
+                )
             return self._indexes
 
     @property

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ragkit.indexes.bm25 import FIELD_WEIGHTS
 from ragkit.indexes.protocol import (
     Candidates,
     EntryFilter,
@@ -33,19 +34,6 @@ if TYPE_CHECKING:
 
 NO_GRAPH = "There is no approximate index: collections are searched exactly."
 """The notice of a search that was to be approximate and is not."""
-
-FIELD_WEIGHTS: Mapping[Field, float] = {
-    Field.TEXT: 1.75,
-    Field.TITLE: -2.5,
-    Field.CONTEXT: 0.5,
-    Field.KEYWORDS: 2.0,
-    Field.QUESTIONS: 0.75,
-    Field.TOPIC: 0.5,
-}
-"""How much a word counts in each field, where a model wrote something.
-
-A title's words stand in the text as well, twice: together they count 1.
-"""
 
 WRITTEN = (Field.CONTEXT, Field.KEYWORDS, Field.QUESTIONS, Field.TOPIC)
 """The fields that a model writes."""

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from index_rows import each
+from qdrant_edge_client import edge_server, index_of, memory_server
 from reference_backend import ReferenceBackend, ReferenceIndex
 
 from ragkit.indexes.local.backend import LocalBackend
@@ -29,6 +30,8 @@ from ragkit.indexes.protocol import (
     Snapshot,
     VectorSearch,
 )
+from ragkit.indexes.qdrant.backend import QdrantBackend
+from ragkit.indexes.qdrant.index import QdrantIndex
 from ragkit.indexes.rows import EntryRows, RowSlices, TokenColumn, join
 from ragkit.options import IndexMode
 from ragkit.paths import LibraryPaths
@@ -101,6 +104,17 @@ def changed(rows: EntryRows, _folder: Path) -> CollectionIndex:
     return index.upsert(rows.take(first[:16]), 2).upsert(rows.take(second), 3)
 
 
+def on_core(rows: EntryRows, folder: Path) -> QdrantIndex:
+    """Half the entries at first, and some that went later; of one it was known too late."""
+    first, second = np.arange(len(rows) // 2), np.arange(len(rows) // 2, len(rows))
+    strange = make_rows(range(1, 16), seed=9)
+    index = index_of(join([strange, rows.take(first)]), edge_server(folder), Version(1))
+    unwritten = int(rows.entry_ids[-1]) + 1
+    late = join([rows.take(second), make_rows(range(unwritten, unwritten + 1))])
+    index.points.retire([unwritten], 2)
+    return index.changed([late], strange.entry_ids, Version(2))
+
+
 def reference(rows: EntryRows, _folder: Path) -> ReferenceIndex:
     return ReferenceIndex.of(rows)
 
@@ -122,6 +136,7 @@ BACKENDS: dict[str, tuple[Callable[[EntryRows, Path], EntryIndex], float]] = {
     "local, saved": (saved, 1.0),
     "local, with a graph": (with_graph, 0.9),
     "local, changed": (changed, 1.0),
+    "qdrant core": (on_core, 1.0),
 }
 ANN = VectorSearch(IndexMode.ANN, nprobe=1, overfetch=4)
 
@@ -282,7 +297,9 @@ def test_the_rarity_of_tokens_counts_what_is_there(made: Made):
 
 def test_documents_are_those_that_a_query_finds_and_that_hold_its_tokens(made: Made):
     later = [
-        one.upsert(make_rows(range(32, 48), seed=3), 7).remove([*range(64, 80), 1], 8)
+        one.upsert(make_rows(range(32, 48), seed=3), Version(7)).remove(
+            [*range(64, 80), 1], Version(8)
+        )
         for one in (made.index, made.oracle)
     ]
     documents = np.array([9, 2, 5, 10**6, 3, 0, 7])
@@ -327,7 +344,9 @@ def test_documents_are_those_that_a_query_finds_and_that_hold_its_tokens(made: M
 
 def test_it_is_known_of_which_levels_a_chunk_has_vectors(made: Made, several: bool):
     later = [
-        one.upsert(make_rows(range(32, 48), seed=3, several=several), 7).remove(range(64, 80), 8)
+        one.upsert(make_rows(range(32, 48), seed=3, several=several), Version(7)).remove(
+            range(64, 80), Version(8)
+        )
         for one in (made.index, made.oracle)
     ]
     own = made.rows.entry_ids[made.rows.levels == LEVEL_CODES[Level.CHUNK]]
@@ -370,8 +389,10 @@ def test_what_is_upserted_replaces_and_what_is_removed_hides(made: Made):
     others = make_rows(range(32, 48), seed=3)
     others = replace(others, tokens={**others.tokens, Field.TEXT: TokenColumn.of([[8] * 6] * 16)})
     gone = [*range(64, 80), *range(200, 204), 10**9]
-    later, oracle = (one.upsert(others, 7).remove(gone, 8) for one in (made.index, made.oracle))
-    assert (later.version, later.entries) == (8, len(made.rows) - 20)
+    later, oracle = (
+        one.upsert(others, Version(7)).remove(gone, Version(8)) for one in (made.index, made.oracle)
+    )
+    assert (later.version, later.entries) == (Version(8), len(made.rows) - 20)
     for kind in IndexKind:
         before = found_by(made.index, kind)
         for one, other in zip(found_by(later, kind), found_by(oracle, kind), strict=True):
@@ -433,6 +454,9 @@ class _Source:
         self.rows[collection] = join([kept, added])
         self.removed.setdefault(collection, []).extend((version, one) for one in removed)
 
+    def library(self) -> str:
+        return "library"
+
     def version(self, collection_id: int) -> Version:
         return Version(self.versions.get(collection_id, 0))
 
@@ -466,11 +490,14 @@ class _Embedder:
     dimensions: int = DIMENSIONS
 
 
-@pytest.fixture(params=["reference", "local"])
+@pytest.fixture(params=["reference", "local", "qdrant core", "qdrant client"])
 def backend(request, tmp_path) -> tuple[IndexBackend, _Source]:
     source = _Source()
     if request.param == "reference":
         return ReferenceBackend(source, DIMENSIONS), source
+    if request.param != "local":
+        open_server = edge_server if request.param == "qdrant core" else memory_server
+        return QdrantBackend(source, _Embedder(), open_server(tmp_path)), source
     paths = LibraryPaths(tmp_path / "library")
     paths.create()
     return LocalBackend(source, paths, _Embedder()), source

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Annotated
 
 import typer
@@ -32,8 +33,15 @@ def serve(
         int | None,
         typer.Option(min=0, max=64, help="Processes that answer searches, beside the server."),
     ] = None,
+    index_server: Annotated[
+        str | None,
+        typer.Option(metavar="URL", help="A Qdrant server that has the indexes, not files."),
+    ] = None,
 ) -> None:
     """Open the app in the browser. A worker keeps the library up to date."""
+    if index_server is not None:
+        # The worker and the pages are processes of their own, and read their own settings.
+        os.environ["RAGKIT_INDEX__SERVER"] = index_server
     from ragkit.surfaces.http.place import place_of
     from ragkit.surfaces.serve import run_app
 
