@@ -104,6 +104,10 @@ class NotFoundError(RagkitError):
     exit_code = 5
 
 
+class ServerAwayError(CatalogError):
+    """The server of a library does not answer now, or lost the connection: it is worth waiting."""
+
+
 class SourceError(RagkitError):
     """A folder cannot be added or read."""
 

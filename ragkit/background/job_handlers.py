@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from ragkit.background.presence import present
 from ragkit.catalog.jobs import MOST_ATTEMPTS
 from ragkit.catalog.records import JobRecord, JobState, SourceRecord
-from ragkit.errors import CatalogError, NotFoundError, RagkitError, unforeseen
+from ragkit.errors import NotFoundError, RagkitError, ServerAwayError, unforeseen
 from ragkit.formatting import plural
 from ragkit.indexing.progress import NOTHING_NEW, JobCancelled, Progress, Reporter
 from ragkit.indexing.sync import SyncReport, at_or_below, sync_source
@@ -76,12 +76,8 @@ def run_job(
             return JobResult(JobState.PENDING, "It goes on when the worker starts again.")
         result = JobResult(JobState.CANCELLED, "Stopped when asked to. What was done is kept.")
     except RagkitError as error:
-        if (
-            writer.paths.machine
-            and isinstance(error, CatalogError)
-            and job.attempts < MOST_ATTEMPTS
-        ):
-            raise  # The server was away: the worker begins it again.
+        if isinstance(error, ServerAwayError) and job.attempts < MOST_ATTEMPTS:
+            raise  # The worker waits for it and begins again.
         result = JobResult(JobState.FAILED, str(error))
     except Exception as error:
         logger.exception("job %d %s stopped unexpectedly", job.id, job.kind)

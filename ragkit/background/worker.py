@@ -19,7 +19,7 @@ from ragkit.background.job_handlers import can_do, run_job
 from ragkit.background.parent import process_to_end_with
 from ragkit.catalog.copies import backup_is_due
 from ragkit.catalog.records import JobRecord, JobState
-from ragkit.errors import CatalogError, LibraryBusyError, LibraryError
+from ragkit.errors import LibraryBusyError, LibraryError, ServerAwayError
 from ragkit.indexing.writer import is_seen, lock_is_held, writer_lock
 
 if TYPE_CHECKING:
@@ -189,9 +189,7 @@ class Worker:
                     self.writer.catalog.jobs.requeue_running()
                 lost = False
                 self._work_once(wait)
-            except CatalogError as error:
-                if not self.writer.paths.machine:
-                    raise
+            except ServerAwayError as error:
                 logger.warning("the worker waits for the server: %s", error)
                 lost = True
                 self.stopping.wait(_WAIT_SECONDS)
@@ -240,8 +238,7 @@ class Worker:
         try:
             result = run_job(self.writer.now(), job, stopping=self.stopping)
             logger.info("job %d %s: %s", job.id, job.kind, result.message)
-        except CatalogError:
-            # It is begun again where a server is waited for; else the worker ends.
+        except ServerAwayError:
             raise
         except Exception:
             logger.exception("job %d %s stopped unexpectedly", job.id, job.kind)

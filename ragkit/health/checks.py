@@ -284,7 +284,7 @@ def _uploads(parts: Parts) -> Iterator[Finding]:
     lost = [
         path
         for root, path in parts.catalog.integrity.upload_paths()
-        if not Path(root, path).is_file()
+        if parts.is_here(root) and not Path(root, path).is_file()
     ]
     if lost:
         text = f"{plural(len(lost), 'uploaded file')} missing: {', '.join(lost[:_MOST_NAMED])}."

@@ -11,6 +11,7 @@ from pathlib import Path
 import psutil
 
 from ragkit.catalog.background_state import read_embedder_state
+from ragkit.catalog.jobs import SILENT_SECONDS
 from ragkit.catalog.model_choice import rerank_model_name
 from ragkit.catalog.records import JobState, SourceRecord, WorkerRecord
 from ragkit.errors import ModelFolderError, WebError
@@ -21,8 +22,8 @@ from ragkit.models.factory import FOLDER
 from ragkit.models.model_folder import INSTALL, find_folder, is_installed
 from ragkit.web.addresses import SERVICES, address_of
 
-SILENT_SECONDS = 30.0
-"""After so long without a heartbeat, a worker does not answer."""
+_SLOW_SECONDS = 30.0
+"""After so long without a heartbeat, a worker of this machine does not answer."""
 
 _GIGABYTE = 1_000_000_000
 _LOG_TAIL_BYTES = 64_000
@@ -51,13 +52,33 @@ def _worker(parts: Parts) -> Iterator[Finding]:
         who = f"The {holder.role} (process {holder.pid})" if holder else "Another process"
         yield Finding(name, True, f"{who} is writing.", count=waiting)
         return
-    silent = time.time() - record.heartbeat
-    if not _is_alive(record) or silent > SILENT_SECONDS:
-        text = f"The worker (process {record.pid}) has not answered for {silent:.0f} seconds."
+    if not _is_alive(record) or record.silent > _SLOW_SECONDS:
+        text = (
+            f"The worker (process {record.pid}) has not answered for {record.silent:.0f} seconds."
+        )
         yield Finding(name, False, text, f"stop process {record.pid}, then start it again", waiting)
         return
     text = f"The worker (process {record.pid}) is {record.state}."
     yield Finding(name, True, text, count=waiting)
+
+
+def _machines(parts: Parts) -> Iterator[Finding]:
+    """Say who else works on a library on a server."""
+    if not parts.paths.machine:
+        return
+    for one in parts.catalog.jobs.others():
+        who = f"{one.notes.get('host')}, {one.notes.get('folder')}"
+        if _works(one):
+            yield Finding("machines", True, f"Another worker is {one.state}: {who}.")
+        elif one.state != "stopped":
+            text = f"Another worker has been silent for {one.silent:.0f} seconds: {who}."
+            yield Finding("machines", False, text, "start it again there, if it is needed")
+    yield Finding("machines", True, f"The library lies on {parts.catalog.connections.server}.")
+
+
+def _works(worker: WorkerRecord) -> bool:
+    """Return whether a machine's worker runs, as far as others can tell."""
+    return worker.state != "stopped" and worker.silent < SILENT_SECONDS
 
 
 def _is_alive(record: WorkerRecord) -> bool:
@@ -83,13 +104,30 @@ def _jobs(parts: Parts) -> Iterator[Finding]:
 
 
 def _sources(parts: Parts) -> Iterator[Finding]:
-    record = parts.catalog.jobs.worker()
-    watched = record.notes.get("watched", {}) if record else {}
+    heard = [
+        one
+        for one in parts.catalog.jobs.workers()
+        if one.machine == parts.paths.machine or _works(one)
+    ]
     sources = parts.catalog.collections.sources(parts.collection_id)
     for source in sources:
-        yield from _source(source, watched.get(str(source.id), {}))
+        number = str(source.id)
+        by = next((one for one in heard if number in one.notes.get("watched", {})), None)
+        if by is None and source.machine != parts.paths.machine:
+            yield _unseen(parts, source)
+        else:
+            yield from _source(source, by.notes["watched"][number] if by else {})
     if not sources:
         yield Finding("sources", True, "No folders yet.")
+
+
+def _unseen(parts: Parts, source: SourceRecord) -> Finding:
+    """Report a folder of a library on a server that no machine which works can see."""
+    owner = next((w for w in parts.catalog.jobs.workers() if w.machine == source.machine), None)
+    host = f" It belongs to {owner.notes.get('host')}." if owner else ""
+    text = f"{source.root}: no worker that runs reads it, so changes are not seen.{host}"
+    fix = "start the worker there, or add the folder on another machine"
+    return Finding("sources", False, text, fix, source.documents)
 
 
 def _source(source: SourceRecord, watched: dict[str, str]) -> Iterator[Finding]:
@@ -240,6 +278,7 @@ def last_errors(file: Path, since: float) -> list[str]:
 
 ENVIRONMENT_CHECKS: Mapping[str, Callable[[Parts], Iterator[Finding]]] = {
     "worker": _worker,
+    "machines": _machines,
     "jobs": _jobs,
     "sources": _sources,
     "documents": _documents,

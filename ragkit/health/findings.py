@@ -123,6 +123,10 @@ class Parts:
         fingerprint = self.embedder.fingerprint if self.embedder else "unknown"
         return self.paths.index(collection.id, level.value, fingerprint)
 
+    def is_here(self, uploads: str) -> bool:
+        """Return whether a folder of uploads is this machine's, where several share a library."""
+        return not self.paths.machine or Path(uploads).is_relative_to(self.paths.uploads)
+
     def collections(self) -> list[CollectionRecord]:
         """Return the collections to check."""
         return [self.scope] if self.scope else self.catalog.collections.all()

@@ -170,8 +170,11 @@ def forget_gaps(catalog: Catalog) -> None:
 
 
 def unknown_uploads(catalog: Catalog, paths: LibraryPaths) -> list[Path]:
-    """Return uploaded files without a row, unless a job is still to read them."""
-    if catalog.jobs.open():
+    """Return uploaded files without a row, unless a job is still to read them.
+
+    On a server they are read by the next sync: no catalog is ever lost without them.
+    """
+    if paths.machine or catalog.jobs.open():
         return []
     known = {
         paths.uploads / Path(source.root).name / path

@@ -110,7 +110,11 @@ def reread(writer: Writer, _arguments: Mapping[str, Any], reporter: Reporter) ->
         catalog.collections.source(number)
         for number in sorted({document.source_id for document in torn.values()})
     ]
-    reports = [sync_source(writer, source, reporter) for source in sources]
+    here = [source for source in sources if writer.reads(source)]
+    for source in sources:
+        if source not in here:
+            catalog.jobs.add("sync", source_id=source.id)
+    reports = [sync_source(writer, source, reporter) for source in here]
     catalog.integrity.count_entries()
     for name in sorted({source.collection for source in sources}):
         writer.indexes.save(catalog.collections.get(name))

@@ -28,6 +28,7 @@ FIX_LABELS = {
 }
 _TITLES = {
     "worker": "Worker",
+    "machines": "Machines",
     "jobs": "Jobs",
     "sources": "Folder",
     "documents": "Documents",

@@ -6,7 +6,13 @@ import psycopg
 from psycopg import errors
 
 from ragkit.catalog.postgres.address import Address
-from ragkit.errors import CatalogError, LibraryBusyError, LibraryError, UnstorableError
+from ragkit.errors import (
+    CatalogError,
+    LibraryBusyError,
+    LibraryError,
+    ServerAwayError,
+    UnstorableError,
+)
 
 _UNSTORABLE = (errors.DataError, errors.ProgramLimitExceeded)
 _DAMAGED = (errors.DataCorrupted, errors.IndexCorrupted)
@@ -44,16 +50,16 @@ def no_server(address: Address, error: Exception) -> CatalogError:
             "Create the database (createdb NAME), or correct the address.",
         )
     if "read-only" in text or "not read-write" in text or "hot standby" in text:
-        return CatalogError(
+        return ServerAwayError(
             f"No server of {address.shown} takes changes now.",
             "A replica is about to take over, or none will: ask who runs the servers.",
         )
     if "too many" in text:
-        return CatalogError(
+        return ServerAwayError(
             f"The server has no connection left for {address.shown}.",
             "Raise max_connections there, or stop some processes of ragkit.",
         )
-    return CatalogError(
+    return ServerAwayError(
         f"The server does not answer: {address.shown}.",
         "Check that it runs and can be reached; ragkit tries again by itself.",
     )
@@ -75,7 +81,7 @@ def as_library_error(error: Exception, address: Address) -> LibraryError:
     if isinstance(error, _BUSY):
         return LibraryBusyError("The library is busy.", "Try again in a moment.")
     if isinstance(error, errors.ReadOnlySqlTransaction):
-        return CatalogError(
+        return ServerAwayError(
             f"{address.shown} cannot be written: it is a replica.",
             "Name the primary, or all servers with target_session_attrs=read-write.",
         )
@@ -85,7 +91,7 @@ def as_library_error(error: Exception, address: Address) -> LibraryError:
             "Give it the database: GRANT ALL ON DATABASE, or own schema.",
         )
     if is_lost(error, None):
-        return CatalogError(
+        return ServerAwayError(
             f"The connection to {address.shown} was lost.",
             "Try again: what was saved is kept, and nothing is saved twice.",
         )

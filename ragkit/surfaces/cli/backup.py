@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from ragkit.errors import LibraryError
 from ragkit.surfaces.cli.options import CollectionOption, LibraryOption, do_job, open_library
 
 
@@ -20,5 +21,10 @@ def backup(
 ) -> None:
     """Back up the catalog now. The worker does so once a day, and keeps three backups."""
     opened = open_library(library, collection)
+    if opened.paths.machine:
+        raise LibraryError(
+            "The library lies on a server, and is copied there.",
+            "Use pg_dump; ragkit move --to DIR copies it to a folder.",
+        )
     named = {"file": str(file.expanduser().absolute())} if file is not None else {}
     do_job(opened, opened.jobs.add("backup", **named))

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from ragkit.errors import LibraryError
 from ragkit.formatting import plural
 from ragkit.settings import load_settings
 from ragkit.surfaces.cli import console
@@ -38,6 +39,11 @@ def import_(
     from ragkit.health.backup import import_library
 
     settings = load_settings(library=library, collection=collection)
+    if settings.backend.get_secret_value():
+        raise LibraryError(
+            "An archive becomes a library in a folder, not one on a server.",
+            "Leave out --backend, then run ragkit move --to ADDRESS.",
+        )
     report = import_library(file, settings.library, settings)
     console.say(*report.notes)
     for source in open_library(library, collection).sources.list():

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ragkit.errors import LibraryError
 from ragkit.formatting import megabytes
 from ragkit.paths import LibraryPaths
 from ragkit.settings import load_settings
@@ -62,7 +63,13 @@ def recover(
 
 
 def _paths(library: Path | None) -> LibraryPaths:
-    return LibraryPaths(load_settings(library=library).library.expanduser().absolute())
+    settings = load_settings(library=library)
+    if settings.backend.get_secret_value():
+        raise LibraryError(
+            "The library lies on a server, and so do its copies.",
+            "Restore it there, from what pg_dump wrote or from a replica.",
+        )
+    return LibraryPaths(settings.library.expanduser().absolute())
 
 
 def _go_on(done: Recovered, library: Path | None, collection: str | None) -> None:
