@@ -13,9 +13,10 @@ from ragkit.catalog.documents import Documents
 from ragkit.catalog.entries import Entries
 from ragkit.catalog.jobs import Jobs
 from ragkit.catalog.machine import machine_of
-from ragkit.catalog.marker import identity_of, mark
+from ragkit.catalog.marker import MOVE_KEY, identity_of, mark
 from ragkit.catalog.sqlite import SqliteConnections
 from ragkit.catalog.vectors import Embedders, Vectors
+from ragkit.errors import LibraryError
 
 if TYPE_CHECKING:
     from ragkit.catalog.chunk_notes import NoteQueries
@@ -157,10 +158,25 @@ class Catalog:
         Raises:
             LibraryError: the folder holds files of another library.
         """
-        with self.connections.write() as connection:
-            library = identity_of(connection)
-        self.jobs.machine = machine_of(paths, library, self.connections.server)
+        self.jobs.machine = machine_of(paths, self.identity(), self.connections.server)
         return self.jobs.machine
+
+    def refuse_unfinished(self) -> None:
+        """Raise if this is a copy of a library that is not whole yet.
+
+        Raises:
+            LibraryError: it is.
+        """
+        if self.get_meta(MOVE_KEY) is not None:
+            raise LibraryError(
+                "This is a copy of a library that was not finished.",
+                "Finish it: run the same ragkit move again.",
+            )
+
+    def identity(self) -> str:
+        """Return what tells this library from any other; it is noted at first."""
+        with self.connections.write() as connection:
+            return identity_of(connection)
 
     def get_meta(self, key: str) -> Any:
         """Return the JSON value that is stored under a key, or ``None``."""

@@ -224,10 +224,12 @@ class Collections:
             ).fetchone()
         return self.source(int(row[0]))
 
-    def set_source_machine(self, source_id: int, machine: str) -> None:
-        """Have a source read by another machine from now on."""
+    def set_source_place(self, source_id: int, root: str, machine: str) -> None:
+        """Have a source read by another machine from now on, or in another folder."""
         with self._connections.write() as connection:
-            connection.execute("UPDATE sources SET machine = ? WHERE id = ?", (machine, source_id))
+            connection.execute(
+                "UPDATE sources SET root = ?, machine = ? WHERE id = ?", (root, machine, source_id)
+            )
 
     def set_source_state(self, source_id: int, state: str, reason: str = "") -> None:
         """Store the state of a source that has just been scanned."""

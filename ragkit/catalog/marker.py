@@ -36,6 +36,9 @@ CURE = (
 META_KEY = "library"
 """The row of ``meta`` with the library's identity and ``saved``."""
 
+MOVE_KEY = "move"
+"""The row of ``meta`` of an unfinished copy: the identity of the library that it is of."""
+
 _COUNTED = ("collections", "sources", "documents", "judgments", "threads")
 
 

@@ -98,6 +98,7 @@ class Library:
             else Catalog.open(paths.catalog, create=create)
         )
         try:
+            catalog.refuse_unfinished()
             if address:
                 paths = replace(paths, machine=catalog.settle_machine(paths))
             elif create and not paths.marker.exists():

@@ -102,7 +102,7 @@ class SourceService:
                 "If both see the same files, name it in sources.shared_roots on both; if not, "
                 "give this one a collection of its own.",
             )
-        collections.set_source_machine(source.id, machine)
+        collections.set_source_place(source.id, source.root, machine)
         return collections.source(source.id)
 
     def sync(

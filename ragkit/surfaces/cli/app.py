@@ -57,6 +57,7 @@ COMMANDS = {
     "recover": ("recovery.recover", "Recover a damaged catalog as far as possible."),
     "export": ("export.export_", "Export the whole library: texts, vectors, settings, uploads."),
     "import": ("export.import_", "Create a library from an archive."),
+    "move": ("move.move", "Copy the library to a server, or from one to a folder."),
     "contextualize": ("contextualize.contextualize", "Write missing AI contexts."),
     "embedder": (
         "embedder.embedder",
