@@ -46,7 +46,7 @@ def test_a_worker_that_holds_the_lock_and_is_silent_is_found(library):
     with writer_lock(library.paths.lock, "worker"):
         _beat(library, pid=own.pid, started=own.create_time())
         assert finding_of(library, "worker", Depth.GLANCE).sentence.endswith("is idle.")
-        sql(library, "UPDATE worker SET heartbeat = heartbeat - 100")
+        sql(library, "UPDATE workers SET heartbeat = heartbeat - 100")
         finding = finding_of(library, "worker", Depth.GLANCE)
         assert not finding.ok
         assert "has not answered for 100 seconds" in finding.sentence

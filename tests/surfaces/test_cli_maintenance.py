@@ -174,7 +174,7 @@ def test_retry_reads_again_what_failed_and_names_what_did_not(run):
 
 def test_doctor_mends_all_that_it_prints_and_leaves_no_worker_behind(run):
     _fail_file(run)
-    _damage(run, "INSERT INTO worker VALUES (1, 999999, 0, 0, 'idle', '{}')")
+    _damage(run, "INSERT INTO workers VALUES ('', 999999, 0, 0, 'idle', '{}')")
     code, out, _err = run("doctor")
     assert code == 1
     assert "[worker]" not in out
