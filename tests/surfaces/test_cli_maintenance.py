@@ -87,7 +87,7 @@ def test_verify_ends_with_1_when_a_document_is_torn(run):
     _damage(run, "UPDATE texts SET text = upper(text)")
     code, out, err = run("verify")
     assert code == 1
-    assert err == "1 of 10 checks failed.\n"
+    assert err == "1 of 11 checks failed.\n"
     assert "FAIL  contents   1 damaged document (guide.md: " in out
     assert run("doctor")[0] == 0
     assert run("verify", "--json", "--collection", "default")[0] == 1
