@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import shutil
+import subprocess
+import sys
+import time
 from contextlib import closing
 from pathlib import Path
 
@@ -12,7 +16,7 @@ from small_library import HANDBOOK, add, find, open_library, paths, sync, withou
 
 from ragkit.catalog import Catalog
 from ragkit.health.findings import Depth
-from ragkit.indexes.local import backend, collection, packed
+from ragkit.indexes.local import backend, collection, keyword, late_checks, packed
 from ragkit.indexes.local.files import generations, number_of
 from ragkit.indexes.tokenizer import TOKENIZER_VERSION
 from ragkit.indexing import ingest
@@ -96,6 +100,49 @@ def test_damaged_index_files_are_made_again_with_a_notice(place, damage, files, 
     again, quiet = _opened(place)
     assert again == before
     assert quiet == []
+
+
+def test_damage_of_files_that_are_mapped_is_found_beside_searches(place, monkeypatch):
+    """Opening does not wait for their bytes; ``doctor`` checks them at once."""
+    shutil.rmtree(place / "indexes")
+    monkeypatch.setattr(packed, "MOST_ROWS", 0)
+    monkeypatch.setattr(keyword, "_LEAST_MAPPED", 1)
+    before, _ = _opened(place)
+    file = _generations(place)[-1] / "keyword-text" / "data.csc.index.npy"
+    data = bytearray(file.read_bytes())
+    data[-1] ^= 0x80
+    file.write_bytes(data)
+    monkeypatch.setattr(late_checks, "BEGIN_SECONDS", 3600.0)
+    with closing(open_library(place)) as library:
+        assert find(library, "refund").notices == ()
+        [found] = [one for one in library.health.check(Depth.CHECK) if not one.ok]
+        assert "the bytes of keyword-text/data.csc.index.npy have changed" in found.sentence
+    monkeypatch.setattr(late_checks, "BEGIN_SECONDS", 0.0)
+    with closing(open_library(place)) as library:
+        asked = (find(library, f"refund {number}") for number in itertools.count())
+        until = time.monotonic() + 30
+        told = next(one.notices for one in asked if one.notices or time.monotonic() > until)
+        assert told[0].startswith("The index was built again from the catalog: The index gen")
+        assert told[0].endswith("the bytes of keyword-text/data.csc.index.npy have changed.")
+        assert _answers(library) == before
+    assert _opened(place) == (before, [])
+
+
+def test_no_process_waits_for_a_late_check():
+    script = """
+import time
+from ragkit.indexes.local import late_checks
+late_checks.BEGIN_SECONDS = 0.0
+checks = late_checks.LateChecks()
+checks.add(lambda: 1 / 0)
+checks.add(lambda: print("begun", flush=True))
+checks.add(lambda: time.sleep(600))
+time.sleep(1)
+"""
+    told = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True
+    )
+    assert told.stdout == "begun\n"
 
 
 def test_a_generation_of_another_embedder_is_not_used(place):

@@ -6,6 +6,7 @@ import logging
 import math
 import threading
 import time
+import weakref
 from collections import OrderedDict
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext, suppress
@@ -18,7 +19,15 @@ from ragkit.indexes.bm25 import Bm25Parameters
 from ragkit.indexes.local import packed
 from ragkit.indexes.local.collection import CollectionIndex
 from ragkit.indexes.local.files import generations, number_of
-from ragkit.indexes.local.generation import Generation, open_newest, prune, write_generation
+from ragkit.indexes.local.generation import (
+    Generation,
+    Manifest,
+    fault_of_bytes,
+    open_newest,
+    prune,
+    write_generation,
+)
+from ragkit.indexes.local.late_checks import LateChecks
 from ragkit.indexes.protocol import Changes, Collection, EntrySource, Snapshot
 from ragkit.indexes.tokenizer import TOKENIZER_VERSION
 from ragkit.models.base import Embedder
@@ -46,7 +55,8 @@ class _Open:
     """One index as it stands in memory.
 
     ``newer`` is a generation that was opened beside it, to go on from; ``look_at`` is when such a
-    one may be looked for again, by the monotonic clock.
+    one may be looked for again, by the monotonic clock. ``fault`` is what a check of the bytes of
+    its files found after it was opened.
     """
 
     guard: threading.Lock = field(default_factory=threading.Lock)
@@ -54,6 +64,7 @@ class _Open:
     high_water: int = 0
     generation: str = ""
     notice: str = ""
+    fault: str = ""
     newer: Generation | None = None
     look_at: float = 0.0
 
@@ -83,11 +94,15 @@ class LocalBackend:
         self._parameters = parameters or Bm25Parameters()
         self._open: OrderedDict[tuple[int, Level], _Open] = OrderedDict()
         self._guard = threading.Lock()
+        self._checks = LateChecks()
 
     def current(self, collection: Collection, level: Level = Level.CHUNK) -> CollectionIndex:
         """Return the index of exactly the collection's present entries of that level."""
         place = self._place(collection.id, level)
         with place.guard:
+            if place.fault and place.newer is None:
+                logger.warning("collection %s: %s", collection.name, place.fault)
+                return self._rebuild(collection, level, place, place.fault)
             index = place.index
             moves = place.newer is not None
             if index is None or moves or index.version != self._source.version(collection.id):
@@ -227,36 +242,44 @@ class LocalBackend:
     def _open_newer(self, collection: Collection, level: Level, place: _Open) -> None:
         newer = None
         try:
-            newer = self._newest(collection, level)
+            newer = self._newest(collection, level, mapped=True)
         except IndexCorruptError as error:
             logger.warning("collection %s: %s", collection.name, error)
         with place.guard:
             place.newer = newer
             place.look_at = time.monotonic() + _LOOK_SECONDS
 
-    def _newest(self, collection: Collection, level: Level) -> Generation | None:
-        """Return the newest generation on disk, checked."""
+    def _newest(self, collection: Collection, level: Level, *, mapped: bool) -> Generation | None:
+        """Return the newest generation on disk, checked, also the bytes of files that are mapped.
+
+        Those take seconds where they are many and not in memory yet.
+        """
         return open_newest(
             self._folder(collection, level),
             fingerprint=self._embedder.fingerprint,
             tokenizer_version=TOKENIZER_VERSION,
             parameters=self._parameters,
+            mapped=mapped,
         )
 
     def _taken(self, generation: Generation, place: _Open) -> CollectionIndex:
         """Return the index of a generation, which the place then goes on from."""
+        place.fault = ""
         place.generation = generation.name
         place.high_water = generation.manifest.max_entry_id
         return generation.index()
 
     def _load(self, collection: Collection, level: Level, place: _Open) -> CollectionIndex:
         try:
-            generation = self._newest(collection, level)
+            generation = self._newest(collection, level, mapped=False)
         except IndexCorruptError as error:
             logger.warning("collection %s: %s", collection.name, error)
             return self._rebuild(collection, level, place, error.message)
         if generation is None:
             return self._rebuild(collection, level, place, "")
+        self._checks.add(
+            partial(_check, generation.folder, generation.manifest, weakref.ref(place))
+        )
         return self._taken(generation, place)
 
     def _rebuild(
@@ -288,7 +311,7 @@ class LocalBackend:
         in_memory: bool = False,
     ) -> CollectionIndex:
         """Write entries to disk and open them; a reader that may not write keeps them in memory."""
-        place.generation = ""
+        place.generation = place.fault = ""
         generation = None
         if not in_memory:
             try:
@@ -336,6 +359,18 @@ class LocalBackend:
             since=since,
             after=after,
         )
+
+
+def _check(path: Path, manifest: Manifest, opened: weakref.ref[_Open]) -> None:
+    """Check the bytes of an opened generation; the next search finds what is wrong with it."""
+    if opened() is None:
+        return
+    fault = fault_of_bytes(path, manifest)
+    place = opened()
+    if fault and place is not None:
+        with place.guard:
+            if place.generation == path.name:
+                place.fault = fault
 
 
 def _snapshot_of(index: CollectionIndex) -> AbstractContextManager[Snapshot]:

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 _TOKEN_IDS, _FLAT, _OFFSETS = "token_ids.npy", "flat.npy", "offsets.npy"
 _SCORES = "data.csc.index.npy"
+_BLOCK = 1 << 20
 _LEAST_MAPPED = 1 << 18
-_BLOCK = 1 << 22
 _ROW_BITS = np.uint64(32)
 _ROW_MASK = np.uint64(0xFFFFFFFF)
 
@@ -206,7 +206,7 @@ class KeywordIndex:
         Raises:
             OSError, ValueError, KeyError, TypeError: the files are not what ``save`` wrote.
         """
-        mapped = is_worth_mapping(folder / _SCORES)
+        mapped = is_worth_mapping((folder / _SCORES).stat().st_size)
         bm25 = _bm25s().BM25.load(folder, mmap=mapped, load_vocab=False, show_progress=False)
         for name in ("data", "indices", "indptr"):
             bm25.scores[name] = plain_view(bm25.scores[name])
@@ -283,17 +283,17 @@ def _first_of_each(ordered: NDArray[Any]) -> Ids:
     return np.flatnonzero(changes).astype(np.int64)
 
 
-def is_worth_mapping(path: Path) -> bool:
-    """Return whether an array's file is so large that it is mapped into memory, not read.
+def is_worth_mapping(size: int) -> bool:
+    """Return whether an array's file of that size is mapped into memory, not read.
 
     Each mapped file keeps one of the process's file handles, of which there are few: 256 on macOS.
     """
-    return path.stat().st_size >= _LEAST_MAPPED
+    return size >= _LEAST_MAPPED
 
 
 def load_array(path: Path) -> NDArray[Any]:
     """Map an array file into memory, or read a small one; read only."""
-    mode: Literal["r"] | None = "r" if is_worth_mapping(path) else None
+    mode: Literal["r"] | None = "r" if is_worth_mapping(path.stat().st_size) else None
     return plain_view(np.load(path, mmap_mode=mode, allow_pickle=False))
 
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ragkit.indexes.bm25 import Bm25Parameters, Totals, totals_of
 from ragkit.indexes.local import packed
 from ragkit.indexes.local.chunk_vectors import VECTORS, ChunkVectors
-from ragkit.indexes.local.keyword import KeywordIndex, Postings, load_array
+from ragkit.indexes.local.keyword import KeywordIndex, Postings, is_worth_mapping, load_array
 from ragkit.indexes.local.vector import LateGraph
 from ragkit.indexes.rows import Bools, ChunkGroups, EntryRows, Ids, join, positions_in
 from ragkit.types import Field
@@ -34,6 +34,11 @@ _ROW_BITS = np.uint64(32)
 def file_of_vectors(names: Container[str]) -> str:
     """Return which of a segment's files holds the vectors that represent chunks."""
     return packed.PACKED if packed.PACKED in names else VECTORS
+
+
+def is_mapped(name: str, size: int) -> bool:
+    """Return whether a segment's file of that name and size is mapped, not read."""
+    return name != packed.PACKED and is_worth_mapping(size)
 
 
 @dataclass(frozen=True, slots=True)
