@@ -168,6 +168,43 @@ def test_libraries_share_a_database_in_schemas_of_their_own(database):
         Catalog.open_server(f"{database}?schema=three")
 
 
+def test_what_a_server_does_with_its_files_is_its_own_affair(opened, tmp_path):
+    Shelf(opened).put("a.md", "one")
+    opened.integrity.settle()
+    opened.integrity.shrink()
+    size, spare = opened.integrity.space()
+    assert size > 100_000
+    assert spare == 0
+    assert opened.integrity.damage(whole=True) == []
+    with pytest.raises(CatalogError, match=r"not copied by ragkit.*pg_dump"):
+        opened.integrity.copy(tmp_path / "copy")
+
+
+def test_a_user_without_rights_is_told_and_with_a_schema_needs_no_more(database, postgres):
+    name = f"user_{database.rpartition('_')[2]}"
+    postgres.run_sql(f'CREATE ROLE "{name}" LOGIN')
+    own = database.replace("postgres@", f"{name}@")
+    try:
+        with pytest.raises(CatalogError, match=r"may not do this in postgresql://.*GRANT"):
+            Catalog.open_server(own, create=True)
+        with psycopg.connect(database, autocommit=True) as connection:
+            connection.execute(f'CREATE SCHEMA ragkit AUTHORIZATION "{name}"')
+        opened = Catalog.open_server(own, create=True)
+        opened.collections.ensure("a")
+        opened.close()
+    finally:
+        postgres.drop_database(database)
+        postgres.run_sql(f'DROP ROLE "{name}"')
+
+
+def test_a_database_without_most_characters_is_refused(postgres):
+    name = "latin_only"
+    postgres.run_sql(f"CREATE DATABASE {name} ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0")
+    with pytest.raises(LibraryFormatError, match=r"as LATIN1.*UTF8"):
+        Catalog.open_server(postgres.url(name), create=True)
+    postgres.drop_database(postgres.url(name))
+
+
 # -- values --------------------------------------------------------------------------------
 
 

@@ -42,6 +42,11 @@ class PostgresTransaction:
         statement = translated(query)
         return self.connection.execute(statement.text, statement.values(parameters))
 
+    def fetched(self, query: str, parameters: Sequence[Any]) -> list[Any]:
+        """Run a statement and return its rows; none where it has no result."""
+        cursor = self.execute(query, parameters)
+        return cursor.fetchall() if cursor.description else []
+
     def executemany(self, query: str, rows: Iterable[Sequence[Any]]) -> psycopg.Cursor[Any]:
         """Run a statement for each row of parameters, without waiting for each answer."""
         statement = translated(query)
@@ -173,15 +178,10 @@ class PostgresConnections:
         """Return all rows of a query."""
         held: PostgresTransaction | None = getattr(self._local, "held", None)
         if held is not None:
-            return held.execute(query, parameters).fetchall()
-        try:
-            return self._retried(
-                lambda connection: (
-                    PostgresTransaction(connection).execute(query, parameters).fetchall()
-                )
-            )
-        except UnicodeEncodeError:
-            return []  # Half a character, which nothing that is stored has.
+            return held.fetched(query, parameters)
+        return self._retried(
+            lambda connection: PostgresTransaction(connection).fetched(query, parameters)
+        )
 
     def row(self, query: str, parameters: Sequence[Any] = ()) -> Any:
         """Return the first row of a query, or ``None``."""

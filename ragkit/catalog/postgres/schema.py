@@ -37,6 +37,12 @@ def prepare(connection: Any, transaction: Transaction, address: Address, *, crea
             f"{address.shown} runs PostgreSQL {connection.info.server_version // 10000}.",
             f"ragkit needs {_LEAST_VERSION // 10000} or newer.",
         )
+    encoding = connection.info.parameter_status("server_encoding")
+    if encoding != "UTF8":
+        raise LibraryFormatError(
+            f"{address.shown} holds texts as {encoding}, which lacks most characters.",
+            "Create another database: createdb --encoding=UTF8 --template=template0 NAME.",
+        )
     if not has_tables(transaction):
         if not create:
             cure = "Add a folder first: ragkit add FOLDER, with the same --backend."
@@ -76,7 +82,9 @@ def applied(transaction: Transaction) -> set[str]:
 
 
 def _lay_tables(connection: Any, transaction: Transaction, schema: str) -> None:
-    connection.execute(sql.SQL("CREATE SCHEMA IF NOT EXISTS {}").format(sql.Identifier(schema)))
+    # One that is there may have been made by whoever may: users need no right to make others.
+    if not connection.execute("SELECT to_regnamespace(%s) IS NOT NULL", (schema,)).fetchone()[0]:
+        connection.execute(sql.SQL("CREATE SCHEMA {}").format(sql.Identifier(schema)))
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as model:
         migrate(model)
         statements = model.execute(
