@@ -15,6 +15,7 @@ from index_rows import each
 from qdrant_edge_client import edge_server, index_of, memory_server
 from reference_backend import ReferenceBackend, ReferenceIndex
 
+from ragkit.catalog import Catalog
 from ragkit.indexes.local.backend import LocalBackend
 from ragkit.indexes.local.collection import CollectionIndex
 from ragkit.indexes.local.generation import build_graph_of, open_newest, write_generation
@@ -35,7 +36,7 @@ from ragkit.indexes.qdrant.index import QdrantIndex
 from ragkit.indexes.rows import EntryRows, RowSlices, TokenColumn, join
 from ragkit.options import IndexMode
 from ragkit.paths import LibraryPaths
-from ragkit.types import INDEXED_LEVELS, LEVEL_CODES, Field, Level, Version
+from ragkit.types import FIELD_CODES, INDEXED_LEVELS, LEVEL_CODES, Field, Level, Version
 
 DIMENSIONS, VOCABULARY, PATTERNS = 8, 30, 50
 NAMES = {"fingerprint": "hash-1", "tokenizer_version": "1", "version": Version(1)}
@@ -119,6 +120,59 @@ def reference(rows: EntryRows, _folder: Path) -> ReferenceIndex:
     return ReferenceIndex.of(rows)
 
 
+def through_tables(rows: EntryRows, catalog: Catalog) -> EntryRows:
+    """Write rows into the tables of a catalog, and return what an index is made of them."""
+    number = catalog.collections.ensure("rows").id
+    source = catalog.collections.ensure_source(number, "folder", "/rows").id
+    embedder = catalog.embedders.ensure("hash-1", "hash", DIMENSIONS)
+    ids = rows.entry_ids.tolist()
+    with catalog.connections.write() as connection:
+        connection.executemany(
+            "INSERT INTO documents (id, source_id, collection_id, path, status, changed_at) "
+            "VALUES (?, ?, ?, ?, 'indexed', 0.0)",
+            [(one, source, number, str(one)) for one in sorted(set(rows.document_ids.tolist()))],
+        )
+        connection.executemany(
+            "INSERT INTO entries "
+            "(id, collection_id, document_id, level, position, text_hash, content_key) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?)",
+            [
+                (one, number, document, level, place, str(one).encode(), key.to_bytes(8, "little"))
+                for one, document, level, place, key in zip(
+                    ids,
+                    *(
+                        column.tolist()
+                        for column in (
+                            rows.document_ids, rows.levels, rows.chunk_indexes, rows.content_keys
+                        )
+                    ),
+                    strict=True,
+                )
+            ],
+        )  # fmt: skip
+        connection.executemany(
+            "INSERT INTO vectors (text_hash, embedder_id, data) VALUES (?, ?, ?)",
+            [
+                (str(ids[row]).encode(), embedder, rows.vectors[row].astype("<f2").tobytes())
+                for row in np.flatnonzero(rows.has_vector)
+            ],
+        )
+        connection.executemany(
+            "INSERT INTO entry_tokens VALUES (?, ?, ?)",
+            [
+                (ids[row], FIELD_CODES[field], words.tobytes())
+                for field, column in rows.tokens.items()
+                for row in range(len(ids))
+                if len(words := column.part(slice(row, row + 1)).flat)
+            ],
+        )
+    changes = catalog.entries.changes(
+        number, tuple(Level), fingerprint="hash-1", dimensions=DIMENSIONS
+    )
+    catalog.close()
+    return changes.added
+
+
 @dataclass(frozen=True)
 class Made:
     """An index of some rows, the oracle of the same, and the share of the best that it finds."""
@@ -137,6 +191,7 @@ BACKENDS: dict[str, tuple[Callable[[EntryRows, Path], EntryIndex], float]] = {
     "local, with a graph": (with_graph, 0.9),
     "local, changed": (changed, 1.0),
     "qdrant core": (on_core, 1.0),
+    "postgres": (built, 1.0),
 }
 ANN = VectorSearch(IndexMode.ANN, nprobe=1, overfetch=4)
 
@@ -150,7 +205,15 @@ def several(request) -> bool:
 def made(request, several, tmp_path_factory) -> Made:
     make, recall = BACKENDS[request.param]
     rows = make_rows(range(16, 208), several=several)
-    index = make(rows, tmp_path_factory.mktemp("index"))
+    folder = tmp_path_factory.mktemp("index")
+    if request.param == "postgres":
+        # What the index is made of comes from a server; what it must say, from a file.
+        address = request.getfixturevalue("postgres").new_database()
+        catalog = Catalog.open(folder / "catalog.sqlite", create=True)
+        index = make(through_tables(rows, Catalog.open_server(address, create=True)), folder)
+        rows = through_tables(rows, catalog)
+    else:
+        index = make(rows, folder)
     return Made(index, ReferenceIndex.of(rows), rows, recall, ANN if recall < 1.0 else None)
 
 
@@ -550,3 +613,19 @@ def test_the_current_index_is_that_of_the_source(backend):
     assert indexes.pop_notice(ONE) == ""
     assert isinstance(indexes.generation(ONE), str)
     assert set(INDEXED_LEVELS) == {Level.CHUNK, Level.SECTION, Level.DOCUMENT, Level.BLOCK}
+
+
+def test_a_server_says_to_the_last_bit_what_a_file_says(postgres, several, tmp_path):
+    rows = make_rows(range(16, 208), several=several)
+    file = Catalog.open(tmp_path / "catalog.sqlite", create=True)
+    server = Catalog.open_server(postgres.new_database(), create=True)
+    one, other = (CollectionIndex.build(through_tables(rows, each)) for each in (file, server))
+    for entry_filter in FILTERS.values():
+        for kind, weights in ASKED.values():
+            found, same = (
+                index.search(queries(), entry_filter, weights).candidates(kind, 10_000)
+                for index in (one, other)
+            )
+            assert found.entry_ids.tolist() == same.entry_ids.tolist()
+            assert found.scores.tolist() == same.scores.tolist()
+            assert columns(found) == columns(same)
