@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 
@@ -14,8 +13,9 @@ from ragkit.chunking.structural_context import document_name
 from ragkit.errors import IndexCorruptError
 from ragkit.health.findings import Depth, Parts
 from ragkit.indexes.bm25 import Bm25Parameters
+from ragkit.indexes.local.collection import CollectionIndex
 from ragkit.indexes.local.generation import Generation, open_newest
-from ragkit.indexes.rows import EntryRows, Ids, TokenColumn
+from ragkit.indexes.rows import EntryRows, Ids, RowSlices, TokenColumn
 from ragkit.indexes.tokenizer import TOKENIZER_VERSION
 from ragkit.indexing.preparation import EmbeddedText, embedded_texts
 from ragkit.types import INDEXED_LEVELS, LEVEL_CODES, Level
@@ -133,20 +133,23 @@ def compare_index(parts: Parts, collection: CollectionRecord, level: Level) -> I
         if parts.depth is Depth.GLANCE:
             then = manifest.collection_version
             return _by_ids(generation, ids, catalog.entries.removed_since(collection.id, then))
-        changes = partial(
-            catalog.entries.changes,
+        fingerprint, dimensions = manifest.fingerprint, generation.segment.vectors.dimensions
+        since = catalog.entries.changes(
             collection.id,
             levels,
-            fingerprint=manifest.fingerprint,
-            dimensions=generation.segment.vectors.dimensions,
+            fingerprint=fingerprint,
+            dimensions=dimensions,
+            since=manifest.version,
+            after=manifest.max_entry_id,
         )
-        since = changes(since=manifest.version, after=manifest.max_entry_id)
-        everything = changes().added if parts.depth is Depth.VERIFY else None
-    index = generation.index().remove(since.removed, since.version)
-    index = index.upsert(since.added, since.version)
-    fault = _difference(index.entry_ids(), ids, generation.name)
-    if not fault and everything is not None:
-        fault = _contents_fault(index.scan(), everything, generation.name)
+        index = generation.index().remove(since.removed, since.version)
+        index = index.upsert(since.added, since.version)
+        fault = _difference(index.entry_ids(), ids, generation.name)
+        if not fault and parts.depth is Depth.VERIFY:
+            with catalog.entries.everything(
+                collection.id, levels, fingerprint=fingerprint, dimensions=dimensions
+            ) as everything:
+                fault = _contents_fault(index, everything.rows, generation.name)
     return IndexState(len(ids), index.entries, index.vector_entries, fault=fault)
 
 
@@ -166,7 +169,17 @@ def _difference(found: Ids, expected: Ids, name: str) -> str:
     return ""
 
 
-def _contents_fault(found: EntryRows, expected: EntryRows, name: str) -> str:
+def _contents_fault(index: CollectionIndex, everything: RowSlices, name: str) -> str:
+    """Compare an index with the catalog, a slice at a time; their entry ids are the same."""
+    last = 0
+    for expected in everything.slices:
+        first, last = last, int(expected.entry_ids[-1])
+        if fault := _slice_fault(index.between(first, last), expected, name):
+            return fault
+    return ""
+
+
+def _slice_fault(found: EntryRows, expected: EntryRows, name: str) -> str:
     for column in ("document_ids", "levels", "chunk_indexes", "content_keys"):
         if not np.array_equal(getattr(found, column), getattr(expected, column)):
             return f"{name}: {column.replace('_', ' ')} are not those of the catalog."

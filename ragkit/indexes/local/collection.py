@@ -223,15 +223,15 @@ class CollectionIndex:
 
     def scan(self, since: int = 0) -> EntryRows:
         """Return the live entries with ids above ``since``, ordered by id."""
-        return self._between(since, _NO_LIMIT)
+        return self.between(since, _NO_LIMIT)
 
     def slices(self) -> RowSlices:
         """Return the live entries, ordered by id, a slice at a time."""
         ends = [*self.entry_ids()[_SLICE - 1 : -1 : _SLICE].tolist(), _NO_LIMIT]
-        parts = (self._between(*bounds) for bounds in pairwise([0, *ends]))
+        parts = (self.between(*bounds) for bounds in pairwise([0, *ends]))
         return RowSlices(self.entries, self.base.vectors.dimensions, parts)
 
-    def _between(self, since: int, until: int) -> EntryRows:
+    def between(self, since: int, until: int) -> EntryRows:
         """Return the live entries with ids above ``since`` and up to ``until``."""
         first, last = np.searchsorted(self.base.entry_ids, (since, until), "right").tolist()
         rows = self.base.rows(first, last)
