@@ -261,6 +261,11 @@ class ChunkGroups:
         """How many chunks there are; every row is one where there are no chunks."""
         return len(self._parents) or self._size
 
+    @cached_property
+    def _ends(self) -> Ids:
+        """Where the rows of each chunk end."""
+        return np.append(self._parents[1:], self._size)
+
     def parents(self, rows: Ids) -> Ids:
         """Return the own row of the chunk that each row belongs to, (m,)."""
         if self._alone:
@@ -273,7 +278,7 @@ class ChunkGroups:
         if self._alone:
             return rows
         first = self._parents[0]
-        lengths = np.diff(np.append(self._parents, self._size))
+        lengths = self._ends - self._parents
         return np.concatenate([rows[:first], np.repeat(rows[self._parents], lengths)])
 
     def members(self, rows: Ids) -> tuple[Ids, Ids]:
@@ -281,8 +286,7 @@ class ChunkGroups:
         if self._alone or not len(rows):
             return rows, np.arange(len(rows), dtype=np.int64)
         at = np.searchsorted(self._parents, rows)
-        ends = np.append(self._parents, self._size)[np.minimum(at + 1, len(self._parents))]
-        lengths = np.maximum(ends - rows, 1)
+        lengths = np.maximum(self._ends.take(at, mode="clip") - rows, 1)
         owners = np.repeat(np.arange(len(rows), dtype=np.int64), lengths)
         first = np.concatenate(([0], np.cumsum(lengths)[:-1]))
         return rows[owners] + np.arange(len(owners)) - first[owners], owners

@@ -123,23 +123,22 @@ class ChunkVectors:
         return [_merged(both, depth) for both in zip(first, *more, strict=True)] if more else first
 
     def scores_of(
-        self, queries: NDArray[np.float32], numbers: Ids, rows: Ids
+        self, queries: NDArray[np.float32], numbers: Ids, rows: Ids, *, representing: bool = False
     ) -> NDArray[np.float32]:
-        """Return the scores of rows (n,), each for the query of its number (n,); 0 without one."""
-        scores = self.representing.scores_of(queries, numbers, rows)
+        """Return the scores of rows (n,), each for the query of its number (n,); 0 without one.
+
+        With ``representing``, all of them represent their chunk.
+        """
+        first, *more = [
+            part.scores_of(queries, numbers, rows)
+            for part in self._parts(representing=representing)
+        ]
         # Each row is in one of them, and has 0 in the other.
-        return (
-            scores
-            if self.others is None
-            else scores + self.others.scores_of(queries, numbers, rows)
-        )
+        return first + more[0] if more else first
 
     def _parts(self, *, representing: bool = False) -> list[VectorIndex]:
-        return (
-            [self.representing]
-            if representing or self.others is None
-            else [self.representing, self.others]
-        )
+        others = [] if representing or self.others is None else [self.others]
+        return [self.representing, *others]
 
 
 def _merged(parts: Sequence[RankedRows], depth: int) -> RankedRows:

@@ -167,14 +167,20 @@ class KeywordIndex:
         """
         span = self._span(position)
         rows, scores = self.bm25.scores["indices"][span], self.bm25.scores["data"][span]
-        idf = self.totals.idf(np.array([span.stop - span.start]))[0]
-        counts: NDArray[np.float32] = np.rint(self._norms[rows] * scores / (idf - scores))
-        return rows, counts
+        counts: NDArray[np.float32] = self._norms[rows]
+        counts *= scores
+        counts /= self._idf[position] - scores
+        return rows, np.rint(counts, out=counts)
 
     @cached_property
     def has_tokens(self) -> Bools:
         """Which rows have tokens in the field, bool (n,)."""
         return self.column.lengths > 0
+
+    @cached_property
+    def _idf(self) -> NDArray[np.float32]:
+        """The inverse document frequency of each token among these rows."""
+        return self.totals.idf(np.diff(self.bm25.scores["indptr"]))
 
     @cached_property
     def _norms(self) -> NDArray[np.float32]:

@@ -244,7 +244,8 @@ class BM25F:
                 places, present = positions_in(keywords.token_ids, token_ids)
                 for number in np.flatnonzero(present).tolist():
                     rows, counts = keywords.counts_at(int(places[number]))
-                    base[number].append((rows, counts * factor))
+                    counts *= factor
+                    base[number].append((rows, counts))
             for of_token, token in zip(delta, token_ids.tolist(), strict=False):
                 added, of_added = index.delta.counts_of(field, token)
                 of_token.append((added, of_added * factor))
@@ -259,7 +260,9 @@ def _saturated(
     kept: Bools = counts > 0 if live is None else (counts > 0) & live[rows]
     if not kept.all():
         rows, counts = rows[kept], counts[kept]
-    return rows, counts / (counts + norms[rows])
+    shares = norms[rows]
+    shares += counts
+    return rows, np.divide(counts, shares, out=shares)
 
 
 def _added_up(postings: Sequence[Postings]) -> Postings:

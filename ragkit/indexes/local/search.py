@@ -238,7 +238,9 @@ class LocalSearch:
                 kept = may_score[members]
                 members, owners = members[kept], owners[kept]
             places = places[owners]
-            scores = vectors.scores_of(self._vectors, queries[places], members)
+            scores = vectors.scores_of(
+                self._vectors, queries[places], members, representing=self._representing
+            )
             np.maximum.at(best, places, scores)
         return np.where(np.isneginf(best), np.float32(0.0), best)
 
