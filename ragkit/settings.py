@@ -60,6 +60,9 @@ class ReadingSettings(_Group):
     max_file_mb: float = Field(100.0, gt=0, description="larger files are skipped")
     max_text_mb: float = Field(40.0, gt=0, description="a file with more text than this fails")
     processes: int = Field(0, ge=0, description="reading processes; 0: as many as cores, 4 at most")
+    ray: str = Field(
+        "", description='a Ray cluster whose machines read the files ("host:6379"); empty: this one'
+    )
 
 
 class SourceSettings(_Group):

@@ -54,6 +54,7 @@ ONLY_IN = {
     "bm25s": {"indexes/local/keyword.py"},
     "qdrant_client": {"indexes/qdrant/"},
     "mcp": {"surfaces/mcp/"},
+    "ray": {"reading/ray_pool.py"},
     "sqlite3": {"catalog/"},
     "psycopg": {"catalog/postgres/"},
     "streamlit": {"surfaces/http/server.py"},

@@ -30,7 +30,7 @@ from ragkit.errors import (
 from ragkit.indexing.preparation import build_processor, unpack
 from ragkit.indexing.progress import Reporter
 from ragkit.indexing.writer import ReadFile, Writer, chunk_settings, hash_file, pipeline_fingerprint
-from ragkit.reading import PostProcessor, ReaderPool, ReadOutcome, ReadTask
+from ragkit.reading import PostProcessor, ReadOutcome, ReadTask, open_readers
 from ragkit.reading.limits import uncut
 from ragkit.sources.opening import UnsettledError, ask_disk
 from ragkit.sources.scan import file_state
@@ -93,7 +93,7 @@ class Ingest:
         self._is_ready = lambda: not importing.is_alive()
         sizes = chunk_settings(self._writer.settings, self._collection).model_dump()
         processor = PostProcessor(build_processor, sizes)
-        with ReaderPool(self._writer.settings.reading, processor) as pool:
+        with open_readers(self._writer.settings.reading, processor) as pool:
             for batch in self._batches(pool.read(self._tasks(files, again))):
                 self._write(batch)
                 self._save_as_it_grows()

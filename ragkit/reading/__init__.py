@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ragkit.reading.formats import readable_suffixes, sniff
-from ragkit.reading.pool import ReaderPool, ReadOutcome, ReadTask
+from ragkit.reading.pool import ReaderPool, ReadOutcome, ReadTask, open_readers
 from ragkit.reading.process import PostProcessor
 from ragkit.reading.readers import read_file
 from ragkit.versions import READER_VERSION
@@ -14,6 +14,7 @@ __all__ = [
     "ReadOutcome",
     "ReadTask",
     "ReaderPool",
+    "open_readers",
     "read_file",
     "readable_suffixes",
     "sniff",

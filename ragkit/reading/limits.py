@@ -11,6 +11,8 @@ from ragkit.errors import PassingError, ReadingError, SkippedError
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from ragkit.settings import ReadingSettings
+
 MEGABYTE = 1_000_000
 COUNTS_COMPUTING_TIME = hasattr(signal, "setitimer")
 _LONGEST_WAIT = 10
@@ -28,6 +30,16 @@ class Limits:
     memory_mb: int
     max_file_mb: float
     max_text_mb: float
+
+    @classmethod
+    def of(cls, settings: ReadingSettings) -> Limits:
+        """Return the limits that settings ask for."""
+        return cls(
+            settings.timeout_seconds,
+            settings.memory_mb,
+            settings.max_file_mb,
+            settings.max_text_mb,
+        )
 
 
 def number(value: float) -> str:

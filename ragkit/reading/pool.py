@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
+    from ragkit.reading.ray_pool import RayReaderPool
     from ragkit.settings import ReadingSettings
     from ragkit.types import Reading
 
@@ -84,12 +85,7 @@ class ReaderPool:
     def __init__(
         self, settings: ReadingSettings, post_processor: PostProcessor | None = None
     ) -> None:
-        self._limits = Limits(
-            settings.timeout_seconds,
-            settings.memory_mb,
-            settings.max_file_mb,
-            settings.max_text_mb,
-        )
+        self._limits = Limits.of(settings)
         self._post_processor = post_processor
         self._size = settings.processes or min(os.cpu_count() or 1, _MOST_BY_DEFAULT)
         self._orders: queue.SimpleQueue[_Order | SpreadPages | None] = queue.SimpleQueue()
@@ -234,3 +230,18 @@ class ReaderPool:
                 )
         for order in kept:
             self._orders.put(order)
+
+
+def open_readers(
+    settings: ReadingSettings, post_processor: PostProcessor
+) -> ReaderPool | RayReaderPool:
+    """Return what reads many files: processes of this machine, or those of a cluster.
+
+    Raises:
+        SettingsError: there is no such cluster.
+    """
+    if not settings.ray:
+        return ReaderPool(settings, post_processor)
+    from ragkit.reading.ray_pool import RayReaderPool
+
+    return RayReaderPool(settings, post_processor)

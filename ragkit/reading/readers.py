@@ -34,7 +34,7 @@ def read_file(path: Path, name: str, limits: Limits, runs: Sequence[PageRun] = (
         SkippedError: for files that are not meant to become documents.
         ReadingError: for files that should, but cannot.
     """
-    data = _load(path, limits)
+    data = load(path, limits)
     file_format = sniff(name, data)
     try:
         reading = _read(file_format, data, name, limits, runs)
@@ -66,14 +66,19 @@ def read_pages(path: Path, name: str, limits: Limits, first: int, end: int) -> t
     """
     from ragkit.reading import pdf_contents, pdf_pdfium
 
-    data = _load(path, limits)
+    data = load(path, limits)
     if sniff(name, data) is not Format.PDF:
         return 0, pdf_contents.PageRun()
     return pdf_pdfium.run_of(data, limits, first, end)
 
 
-def _load(path: Path, limits: Limits) -> bytes:
-    """Return the bytes of an ordinary file that is not too large."""
+def load(path: Path, limits: Limits) -> bytes:
+    """Return the bytes of an ordinary file that is not too large.
+
+    Raises:
+        SkippedError: it is none, too large, or empty.
+        ReadingError: it cannot be opened.
+    """
     try:
         status = path.stat()
         if not stat.S_ISREG(status.st_mode):

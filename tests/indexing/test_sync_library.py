@@ -50,7 +50,7 @@ def test_a_second_sync_reads_and_embeds_nothing(filled, folder, monkeypatch):
     def never(*_args, **_more):
         raise AssertionError("no reader may be started")
 
-    monkeypatch.setattr("ragkit.indexing.ingest.ReaderPool", never)
+    monkeypatch.setattr("ragkit.indexing.ingest.open_readers", never)
     monkeypatch.setattr("ragkit.indexing.ingest.hash_file", never)
     job = sync(filled)
     assert job.state is JobState.DONE
