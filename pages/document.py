@@ -121,7 +121,7 @@ def show(library: Library, detail: DocumentDetail, request: Request) -> None:
             place = sheet_tabs.place_in(sheets, found, request.sheet, place, end)
     sheet = next((each for each in reversed(sheets) if each.start <= place), None)
     file = Path(record.root, record.path)
-    is_pdf = record.format == "pdf" and bool(record.pages)
+    is_pdf = record.format == "pdf" and bool(record.pages) and not detail.elsewhere
     rendered, with_chunks = head(detail, request, file, is_pdf, notice)
     as_pages = is_pdf and rendered
     shown = _shown(detail, request, sentence, place, sheet)
@@ -164,8 +164,10 @@ def head(
     notes = [*filter(None, [notice]), *record.warnings]
     if record.reason or record.status is not Status.INDEXED:
         notes.insert(0, record.reason or tables.STATUS_WORDS[record.status])
-    missing = not file.is_file()
-    if missing:
+    missing = bool(detail.elsewhere) or not file.is_file()
+    if detail.elsewhere:
+        notes.insert(0, f"The file is on {detail.elsewhere}. This is its text as indexed there.")
+    elif missing:
         notes.insert(0, "The file is no longer where it was. This is the text as last indexed.")
     buttons = [action("copy-path", "Copy path", data_text=str(file))]
     opens = "" if missing else open_in_os.label_for(str(file))
@@ -228,7 +230,7 @@ def words(detail: DocumentDetail, request: Request, shown: Shown, *, rendered: b
             (start + window.start, end + window.start)
             for start, end in highlight_question(part, request.find)
         ]
-    picture = pictures_of(Path(detail.record.root), detail.record.path)
+    picture = pictures_of(Path(detail.record.root), detail.record.path, here=not detail.elsewhere)
     body = reader.body(
         detail, window, shown.sentence or passage, spans, rendered=rendered, picture=picture
     )

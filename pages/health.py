@@ -77,12 +77,16 @@ def closer(library: Library) -> None:
             help="Reads the whole library: every text, vector and word.",
         )
         compact = st.button("Compact", key="compact-now", type="tertiary")
-        backup = st.button("Back up now", key="backup-now", type="tertiary")
+        # What lies on a server is copied there.
+        backup = not library.paths.machine and st.button(
+            "Back up now", key="backup-now", type="tertiary"
+        )
     if compact:
         ask(library, "compact")
     if backup:
         ask(library, "backup")
-    st.html(health_view.backups_list(library.health.backups()))
+    if not library.paths.machine:
+        st.html(health_view.backups_list(library.health.backups()))
     if verify:
         with st.spinner("Reading the whole library …"):
             st.session_state[_VERIFIED] = library.health.verify()

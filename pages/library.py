@@ -85,7 +85,7 @@ def sources(library: Library, collection: str) -> None:
         st.html('<p class="rk-soft">No folders yet. Add one above, or drop files.</p>')
     for source in folders:
         with st.container(key=f"source-{source.id}"):
-            st.html(tables.source_html(source))
+            st.html(tables.source_html(source, library.sources.elsewhere(source)))
             if source.state == "held":
                 st.button(
                     "Remove them", key=f"gone-{source.id}",

@@ -209,6 +209,11 @@ class Collections:
             raise NotFoundError(f"There is no source {source_id}.", "It may have been deleted.")
         return SourceRecord(*row)
 
+    def machine_of(self, source_id: int) -> str:
+        """Return which machine reads a source; empty for any."""
+        row = self._connections.row("SELECT machine FROM sources WHERE id = ?", (source_id,))
+        return str(row[0]) if row else ""
+
     def ensure_source(
         self, collection_id: int, kind: str, root: str, machine: str = ""
     ) -> SourceRecord:

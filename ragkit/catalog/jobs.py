@@ -230,6 +230,13 @@ class Jobs:
         """Return the last signs of life of the other machines' workers."""
         return [one for one in self.workers() if one.machine != self.machine]
 
+    def host_of(self, machine: str) -> str:
+        """Return the name of another machine; empty for this one, or for any."""
+        if machine in ("", self.machine):
+            return ""
+        known = next((one for one in self.others() if one.machine == machine), None)
+        return str(known.notes.get("host", "")) if known else "another machine"
+
     def workers(self) -> list[WorkerRecord]:
         """Return the last sign of life of each machine's worker."""
         rows = self._connections.rows(

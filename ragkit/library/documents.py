@@ -127,6 +127,10 @@ class SourceService:
             arguments["accept_removals"] = True
         return self._catalog.jobs.add("sync", **arguments)
 
+    def elsewhere(self, source: SourceRecord) -> str:
+        """Return the name of the other machine that alone reads a source; empty for none."""
+        return self._catalog.jobs.host_of(source.machine)
+
     def place_of(self, path: Path | str, collection: str | None = None) -> tuple[int, str]:
         """Return the source that a folder or file lies in, and its path there ("": all of it).
 
@@ -151,12 +155,16 @@ class SourceService:
 
 @dataclass(frozen=True, slots=True)
 class DocumentDetail:
-    """A whole document as it is indexed."""
+    """A whole document as it is indexed.
+
+    ``elsewhere`` names the machine that has its file, if that is another one.
+    """
 
     record: DocumentRecord
     text: str
     sections: list[Section]
     chunks: list[ChunkRecord]
+    elsewhere: str = ""
 
 
 class DocumentService:
@@ -228,11 +236,13 @@ class DocumentService:
         """
         documents = self._catalog.documents
         with self._catalog.connections.read():
+            record = documents.get(document_id)
             return DocumentDetail(
-                documents.get(document_id),
+                record,
                 documents.text(document_id),
                 documents.sections(document_id),
                 documents.chunks(document_id),
+                self._catalog.jobs.host_of(self._catalog.collections.machine_of(record.source_id)),
             )
 
     def passage(self, document_id: int, start: int = 0, end: int | None = None) -> Passage:

@@ -9,6 +9,7 @@ import pytest
 
 import ragkit
 from ragkit.errors import LibraryError, SettingsError, SourceError
+from ragkit.health.findings import Depth
 from ragkit.paths import LibraryPaths
 
 QUESTION = "which bird sings at night"
@@ -139,5 +140,44 @@ def test_a_job_about_files_elsewhere_waits_for_the_machine_that_has_them(databas
         left = other.jobs.open()
         assert [job.arguments for job in left] == [{"source_id": source.id}]
         assert one.jobs.wait(left[0].id).message.startswith("3 indexed")
+        one.catalog.jobs.heartbeat(1, 1.0, "idle", {"host": "attic"})
+        document = other.documents.list()[0].id
+        assert other.documents.get(document).elsewhere == "attic"
+        assert other.sources.elsewhere(other.sources.list()[0]) == "attic"
+        assert one.documents.get(document).elsewhere == ""
+        assert one.sources.elsewhere(source) == ""
         note = json.loads(other.paths.server.read_text("utf-8"))
         assert note["id"] == other.paths.machine != one.paths.machine
+
+
+def test_what_stood_in_the_way_of_a_file_is_said_of_a_server(database, birds, tmp_path):
+    with ragkit.open(tmp_path / "one", create=True, backend=database) as one:
+        _index(one, birds)
+        findings = {finding.name: finding for finding in one.health.check(Depth.CHECK)}
+        assert "pg_dump" in findings["backups"].sentence
+        assert findings["machines"].sentence.startswith("The library lies on postgresql://127")
+        assert all(finding.ok for finding in findings.values())
+        with pytest.raises(LibraryError, match="not copied by ragkit"):
+            one.export(tmp_path / "archive.zip")
+        other = ragkit.open(tmp_path / "other", backend=database)
+        other.catalog.jobs.heartbeat(1, 1.0, "idle", {"host": "attic", "folder": "/there"})
+        findings = [finding.sentence for finding in one.health.check()]
+        assert "Another worker is idle: attic, /there." in findings
+        other.close()
+
+
+def test_the_same_batch_stored_again_changes_nothing(database, birds, tmp_path):
+    with ragkit.open(tmp_path / "one", create=True, backend=database) as library:
+        _index(library, birds)
+        expected = _found(library)
+        entries = library.documents.counts().entries
+        for _ in range(2):
+            library.jobs.wait(library.sources.sync(reread=True))
+            counts = library.documents.counts()
+            assert (counts.documents, counts.entries) == (3, entries)
+            assert _found(library) == expected
+        vectors = library.catalog.connections.column("SELECT COUNT(*) FROM vectors")[0]
+        texts = library.catalog.connections.column("SELECT COUNT(DISTINCT text_hash) FROM entries")[
+            0
+        ]
+        assert vectors == texts

@@ -65,7 +65,10 @@ def label_for(file: str) -> str:
 def launch(library: Library, document_id: int) -> None:
     """Open a document's file, or show in a toast why that is not possible."""
     try:
-        record = library.documents.get(document_id).record
+        detail = library.documents.get(document_id)
+        if detail.elsewhere:
+            raise SourceError(f"The file is on {detail.elsewhere}.")
+        record = detail.record
         open_file(Path(record.root, record.path))
     except RagkitError as error:
         st.toast(str(error))

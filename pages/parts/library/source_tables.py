@@ -136,14 +136,15 @@ def checked(at: float | None) -> str:
     return "not checked yet" if at is None else f"last checked {ago(at)}"
 
 
-def source_html(source: SourceRecord) -> str:
-    """Return a source with its state in words."""
+def source_html(source: SourceRecord, elsewhere: str = "") -> str:
+    """Return a source with its state in words, and the other machine that alone reads it."""
     title = "Uploads" if source.kind == "uploads" else source.root
     state = _SOURCE_STATES.get(source.state, source.state)
     parts = [plural(source.documents, "document")]
     if source.failed:
         parts.append(f'<span class="rk-error-text">{number(source.failed)} failed</span>')
     parts += [text(state)] if state else []
+    parts += [f"on {name(elsewhere)}"] if elsewhere else []
     parts.append(checked(source.scanned_at))
     reason = f'<p class="rk-notice rk-warn">{text(source.reason)}</p>' if source.reason else ""
     return (

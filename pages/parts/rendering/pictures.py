@@ -19,13 +19,14 @@ _TYPES = {"PNG": "png", "JPEG": "jpeg", "GIF": "gif", "WEBP": "webp"}
 _SUFFIXES = (".png", ".jpg", ".jpeg", ".gif", ".webp")
 
 
-def pictures_of(root: Path, path: str) -> Picture:
+def pictures_of(root: Path, path: str, *, here: bool = True) -> Picture:
     """Return a function that finds pictures of the document ``path`` in the folder ``root``.
 
+    ``here``: the folder is this machine's, not another's that has the same name.
     It takes an address as the document gives it, and returns a ``data:`` address, or ``None``
     where there is no such picture, or too much of them already.
     """
-    left = [_MOST_PICTURES, _MOST_TOGETHER]
+    left = [_MOST_PICTURES if here else 0, _MOST_TOGETHER]
 
     def picture(url: str) -> str | None:
         file = _inside(root, path, url)
