@@ -86,7 +86,8 @@ def rebuild_indexes(writer: Writer, arguments: Mapping[str, Any], reporter: Repo
         writer.indexes.rebuild(collection)
         for level, folder in folders.items():
             count = _prune(writer, collection, level)
-            if count and generations(folder)[-1:] == before[level]:
+            in_files = not writer.settings.index.server
+            if count and in_files and generations(folder)[-1:] == before[level]:
                 raise LibraryError(
                     f'The index of "{collection.name}" could not be written.',
                     "Check the free disk space and the log.",

@@ -165,6 +165,8 @@ class QdrantBackend:
             empty = EntryRows.empty(self._embedder.dimensions)
             first = next(snapshot.rows.slices, empty)
             points = Points(self._server, name, owner, new_holding(first))
+            # Whoever comes after a writer that was killed goes on with what it began.
+            points.note()
             index = QdrantIndex(points, self._embedder.dimensions)
             return index.changed(chain([first], snapshot.rows.slices), (), snapshot.version)
 

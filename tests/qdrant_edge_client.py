@@ -11,6 +11,8 @@ import tempfile
 import uuid
 import weakref
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -87,6 +89,16 @@ class EdgeClient:
             for shard in shards:
                 shard.close()
         self._open = {}
+
+    def shards_with(self, key: str, start: str) -> set[int]:
+        """Which shards have points with a value of a key that starts like this."""
+        asked = edge.ScrollRequest(limit=100_000, with_payload=[key])
+        return {
+            number
+            for shards in self._open.values()
+            for number, shard in enumerate(shards)
+            if any(one.payload.get(key, "").startswith(start) for one in shard.scroll(asked)[0])
+        }
 
     def optimize(self) -> None:
         """Have segments merged and graphs built, as a server does by itself."""
@@ -238,6 +250,13 @@ def _condition(one: Any) -> Any:
     if isinstance(match, models.MatchAny):
         return edge.FieldCondition(one.key, match=edge.MatchAny(list(match.any)))
     return edge.FieldCondition(one.key, match=edge.MatchValue(match.value))
+
+
+@contextmanager
+def memory_folder(folder: Path) -> Iterator[Path]:
+    """A folder in memory where that can be, or the given one."""
+    with tempfile.TemporaryDirectory(dir=_MEMORY if _MEMORY.is_dir() else folder) as name:
+        yield Path(name)
 
 
 def edge_client(folder: Path, shards: int = 1, *, hashed: bool = False) -> EdgeClient:
