@@ -27,6 +27,7 @@ from ragkit.catalog.copies import (
     write_copy,
 )
 from ragkit.catalog.integrity import move_uploads
+from ragkit.catalog.machine import refuse_other_place
 from ragkit.catalog.salvage import SavedTable, salvage
 from ragkit.errors import CatalogError, LibraryError, RagkitError
 from ragkit.formatting import megabytes, plural
@@ -202,6 +203,7 @@ def _changing(paths: LibraryPaths, role: str) -> Iterator[Path]:
         raise LibraryError(
             f"There is no library in {paths.root}.", "Choose another with --library."
         )
+    refuse_other_place(paths, on_server=False)
     paths.create()
     try:
         with (

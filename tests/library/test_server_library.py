@@ -10,6 +10,7 @@ import pytest
 import ragkit
 from ragkit.errors import LibraryError, SettingsError, SourceError
 from ragkit.health.findings import Depth
+from ragkit.health.recovery import recover
 from ragkit.paths import LibraryPaths
 
 QUESTION = "which bird sings at night"
@@ -86,6 +87,9 @@ def test_a_folder_serves_one_library_and_says_which(database, postgres, birds, t
         machine = library.paths.machine
     with pytest.raises(LibraryError, match="belongs to the library at postgresql://127"):
         ragkit.open(tmp_path / "folder", create=True)
+    with pytest.raises(LibraryError, match="belongs to the library at postgresql://127"):
+        recover(LibraryPaths(tmp_path / "folder"))
+    assert not LibraryPaths(tmp_path / "folder").catalog.exists()
     # Its files would be taken for the other library's.
     with ragkit.open(tmp_path / "folder", backend=database) as library:
         assert library.paths.machine == machine == uploads.machine

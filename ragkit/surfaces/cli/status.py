@@ -40,7 +40,9 @@ def status(
             f"{source.documents} documents){note}"
         )
     console.put(f"Writing    {'yes' if worker.running else 'no'}")
-    console.put(f"Backups    {describe(opened.health.backups())}")
+    machine = opened.paths.machine
+    kept = "Made where the server runs." if machine else describe(opened.health.backups())
+    console.put(f"Backups    {kept}")
     console.put(*_background(opened, contexts))
 
 
