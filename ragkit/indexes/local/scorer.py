@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragkit.indexes.bm25 import BM25F_PARAMETERS, Bm25Parameters, Totals, mixed, norms_of
+from ragkit.indexes.local.segment import FieldWeights
 from ragkit.indexes.rows import Bools, Ids, positions_in
 from ragkit.types import Field
 
@@ -36,7 +37,7 @@ class BM25Scorer:
 
     def __init__(self, index: CollectionIndex) -> None:
         self._index = index
-        self._by_weights: dict[tuple[tuple[Field, float], ...], BM25F] = {}
+        self._by_weights: dict[FieldWeights, BM25F] = {}
 
     def scores(
         self, query: Sequence[int], field_weights: Mapping[Field, float], among: EntryMask | None
@@ -154,16 +155,14 @@ class BM25F:
     def __init__(
         self,
         index: CollectionIndex,
-        weights: Sequence[tuple[Field, float]],
+        weights: FieldWeights,
         parameters: Bm25Parameters = BM25F_PARAMETERS,
     ) -> None:
         """Take how much a token counts in each field."""
         self._index = index
         self._weights = weights
-        base, delta = np.zeros(len(index.base)), np.zeros(len(index.delta))
+        base, delta = index.base.weighted_lengths(weights), np.zeros(len(index.delta))
         for field, weight in weights:
-            if field in index.base.keywords:
-                base += weight * index.base.keywords[field].column.lengths
             if field in index.delta.rows.tokens:
                 delta += weight * index.delta.rows.tokens[field].lengths
         self._has_tokens = (base > 0) & index.alive, delta > 0

@@ -9,6 +9,7 @@ import json
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +30,9 @@ FOUND = "found"
 
 FIELDS = "fields.json"
 _ROW_BITS = np.uint64(32)
+
+FieldWeights: TypeAlias = tuple[tuple[Field, float], ...]
+"""How much a token counts in each field."""
 
 
 def file_of_vectors(names: Container[str]) -> str:
@@ -54,6 +58,7 @@ class Segment:
     vectors: ChunkVectors
     keywords: Mapping[Field, KeywordIndex]
     parameters: Bm25Parameters
+    _lengths: dict[FieldWeights, NDArray[np.float64]] = field(default_factory=dict)
 
     @classmethod
     def build(
@@ -95,6 +100,16 @@ class Segment:
             self.vectors.has_vector[here],
             {name: index.column.part(here) for name, index in self.keywords.items()},
         )
+
+    def weighted_lengths(self, weights: FieldWeights) -> NDArray[np.float64]:
+        """Return how many tokens each row has (n,), weighted by field; computed once."""
+        if weights not in self._lengths:
+            lengths = np.zeros(len(self))
+            for name, weight in weights:
+                if name in self.keywords:
+                    lengths += weight * self.keywords[name].column.lengths
+            self._lengths[weights] = lengths
+        return self._lengths[weights]
 
     def size(self, codes: Sequence[int], fields: Container[Field], alive: Bools) -> int:
         """Return how many bytes the live vectors of levels and the tokens of fields take."""
