@@ -93,7 +93,7 @@ class Ingest:
         self._is_ready = lambda: not importing.is_alive()
         sizes = chunk_settings(self._writer.settings, self._collection).model_dump()
         processor = PostProcessor(build_processor, sizes)
-        with open_readers(self._writer.settings.reading, processor) as pool:
+        with open_readers(self._writer.settings.reading, processor, len(files)) as pool:
             for batch in self._batches(pool.read(self._tasks(files, again))):
                 self._write(batch)
                 self._save_as_it_grows()

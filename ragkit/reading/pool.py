@@ -26,6 +26,9 @@ _MOST_BY_DEFAULT = 4
 _LARGE = 500_000
 """Bytes of a PDF whose pages are worth spreading over processes."""
 
+WORTH_JOINING = 20
+"""Fewer files are read here even where there is a cluster: joining it takes seconds."""
+
 _AHEAD = 4
 """Tasks taken from the caller ahead of those being read, for each process."""
 
@@ -233,14 +236,14 @@ class ReaderPool:
 
 
 def open_readers(
-    settings: ReadingSettings, post_processor: PostProcessor
+    settings: ReadingSettings, post_processor: PostProcessor, files: int
 ) -> ReaderPool | RayReaderPool:
-    """Return what reads many files: processes of this machine, or those of a cluster.
+    """Return what reads so many files: processes of this machine, or for many those of a cluster.
 
     Raises:
         SettingsError: there is no such cluster.
     """
-    if not settings.ray:
+    if not settings.ray or files < WORTH_JOINING:
         return ReaderPool(settings, post_processor)
     from ragkit.reading.ray_pool import RayReaderPool
 

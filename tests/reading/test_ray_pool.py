@@ -78,6 +78,14 @@ def cluster(tmp_path_factory):
     os.environ.update(before)
 
 
+def strangers(notes):
+    """What was asked for that is not on this machine, whose processes use its own address."""
+    import ray
+
+    own = ray.util.get_node_ip_address()
+    return [one for one in network_watch.strangers(notes) if one[1] != own]
+
+
 def plain(outcome):
     """What has to be equal, wherever a file is read."""
     made = {name: value for name, value in outcome.made.items() if name != "pid"}
@@ -96,7 +104,7 @@ def test_it_reads_what_the_pool_reads(cluster, tmp_path):
     tasks.append(ReadTask(len(tasks), tmp_path / "gone.txt", "gone.txt"))
     with ReaderPool(settings(), PROCESSOR) as pool:
         expected = {key: plain(one) for key, one in outcomes(pool, tasks).items()}
-    with open_readers(settings(), PROCESSOR) as pool:
+    with open_readers(settings(), PROCESSOR, 20) as pool:
         assert isinstance(pool, RayReaderPool)
         found = outcomes(pool, tasks)
     assert {key: plain(one) for key, one in found.items()} == expected
@@ -107,10 +115,17 @@ def test_it_reads_what_the_pool_reads(cluster, tmp_path):
     assert len(again & {one.made["pid"] for one in found.values() if one.made}) >= 1
 
 
+def test_few_files_are_read_here(monkeypatch):
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with open_readers(settings(), PROCESSOR, 19) as pool:
+        assert isinstance(pool, ReaderPool)
+
+
 def test_a_folder_that_a_cluster_reads_is_indexed_alike(cluster, tmp_path):
     folder = tmp_path / "files"
     folder.mkdir()
-    tasks_of(folder, "one of them", "two of them", "")
+    texts = ["", *(f"one of them is {number}" for number in range(20))]
+    tasks_of(folder, *texts)
     found = []
     for name, ray in (("here", ""), ("there", "any:1")):
         wanted = load_settings(library=tmp_path / name, reading={"ray": ray})
@@ -121,7 +136,7 @@ def test_a_folder_that_a_cluster_reads_is_indexed_alike(cluster, tmp_path):
                 (one.path, one.status, one.reason, one.hash, one.chunks, one.title)
                 for one in library.documents.list()
             ])  # fmt: skip
-            assert (report.indexed, report.skipped) == (2, 1)
+            assert (report.indexed, report.skipped) == (20, 1)
     assert found[0] == found[1]
 
 
@@ -174,11 +189,8 @@ def test_another_version_of_ragkit_is_not_read_with(cluster, tmp_path, monkeypat
 
 
 def test_nothing_of_ray_leaves_the_machine(cluster):
-    import ray
-
-    own = ray.util.get_node_ip_address()
     assert network_watch.asked(cluster)
-    assert [one for one in network_watch.strangers(cluster) if one[1] != own] == []
+    assert strangers(cluster) == []
     said = (ROOT / "docs" / "scaling.md").read_text("utf-8")
     assert [f"{name}={value}" in said for name, value in QUIET.items()] == [True] * 3
 
@@ -199,7 +211,7 @@ def test_without_ray_the_extra_is_named(monkeypatch):
     monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "1")
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(SettingsError, match="Ray is not installed") as raised:
-        open_readers(settings(), PROCESSOR)
+        open_readers(settings(), PROCESSOR, 20)
     assert 'pip install "ragkit-search[ray]"' in raised.value.cure
     assert os.environ["RAY_USAGE_STATS_ENABLED"] == "0"
 
@@ -232,16 +244,25 @@ _LOSES_A_MACHINE = """
 
 @pytest.mark.slow
 def test_what_a_killed_machine_was_reading_is_read_elsewhere(tmp_path):
-    tasks_of(tmp_path, *[f"{'word ' * number} sleep" for number in range(30)])
+    folder, notes = tmp_path / "files", tmp_path / "watch"
+    folder.mkdir()
+    tasks_of(folder, *[f"{'word ' * number} sleep" for number in range(30)])
+    environment = {
+        **os.environ,
+        **QUIET,
+        "PYTHONPATH": f"{ROOT}{os.pathsep}{Path(__file__).parent}",
+    }
     run = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(_LOSES_A_MACHINE), str(tmp_path)],
-        env={**os.environ, **QUIET, "PYTHONPATH": f"{ROOT}{os.pathsep}{Path(__file__).parent}"},
+        [sys.executable, "-c", textwrap.dedent(_LOSES_A_MACHINE), str(folder)],
+        env=network_watch.watching(environment, notes),
         capture_output=True, text=True, timeout=240,
     )  # fmt: skip
     assert run.returncode == 0, run.stderr[-2000:]
     found = json.loads(run.stdout.strip().splitlines()[-1])
-    names = sorted(one.name for one in tmp_path.iterdir())
+    names = sorted(one.name for one in folder.iterdir())
     words = {at: int(name.removesuffix(".txt")) + 1 for at, name in enumerate(names)}
     assert {key: count for key, count, _ in found} == words
     assert len(found) == 30
     assert {error for *_, error in found} == {"None"}
+    # The process that joined is among those that are watched here.
+    assert strangers(notes) == []
