@@ -399,7 +399,7 @@ def graphs(case: Case) -> Figures:
     }
     return {
         "graphs_built": built,
-        "graph_cpu_s": took,
+        "graph_cpu_s": max(0.0, took),
         "exact_ms": found[IndexMode.EXACT],
         "auto_ms": found[IndexMode.AUTO],
         "auto_to_exact": found[IndexMode.AUTO] / found[IndexMode.EXACT],
