@@ -84,7 +84,7 @@ class PostgresConnections:
         self._idle: deque[_Psycopg] = deque()
         self._places = threading.BoundedSemaphore(_MOST_CONNECTIONS)
         self._guard = threading.Lock()
-        self._closed = False
+        self._closed = self._answered = False
         try:
             self._begin(create=create)
         except BaseException:
@@ -136,7 +136,7 @@ class PostgresConnections:
             except (psycopg.OperationalError, psycopg.InterfaceError) as error:
                 found = no_server(self.address, error)
                 # At first somebody looks at the screen, and the address may be wrong.
-                if not hasattr(self, "_answered") or time.monotonic() > deadline:
+                if not self._answered or time.monotonic() > deadline:
                     raise found from None
             time.sleep(0.1)
 
