@@ -11,7 +11,7 @@ from ragkit.catalog.collections import Collections
 from ragkit.catalog.connection import Connections, id_list
 from ragkit.catalog.entry_rows import AT_LEVELS, rows_in_slices
 from ragkit.catalog.lineage import holds
-from ragkit.catalog.marker import META_KEY
+from ragkit.catalog.marker import META_KEY, identity_of
 from ragkit.catalog.vocabulary import Vocabulary
 from ragkit.errors import IndexCorruptError
 from ragkit.types import LEVEL_CODES, BlockKind, InnerBlock, Level, Version
@@ -105,7 +105,10 @@ class Entries:
     def library(self) -> str:
         """Return the identity of the library (``EntrySource``)."""
         row = self._connections.row("SELECT value FROM meta WHERE key = ?", (META_KEY,))
-        return str(json.loads(row[0])["identity"]) if row else "unnamed"
+        if row:
+            return str(json.loads(row[0])["identity"])
+        with self._connections.write() as connection:
+            return identity_of(connection)
 
     def version(self, collection_id: int) -> Version:
         """Return the version of a collection; cheap enough for every search."""

@@ -20,6 +20,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from ragkit.indexes.qdrant.server import LEAST_VERSION
+
 ROOT = Path(__file__).resolve().parents[2]
 DOCKERFILE = ROOT / "Dockerfile"
 
@@ -178,3 +180,23 @@ def test_compose_publishes_on_loopback_and_mounts_documents_to_read():
     assert ollama["environment"] == {"OLLAMA_NO_CLOUD": "1"}
     assert ollama["healthcheck"]["test"] == ["CMD", "ollama", "list"]
     assert set(composed["volumes"]) == {"library", "models"}
+
+
+def test_three_nodes_of_qdrant_are_reached_from_this_machine_alone():
+    composed = yaml.safe_load((ROOT / "compose.qdrant.yaml").read_text("utf-8"))
+    nodes = composed["services"]
+    assert len(nodes) == 3
+    ports = [port for node in nodes.values() for port in node.get("ports", [])]
+    assert ports == ["127.0.0.1:6333:6333"]
+    assert composed["networks"]["nodes"] == {"internal": True}
+    for name, node in nodes.items():
+        image, _, version = node["image"].rpartition(":v")
+        assert image == "qdrant/qdrant"
+        assert tuple(map(int, version.split(".")))[:2] >= LEAST_VERSION
+        assert node["volumes"] == [f"{name}:/qdrant/storage"]
+        assert name in composed["volumes"]
+        assert node["environment"]["QDRANT__SERVICE__API_KEY"].startswith("${QDRANT_KEY:?")
+        assert node["environment"]["QDRANT__TELEMETRY_DISABLED"] == "true"
+        joins = "--bootstrap" in node["command"]
+        assert joins == (name != "first")
+        assert f"http://{name}:6335" in node["command"]
