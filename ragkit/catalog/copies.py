@@ -201,6 +201,9 @@ def _unwritable(file: Path, error: OSError) -> CatalogError:
     )
 
 
+BACKUPS_OF_SERVER = "Backups of the catalog are made where its server runs (pg_dump)."
+
+
 def describe(kept: Sequence[Backup]) -> str:
     """Return in a sentence how many backups there are, their size, and when the last was made."""
     if not kept:

@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 from ragkit.catalog import Catalog
 from ragkit.catalog.background_state import read_embedder_state
-from ragkit.catalog.copies import backup_is_due, backups, describe
+from ragkit.catalog.copies import BACKUPS_OF_SERVER, backup_is_due, backups, describe
 from ragkit.catalog.records import CollectionRecord
 from ragkit.errors import RagkitError
 from ragkit.formatting import megabytes, plural
@@ -305,8 +305,7 @@ def _uploads(parts: Parts) -> Iterator[Finding]:
 
 def _backups(parts: Parts) -> Iterator[Finding]:
     if parts.catalog.connections.file is None:
-        text = "Backups of the catalog are made where its server runs (pg_dump)."
-        yield Finding("backups", True, text)
+        yield Finding("backups", True, BACKUPS_OF_SERVER)
         return
     kept = backups(parts.paths)
     wanted = parts.catalog.documents.counts().documents and backup_is_due(parts.paths)

@@ -208,11 +208,16 @@ class HealthService:
             return self._catalog.jobs.add("retry", document_ids=self._catalog.retries.failed())
         return self._catalog.jobs.add(name) if name in FIXES else None
 
+    @property
+    def server(self) -> str:
+        """The address of the server that the library lies on, without a password; or empty."""
+        return self._catalog.connections.server
+
     def backups(self) -> list[Backup]:
-        """Return the backups of the catalog, the newest first."""
+        """Return the backups of the catalog, the newest first; a server makes its own."""
         from ragkit.catalog.copies import backups
 
-        return backups(self._paths)
+        return [] if self.server else backups(self._paths)
 
     def read_what_is_lost(self) -> None:
         """Have the next sync read documents again of which something could not be saved."""

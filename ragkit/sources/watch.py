@@ -222,9 +222,12 @@ class FolderWatcher:
         added = [folder for path, folder in folders.items() if path not in self._folders]
         for folder in dropped:
             self._unschedule(folder)
+        sources: dict[Path, set[int]] = {path: set() for path in folders}
+        for source_id, path in paths.items():
+            sources[path].add(source_id)
         with self._wake:
             for path, folder in folders.items():
-                folder.sources = {source_id for source_id, place in paths.items() if place == path}
+                folder.sources = sources[path]
             self._folders = folders
             self._places = {source_id: folders[path] for source_id, path in paths.items()}
         for folder in added:

@@ -21,6 +21,7 @@ def status_as_json(library: Library, collection: str | None = None) -> dict[str,
     contexts = library.contexts.status(collection)
     return {
         "library": str(library.paths.root),
+        "server": library.health.server,
         "documents": counts.documents,
         "indexed": counts.indexed,
         "pending": counts.pending,

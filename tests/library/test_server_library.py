@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
+import sys
 
 import pytest
 
@@ -12,6 +14,7 @@ from ragkit.errors import LibraryError, SettingsError, SourceError
 from ragkit.health.findings import Depth
 from ragkit.health.recovery import recover
 from ragkit.paths import LibraryPaths
+from ragkit.surfaces.render_status import status_as_json
 
 QUESTION = "which bird sings at night"
 
@@ -185,3 +188,19 @@ def test_the_same_batch_stored_again_changes_nothing(database, birds, tmp_path):
             0
         ]
         assert vectors == texts
+
+
+def test_status_says_where_the_library_lies_and_who_makes_its_backups(database, birds, tmp_path):
+    with ragkit.open(tmp_path / "one", create=True, backend=database) as library:
+        _index(library, birds)
+        address = library.health.server
+        assert library.health.backups() == []
+        assert status_as_json(library)["server"] == address
+    assert address == f"postgresql://127.0.0.1/{database.rpartition('/')[2]}"
+    command = [sys.executable, "-m", "ragkit", "status", "--backend", database]
+    done = subprocess.run(
+        [*command, "--library", tmp_path / "one"], capture_output=True, text=True, check=True
+    )
+    lines = done.stdout.splitlines()
+    assert f"Server     {address}" in lines
+    assert "Backups    Backups of the catalog are made where its server runs (pg_dump)." in lines

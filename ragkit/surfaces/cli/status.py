@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ragkit.catalog.background_state import BackfillState
-from ragkit.catalog.copies import describe
+from ragkit.catalog.copies import BACKUPS_OF_SERVER, describe
 from ragkit.formatting import plural
 from ragkit.library import Library
 from ragkit.models.factory import is_brought
@@ -29,6 +29,8 @@ def status(
     worker = opened.worker.state()
     contexts = opened.contexts.status(collection)
     console.put(f"Library    {opened.paths.root}")
+    if server := opened.health.server:
+        console.put(f"Server     {server}")
     console.put(
         f"Documents  {counts.indexed} indexed, {counts.pending} pending, "
         f"{counts.skipped} skipped, {counts.failed} failed; {counts.chunks} chunks"
@@ -40,9 +42,7 @@ def status(
             f"{source.documents} documents){note}"
         )
     console.put(f"Writing    {'yes' if worker.running else 'no'}")
-    machine = opened.paths.machine
-    kept = "Made where the server runs." if machine else describe(opened.health.backups())
-    console.put(f"Backups    {kept}")
+    console.put(f"Backups    {BACKUPS_OF_SERVER if server else describe(opened.health.backups())}")
     console.put(*_background(opened, contexts))
 
 

@@ -37,7 +37,7 @@ JUDGMENT = {
     "grade": "integer", "span": "object?",
 }  # fmt: skip
 STATUS = {
-    "library": "string", "documents": "integer", "indexed": "integer", "pending": "integer",
-    "skipped": "integer", "failed": "integer", "chunks": "integer", "collections": "array",
-    "sources": "array", "contexts": "object", "writing": "boolean",
+    "library": "string", "server": "string", "documents": "integer", "indexed": "integer",
+    "pending": "integer", "skipped": "integer", "failed": "integer", "chunks": "integer",
+    "collections": "array", "sources": "array", "contexts": "object", "writing": "boolean",
 }  # fmt: skip
