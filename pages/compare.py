@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import streamlit as st
 
-from pages.parts.common import browser, frame, judging, markup, state
+from pages.parts.common import browser, collection_picker, frame, judging, markup, state
 from pages.parts.common.markup import action, plural, text
 from pages.parts.compare import comparison as comparing
 from ragkit.answering.excerpts import Excerpt
@@ -95,16 +95,13 @@ def remember(columns: list[SearchConfig]) -> None:
 
 def choose_collection(library: Library) -> str:
     """Draw the choice of a collection, the presets and blind voting; return the collection."""
-    usual = library.settings.collection
-    collections = [*library.collections.names()] or [usual]
+    chosen = next(iter(library.collections.names(limit=1)), library.settings.collection)
     with st.container(key="compare-controls", horizontal=True, vertical_alignment="center"):
-        chosen = usual
-        if len(collections) > 1:
-            active = st.session_state.get(state.COLLECTION, chosen)
-            chosen = frame.collection_picker(
-                collections, "cmp_collection", active, collections[0],
-                label_visibility="collapsed", width=170,
-            )  # fmt: skip
+        if library.collections.count() > 1:
+            active = st.session_state.get(state.COLLECTION, library.settings.collection)
+            chosen = collection_picker.draw(
+                library, "cmp_collection", active, label_visibility="collapsed", width=170
+            )
         st.selectbox(
             "Preset",
             list(comparing.PRESETS),
@@ -120,7 +117,7 @@ def choose_collection(library: Library) -> str:
             key=_BLIND,
             help="Columns are shuffled and their settings hidden until you vote.",
         )
-    return chosen if chosen in collections else collections[0]
+    return chosen
 
 
 def _preset() -> None:

@@ -7,7 +7,7 @@ from functools import partial
 
 import streamlit as st
 
-from pages.parts.common import browser, frame, markup, state
+from pages.parts.common import browser, collection_picker, frame, markup, state
 from pages.parts.evaluate import ablation_part, charts, from_searches, set_forms
 from pages.parts.evaluate import evaluation_html as evaluating
 from pages.parts.evaluate.running import in_progress, moved_on, runs_of
@@ -69,11 +69,10 @@ def nothing_rated() -> None:
 
 def choose_collection(library: Library) -> str:
     """Return the collection to measure; a choice is drawn only where there are several."""
-    names = [*library.collections.names()] or [library.settings.collection]
-    if len(names) == 1:
-        return names[0]
+    if library.collections.count() < 2:
+        return next(iter(library.collections.names(limit=1)), library.settings.collection)
     active = st.session_state.get(state.COLLECTION, library.settings.collection)
-    return frame.collection_picker(names, _COLLECTION, active, names[0], width=240)
+    return collection_picker.draw(library, _COLLECTION, active, width=240)
 
 
 def controls(library: Library, collection: str, sets: Mapping[str, tuple[int, int]]) -> str:

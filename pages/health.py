@@ -16,7 +16,7 @@ from ragkit.library import Library
 from ragkit.library.search_figures import figures
 
 _VERIFIED, _SEEN = "health_verified", "health_seen"
-_JOBS = 15
+_JOBS, _MOST_CONCERNS = 15, 20
 _SEARCH_DAYS = 30
 
 
@@ -63,7 +63,7 @@ def glance(library: Library) -> None:
     """Draw the quick checks."""
     findings = library.health.check(Depth.GLANCE)
     show(library, findings, "now")
-    if not library.sources.list():
+    if not library.sources.any():
         st.html(markup.state("The library is empty", "Add a folder on the Library page."))
     st.html(health_view.readers(library.settings.server))
 
@@ -117,9 +117,12 @@ def show(library: Library, findings: Sequence[Finding], key: str) -> None:
         st.html(health_view.headline(findings), width="content")
         for finding in concerns[:1]:
             _fix(library, finding, key, offered)
-    for finding in concerns:
+    for finding in concerns[:_MOST_CONCERNS]:
         st.html(health_view.line(finding))
         _fix(library, finding, key, offered)
+    more = len(concerns) - _MOST_CONCERNS
+    if more > 0:
+        st.html(f'<p class="rk-soft">and {markup.plural(more, "other")}</p>')
     st.html(health_view.folded(rest))
 
 

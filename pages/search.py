@@ -76,7 +76,7 @@ def question_and_answer() -> None:
     elif counts.documents and question.strip():
         results(library, question, choices)
     else:
-        home.draw(library, choices.options.collections)
+        home.draw(library, choices.options.collections, counts.documents)
 
 
 def results(library: Library, question: str, choices: controls.Controls) -> None:

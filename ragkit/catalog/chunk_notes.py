@@ -216,6 +216,11 @@ def _chunks_query(column: str, collection_id: int, one: NoteCondition) -> tuple[
     return " UNION ALL ".join(queries), values
 
 
+def of_collection(column: str, collection_id: int | None) -> tuple[str, list[Any]]:
+    """Return the condition that something is of a collection, or of any, and its parameters."""
+    return ("1 = 1", []) if collection_id is None else (f"{column} = ?", [collection_id])
+
+
 class NoteQueries:
     """Queries about what contexts note of the chunks of a collection."""
 
@@ -274,18 +279,20 @@ class NoteQueries:
                 )
         return np.unique(np.array(ids, np.int64))
 
-    def has_few_topics(self, collection_id: int) -> bool:
-        """Return whether contexts name so few topics that one can choose from them."""
+    def has_few_topics(self, collection_id: int | None) -> bool:
+        """Return whether contexts name so few topics that one can choose; never those of all."""
+        if collection_id is None:
+            return False
         return len(self.topics(collection_id, _MOST_CHOICES + 1)) <= _MOST_CHOICES
 
     def values(
-        self, collection_id: int, among: Sequence[int] | None = None, *, topics: bool
+        self, collection_id: int | None, among: Sequence[int] | None = None, *, topics: bool
     ) -> dict[int, list[tuple[str, str]]]:
         """Return what is noted in documents, or in those ``among`` them, as (filter, value) by id.
 
         A topic is its key, a line break, and the first of its names in the document.
         """
-        where, parameters = "collection_id = ?", [collection_id, *list[str]()]
+        where, parameters = of_collection("collection_id", collection_id)
         if among is not None:
             where += " AND document_id IN (SELECT value FROM json_each(?))"
             parameters.append(id_list(among))

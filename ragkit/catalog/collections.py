@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import sqlite3
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from ragkit.catalog.connection import Connections, conditions
+from ragkit.catalog.connection import Connections, conditions, folded
 from ragkit.catalog.entry_counts import add_to_counts
-from ragkit.catalog.lineage import VERSION, forget, next_version
+from ragkit.catalog.lineage import VERSION, forget, newest, next_change, next_version
 from ragkit.catalog.records import (
     BY_PERSON,
     CollectionContents,
@@ -19,6 +19,9 @@ from ragkit.catalog.records import (
 )
 from ragkit.errors import NotFoundError
 from ragkit.types import Version
+
+MOST_APART = 100
+"""More collections than these are looked at together, where they are all of a library."""
 
 _MOST_NAMED = 20
 _SOURCE = """
@@ -71,9 +74,36 @@ class Collections:
             raise NotFoundError(f'There is no collection "{name}".', f"Available: {self._some()}.")
         return collection
 
-    def names(self) -> list[str]:
-        """Return the names of all collections, ordered: a tenth of what reading them all takes."""
-        return self._connections.column("SELECT name FROM collections ORDER BY name")
+    def names(self, containing: str = "", limit: int = -1) -> list[str]:
+        """Return the names of collections, ordered: a tenth of what reading them all takes.
+
+        With ``containing`` those that hold a text, in any case.
+        """
+        where, values = ("WHERE instr(folded(name), ?) ", [folded(containing)])
+        return self._connections.column(
+            f"SELECT name FROM collections {where if containing else ''}ORDER BY name LIMIT ?",
+            (*(values if containing else ()), limit),
+        )
+
+    def count(self) -> int:
+        """Count the collections."""
+        return int(self._connections.row("SELECT COUNT(*) FROM collections")[0])
+
+    def apart(self, names: Sequence[str]) -> list[CollectionRecord] | None:
+        """Return the collections of these names, or all of them for none.
+
+        ``None`` stands for all of a library with very many, which are not looked at one by one.
+        """
+        if not 0 < len(names) <= MOST_APART:
+            count = self.count()
+            if count > MOST_APART and len(names) in (0, count):
+                return None
+        return self.named(names) if names else self.all()
+
+    def newest(self) -> Version:
+        """Return the newest change of any collection."""
+        with self._connections.read() as connection:
+            return newest(connection)
 
     def named(self, names: Iterable[str]) -> list[CollectionRecord]:
         """Return those of these names that there are, ordered by name."""
@@ -177,6 +207,7 @@ class Collections:
     def delete(self, collection_id: int) -> None:
         """Delete a collection with its sources, documents and entries."""
         with self._connections.write() as connection:
+            next_change(connection)
             connection.execute("DELETE FROM collections WHERE id = ?", (collection_id,))
             connection.execute(
                 "DELETE FROM removed_entries WHERE collection_id = ?", (collection_id,)
@@ -197,6 +228,12 @@ class Collections:
             "SELECT id, root, machine FROM sources WHERE machine IN ('', ?) ORDER BY id", (machine,)
         )
         return {row[0]: (row[1], not row[2]) for row in rows}
+
+    def has_sources(self, root: str | None = None) -> bool:
+        """Return whether there is any source, or one with that root."""
+        where, parameters = conditions(("root = ?", root))
+        query = f"SELECT 1 FROM sources WHERE 1{where} LIMIT 1"
+        return self._connections.row(query, parameters) is not None
 
     def source(self, source_id: int) -> SourceRecord:
         """Return one source.

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from ragkit.catalog.chunk_notes import of_collection
 from ragkit.catalog.connection import id_list
 from ragkit.catalog.facets import FacetTable, FieldNames
-from ragkit.catalog.lineage import VERSION, holds
+from ragkit.catalog.lineage import VERSION, holds, newest
 from ragkit.types import Version
 
 if TYPE_CHECKING:
@@ -30,20 +31,21 @@ _MOST_COLLECTIONS = 1000
 _MOST_MASKS = 64
 _MOST_BYTES = 256 << 20
 _DEAD_ROWS = 1000
-_INDEXED = "d.collection_id = ? AND d.status = 'indexed'"
 
 
 class DocumentRows:
-    """The indexed documents of one collection, a row each, and which of them pass conditions.
+    """The indexed documents of a collection, or of all (``None``), and which pass conditions.
 
-    ``ids`` int64 (n,) and ``live`` bool (n,). A document that has changed gets another row, at the
-    end, and its old one is no longer live: what is known of a row stays true, and only new rows
-    are looked at. It is used under ``lock``, after ``refresh`` in the same snapshot.
+    Each has a row: ``ids`` int64 (n,) and ``live`` bool (n,). A document that has changed gets
+    another row, at the end, and its old one is no longer live: what is known of a row stays true,
+    and only new rows are looked at. It is used under ``lock``, after ``refresh`` in the same
+    snapshot. ``where`` and ``values`` say of documents ``d`` that they are of the collection.
     """
 
-    def __init__(self, collection_id: int) -> None:
+    def __init__(self, collection_id: int | None) -> None:
         self.lock = threading.RLock()
         self.collection_id = collection_id
+        self.where, self.values = of_collection("d.collection_id", collection_id)
         self.version: Version | None = None
         self._clear(np.zeros(0, np.int64))
 
@@ -54,10 +56,7 @@ class DocumentRows:
 
     def refresh(self, connection: Transaction) -> None:
         """Bring the rows to the collection's present version."""
-        row = connection.execute(
-            f"SELECT {VERSION} FROM collections c WHERE c.id = ?", (self.collection_id,)
-        ).fetchone()
-        version = Version(*row) if row else Version(0)
+        version = self._present(connection)
         if version == self.version:
             return
         known = self.version is not None and holds(connection, self.version)
@@ -65,20 +64,29 @@ class DocumentRows:
             self._clear(self.all_ids(connection))
         self.version = version
 
+    def _present(self, connection: Transaction) -> Version:
+        if self.collection_id is None:
+            return newest(connection)
+        row = connection.execute(
+            f"SELECT {VERSION} FROM collections c WHERE c.id = ?", (self.collection_id,)
+        ).fetchone()
+        return Version(*row) if row else Version(0)
+
     def _follow(self, connection: Transaction) -> bool:
         """Take up what changed; return whether that was possible, and the rows not mostly dead."""
         since = self.version.number if self.version else 0
         changed = connection.execute(
-            "SELECT d.id, d.status FROM documents d WHERE d.collection_id = ? AND d.version > ? "
+            f"SELECT d.id, d.status FROM documents d WHERE {self.where} AND d.version > ? "
             "ORDER BY d.id",
-            (self.collection_id, since),
+            (*self.values, since),
         ).fetchall()
         gone = np.array([row[0] for row in changed], np.int64)
         new = np.array([row[0] for row in changed if row[1] == "indexed"], np.int64)
         self.live = np.concatenate([self.live & ~np.isin(self.ids, gone), np.ones(len(new), bool)])
         self.ids = np.concatenate([self.ids, new])
         (count,) = connection.execute(
-            f"SELECT COUNT(*) FROM documents d WHERE {_INDEXED}", (self.collection_id,)
+            f"SELECT COUNT(*) FROM documents d WHERE {self.where} AND d.status = 'indexed'",
+            self.values,
         ).fetchone()
         if count != np.count_nonzero(self.live):
             # Ids are never used again: those that are left are right, and some are gone.
@@ -88,9 +96,7 @@ class DocumentRows:
 
     def all_ids(self, connection: Transaction) -> Ids:
         """Return ids of all indexed documents as the catalog has them, ascending."""
-        return id_array(
-            connection, f"SELECT d.id AS id FROM documents d WHERE {_INDEXED}", [self.collection_id]
-        )
+        return self._passing(connection, "1 = 1", ())
 
     def mask(self, connection: Transaction, condition: Condition) -> Bools:
         """Return which rows pass a condition, (n,); only those it was not asked of are read."""
@@ -108,8 +114,9 @@ class DocumentRows:
         return known
 
     def _passing(self, connection: Transaction, where: str, values: Sequence[Any]) -> Ids:
-        query = f"SELECT d.id AS id FROM documents d WHERE {_INDEXED} AND {where}"
-        return id_array(connection, query, [self.collection_id, *values])
+        indexed = f"{self.where} AND d.status = 'indexed'"
+        query = f"SELECT d.id AS id FROM documents d WHERE {indexed} AND {where}"
+        return id_array(connection, query, [*self.values, *values])
 
     def among(self, since: int) -> tuple[str, tuple[str, ...]]:
         """Return the condition that a document has one of the rows from a place on.
@@ -139,13 +146,13 @@ class KeptRows:
 
     def __init__(self, connections: Connections) -> None:
         self._connections = connections
-        self._kept: OrderedDict[int, DocumentRows] = OrderedDict()
-        self._sizes: dict[int, int] = {}
+        self._kept: OrderedDict[int | None, DocumentRows] = OrderedDict()
+        self._sizes: dict[int | None, int] = {}
         self._guard = threading.Lock()
 
     @contextmanager
-    def at_present(self, collection_id: int) -> Iterator[tuple[DocumentRows, Transaction]]:
-        """Lend a collection's rows as they stand now, and the snapshot of which they are."""
+    def at_present(self, collection_id: int | None) -> Iterator[tuple[DocumentRows, Transaction]]:
+        """Lend the rows of a collection, or of all, as they stand now, and their snapshot."""
         with self._guard:
             rows = self._kept.pop(collection_id, None) or DocumentRows(collection_id)
             self._kept[collection_id] = rows

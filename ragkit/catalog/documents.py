@@ -248,12 +248,16 @@ class Documents:
         )
         return [_document(row) for row in rows]
 
-    def names(self, collection_id: int) -> Sequence[tuple[int, str, str, int, int]]:
-        """Return (id, title, path, mtime in ns, chunks) of a collection's indexed documents."""
+    def names(self, collection_id: int | None) -> Sequence[tuple[int, str, str, str, int, int]]:
+        """Return (id, collection, title, path, mtime in ns, chunks) of indexed documents.
+
+        Those of one collection, or of all.
+        """
+        where, parameters = conditions(("d.collection_id = ?", collection_id))
         return self._connections.rows(
-            "SELECT id, title, path, mtime_ns, chunks FROM documents "
-            "WHERE collection_id = ? AND status = 'indexed'",
-            (collection_id,),
+            "SELECT d.id, c.name, d.title, d.path, d.mtime_ns, d.chunks FROM documents d "
+            f"JOIN collections c ON c.id = d.collection_id WHERE d.status = 'indexed'{where}",
+            parameters,
         )
 
     def question_headings(self, collection_id: int, limit: int) -> Sequence[tuple[int, str]]:

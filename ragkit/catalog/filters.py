@@ -20,10 +20,11 @@ from ragkit.catalog.chunk_notes import (
     speaker_condition,
     speaker_keys,
 )
+from ragkit.catalog.collections import MOST_APART, Collections
 from ragkit.catalog.connection import Connections, Transaction, folded, id_list
 from ragkit.catalog.document_rows import Condition, DocumentRows, KeptRows, ids_of
 from ragkit.catalog.document_writing import speaker_key
-from ragkit.catalog.facets import Facets, FacetTable
+from ragkit.catalog.facets import Facets, FacetTable, joined
 from ragkit.catalog.records import CollectionRecord, SpeakerRecord
 from ragkit.catalog.tags import tag_key
 from ragkit.types import LEVEL_CODES, Level
@@ -184,16 +185,31 @@ class FilterQueries:
             (id_list(document_ids), limit),
         )
 
-    def facets(self, collection: CollectionRecord, among: Ids | None = None) -> Facets:
+    def facets(
+        self, collections: Sequence[CollectionRecord] | None, among: Ids | None = None
+    ) -> Facets:
         """Count the values of the indexed documents, or of those with the ids ``among``.
 
-        Only documents that have changed are read again.
+        Only documents that have changed are read again. All of a library (``None``) are counted as
+        if they were of one collection.
         """
-        with self._rows.at_present(collection.id) as (rows, connection):
+        return joined([self._facets(each, among) for each in self._apart(collections)])
+
+    def _apart(self, collections: Sequence[CollectionRecord] | None) -> list[int | None]:
+        """Return the ids of collections; ``None`` for all of a library with very many."""
+        if collections is None:
+            return [None]
+        many = len(collections) > MOST_APART
+        if many and len(collections) == Collections(self._connections).count():
+            return [None]
+        return [collection.id for collection in collections]
+
+    def _facets(self, collection_id: int | None, among: Ids | None) -> Facets:
+        with self._rows.at_present(collection_id) as (rows, connection):
             table = rows.facets
             dead = len(rows.ids) - int(np.count_nonzero(rows.live))
             if not table.outlives(dead) or self._needs_topics(rows, table):
-                topics = NoteQueries(self._connections).has_few_topics(collection.id)
+                topics = NoteQueries(self._connections).has_few_topics(collection_id)
                 table = rows.facets = FacetTable(topics=topics, dead=dead)
             if table.rows < len(rows.ids):
                 self._read_facets(rows, table, connection)
@@ -210,8 +226,8 @@ class FilterQueries:
         condition, values = rows.among(table.rows)
         documents = connection.execute(
             "SELECT d.id, d.format, d.language, d.path, d.metadata FROM documents d "
-            f"WHERE d.collection_id = ? AND d.status = 'indexed'{condition}",
-            (rows.collection_id, *values),
+            f"WHERE {rows.where} AND d.status = 'indexed'{condition}",
+            (*rows.values, *values),
         ).fetchall()
         numbers = [row[0] for row in documents]
         places = rows.rows_of(np.array(numbers, np.int64), table.rows).tolist()
@@ -240,20 +256,24 @@ class FilterQueries:
         )
         return {f"{part}/" for path in paths for part in path.split("/") if part}
 
-    def field_names(self, collection: CollectionRecord) -> tuple[str, ...]:
-        """Return every front-matter field that a document of the collection has, sorted.
+    def field_names(self, collections: Sequence[CollectionRecord] | None) -> tuple[str, ...]:
+        """Return every front-matter field that a document of the collections has, sorted.
 
         Only documents that have changed are read again.
         """
-        with self._rows.at_present(collection.id) as (rows, connection):
+        found = {name for each in self._apart(collections) for name in self._field_names(each)}
+        return tuple(sorted(found))
+
+    def _field_names(self, collection_id: int | None) -> tuple[str, ...]:
+        with self._rows.at_present(collection_id) as (rows, connection):
             fields = rows.fields
             if fields.rows < len(rows.ids):
                 condition, values = rows.among(fields.rows)
                 found = connection.execute(
                     "SELECT name, group_concat(id) FROM (SELECT m.key AS name, d.id AS id "
-                    "FROM documents d, json_each(d.metadata) m WHERE d.collection_id = ? "
+                    f"FROM documents d, json_each(d.metadata) m WHERE {rows.where} "
                     f"AND d.status = 'indexed'{condition}) GROUP BY name",
-                    (collection.id, *values),
+                    (*rows.values, *values),
                 ).fetchall()
                 named = [(name, rows.rows_of(ids_of(text), fields.rows)) for name, text in found]
                 fields.add(len(rows.ids), named)

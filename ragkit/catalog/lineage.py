@@ -23,9 +23,14 @@ _CHANGE = "INSERT INTO lineage (token) VALUES (?) RETURNING version"
 
 def next_version(connection: Transaction, collection_id: int) -> int:
     """Give a collection the next number of the library's changes; return it."""
-    version = int(connection.execute(_CHANGE, (token_hex(16),)).fetchone()[0])
+    version = next_change(connection)
     connection.execute("UPDATE collections SET version = ? WHERE id = ?", (version, collection_id))
     return version
+
+
+def next_change(connection: Transaction) -> int:
+    """Note a change of the library; return its number."""
+    return int(connection.execute(_CHANGE, (token_hex(16),)).fetchone()[0])
 
 
 def renew_versions(connection: Transaction) -> None:

@@ -273,7 +273,7 @@ def _restricted(
     judged: Iterable[JudgedQuestion], catalog: Catalog, collection: CollectionRecord
 ) -> tuple[dict[str, Question], list[str]]:
     """Return questions with what their filters mean, by key; the rest is told."""
-    fields = catalog.filters.field_names(collection)
+    fields = catalog.filters.field_names([collection])
     questions, refused = {}, []
     for one in judged:
         try:

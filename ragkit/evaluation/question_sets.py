@@ -170,7 +170,7 @@ def import_set(
     documents = _DocumentsByPath(catalog.documents.list(collection_id, status=Status.INDEXED))
     texts: dict[int, str] = {}
     drafts: list[JudgmentDraft] = []
-    fields = catalog.filters.field_names(catalog.collections.of_id(collection_id))
+    fields = catalog.filters.field_names([catalog.collections.of_id(collection_id)])
     for question in imported:
         try:
             read_filter(question.filter, fields)

@@ -105,10 +105,9 @@ class AnswerService:
 
         client = self._client if model is not None else None
         chosen = model or self._chosen_model()
-        found = map(self._catalog.collections.find, thread.collections)
-        fields = self._catalog.filters.field_names
-        known = {name for record in found if record for name in fields(record)}
-        return follow_up(question, thread.turns, client, chosen, known_fields=sorted(known))
+        found = self._catalog.collections.named(thread.collections)
+        known = self._catalog.filters.field_names(found)
+        return follow_up(question, thread.turns, client, chosen, known_fields=known)
 
     def model(self, name: str = "") -> str:
         """Return the model of that name; without one, that of the settings or that of contexts.

@@ -47,10 +47,23 @@ class CollectionService:
         leaving = {one.name for one in self.leaving()}
         return [record for record in self._collections.all() if record.name not in leaving]
 
-    def names(self) -> Sequence[str]:
-        """Return the names of all collections, in order, without those that are being deleted."""
+    def names(self, containing: str = "", limit: int = -1) -> Sequence[str]:
+        """Return the names of all collections, in order, without those that are being deleted.
+
+        ``containing`` leaves those whose names hold a text, in any case; ``limit`` the first.
+        """
         leaving = {one.name for one in self.leaving()}
-        return [name for name in self._collections.names() if name not in leaving]
+        names = self._collections.names(containing, limit + len(leaving) if limit >= 0 else limit)
+        return [name for name in names if name not in leaving][: limit if limit >= 0 else None]
+
+    def count(self) -> int:
+        """Count the collections, without those that are being deleted."""
+        return self._collections.count() - len(self.leaving())
+
+    def has(self, name: str) -> bool:
+        """Return whether there is a collection of that name that is not being deleted."""
+        there = self._collections.find(name) is not None
+        return there and all(one.name != name for one in self.leaving())
 
     def get(self, name: str) -> CollectionRecord:
         """Return the collection of that name.

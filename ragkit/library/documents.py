@@ -46,6 +46,10 @@ class SourceService:
         record = self._catalog.collections.find(collection)
         return self._catalog.collections.sources(record.id) if record else []
 
+    def any(self, folder: Path | None = None) -> bool:
+        """Return whether there is any source, or one of that folder."""
+        return self._catalog.collections.has_sources(str(folder.resolve()) if folder else None)
+
     def add_folder(
         self, folder: Path | str, collection: str | None = None, *, confirmed: bool = True
     ) -> SourceRecord:
@@ -320,20 +324,16 @@ class DocumentService:
         They are counted of the documents ``among``, by default of all. Read again only when a
         collection has changed.
         """
-        from ragkit.catalog.facets import joined
-
-        records = map(self._catalog.collections.find, dict.fromkeys(collections))
-        return joined([self._catalog.filters.facets(record, among) for record in records if record])
+        records = self._catalog.collections.apart(collections) if collections else []
+        return self._catalog.filters.facets(records, among)
 
     def field_names(self, collections: Sequence[str] = ()) -> Sequence[str]:
         """Return the front-matter fields of these collections, or of all, sorted.
 
         Read again only when a collection has changed.
         """
-        known = self._catalog.collections
-        records = known.named(collections) if collections else known.all()
-        names = self._catalog.filters.field_names
-        return sorted({name for record in records for name in names(record)})
+        records = self._catalog.collections.apart(collections)
+        return self._catalog.filters.field_names(records)
 
     def similar(self, document_id: int, limit: int = 5) -> SimilarDocuments:
         """Return the documents of its collection that are most like one, and its copies.

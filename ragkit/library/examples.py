@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from ragkit.catalog.collections import MOST_APART
+
 if TYPE_CHECKING:
     from ragkit.catalog import Catalog
     from ragkit.catalog.records import CollectionRecord
@@ -73,6 +75,8 @@ class ExampleService:
         ``offered`` are questions with the path of a document that answers them, tried first.
         """
         key = tuple(collections)
+        if len(key) > MOST_APART:
+            return ()  # Each is found by a search of them all.
         records = self._catalog.collections.named(key)
         versions = tuple(record.version for record in records)
         with self._lock:

@@ -66,7 +66,7 @@ def logged_questions(
     Left out are long texts, and what showed nothing: there is nothing to rate. A question that
     differs in case and spaces only is the same.
     """
-    fields = catalog.filters.field_names(record)
+    fields = catalog.filters.field_names([record])
     current = catalog.judgments.current(record.id, question_set=question_set)
     rated = {
         (question_key(one.judged.question), one.judged.filter): one.judged.question

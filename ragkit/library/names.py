@@ -19,8 +19,9 @@ if TYPE_CHECKING:
     from ragkit.types import Version
 
 _WORD = re.compile(r"\w+")
-_STALE_SECONDS, _KEPT_SECONDS = 10.0, 300.0
+_STALE_SECONDS = 10.0
 _LATEST = 20
+_MOST_KEPT = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,13 +44,13 @@ def folded(text: str) -> str:
 class DocumentNames:
     """The names of all documents, read again when a collection has changed.
 
-    A collection that keeps changing is read every ten seconds at most, and a file that was only
-    moved, which changes no collection, is seen within five minutes.
+    A collection that keeps changing is read every ten seconds at most. Very many collections, if
+    they are all of the library, are read as one.
     """
 
     def __init__(self, catalog: Catalog) -> None:
         self._catalog = catalog
-        self._kept: dict[int, tuple[Version, float, _Names]] = {}
+        self._kept: dict[int | None, tuple[Version | None, float, _Names]] = {}
 
     def latest(self, collections: Sequence[str], limit: int) -> list[NamedDocument]:
         """Return the documents whose files changed last, the newest first; 20 at most."""
@@ -101,23 +102,33 @@ class DocumentNames:
         return sum((names.folders for names in self._of(collections)), Counter())
 
     def _of(self, collections: Sequence[str]) -> Iterator[_Names]:
-        for record in self._catalog.collections.named(collections):
-            version, read_at, names = self._kept.get(record.id, (None, 0.0, None))
-            age = time.monotonic() - read_at
-            changed = version != record.version and age > _STALE_SECONDS
-            if names is None or changed or age > _KEPT_SECONDS:
-                rows = self._catalog.documents.names(record.id)
-                names = _Names(
-                    [
-                        NamedDocument(
-                            row[0], record.name, row[1] or _file_name(row[2]), row[2],
-                            row[3] / 1e9, row[4],
-                        )
-                        for row in rows
-                    ]
-                )  # fmt: skip
-                self._kept[record.id] = (record.version, time.monotonic(), names)
-            yield names
+        every = self._catalog.collections
+        records = every.apart(collections) if collections else []
+        if records is None:
+            yield self._kept_names(None, every.newest())
+            return
+        for record in records:
+            yield self._kept_names(record.id, record.version)
+
+    def _kept_names(self, collection_id: int | None, version: Version) -> _Names:
+        """Return the names of a collection, or of all; what came lately may be missing."""
+        known, read_at, names = self._kept.pop(collection_id, (None, 0.0, None))
+        age = time.monotonic() - read_at
+        if names is None or (known != version and age > _STALE_SECONDS):
+            rows = self._catalog.documents.names(collection_id)
+            names = _Names(
+                [
+                    NamedDocument(
+                        row[0], row[1], row[2] or _file_name(row[3]), row[3], row[4] / 1e9, row[5]
+                    )
+                    for row in rows
+                ]
+            )
+            known, read_at = version, time.monotonic()
+        self._kept[collection_id] = (known, read_at, names)
+        while len(self._kept) > _MOST_KEPT:
+            self._kept.pop(next(iter(self._kept)))
+        return names
 
 
 class _Names:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import heapq
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import chain
@@ -17,7 +17,6 @@ from ragkit.retrieval.query_parser import FILTER_NAMES, format_filter
 
 if TYPE_CHECKING:
     from ragkit.catalog import Catalog
-    from ragkit.catalog.facets import Facets
     from ragkit.catalog.records import CollectionRecord
     from ragkit.library.names import DocumentNames
     from ragkit.library.searches import SearchHistory
@@ -117,8 +116,8 @@ class SuggestionService:
         """Yield the filters whose names begin with a word and that have any values here."""
         if len(word) < _LEAST_LETTERS:
             return
-        fields = [name for facets in self._facets(collections) for name in facets.fields]
-        names = [one for one in (*FILTER_NAMES, *sorted({*fields})) if one.startswith(word.lower())]
+        fields = self._catalog.filters.facets(collections).fields
+        names = [one for one in (*FILTER_NAMES, *fields) if one.startswith(word.lower())]
         for name in names[:_MOST_FILTERS]:
             values = [value for value, _ in self._values(name, collections).most_common(3)]
             if values or name in _FREE:
@@ -133,9 +132,6 @@ class SuggestionService:
         names = [record.name for record in collections]
         for one in self._names.matching(_FILTERED.sub(" ", text), names, _MOST_DOCUMENTS):
             yield Suggestion(Kind.DOCUMENT, one.title, detail=one.path, document=one.id)
-
-    def _facets(self, collections: Sequence[CollectionRecord]) -> list[Facets]:
-        return [self._catalog.filters.facets(record) for record in collections]
 
     def _values(self, name: str, collections: Sequence[CollectionRecord]) -> Counter[str]:
         """Return the values of a filter with their counts; 0 where documents are not counted."""
@@ -153,16 +149,8 @@ class SuggestionService:
             sources = self._catalog.collections.sources()
             folders = [one.root for one in sources if one.kind == "folder"]
             return Counter(dict.fromkeys((PurePath(root).name for root in folders), 0))
-        values = _total(one.values(name) for one in self._facets(collections))
+        values = Counter(dict(self._catalog.filters.facets(collections).values(name)))
         return values | self._names.suffixes(names) if name == "type" else values
-
-
-def _total(parts: Iterable[tuple[tuple[str, int], ...]]) -> Counter[str]:
-    total: Counter[str] = Counter()
-    for part in parts:
-        for value, count in part:
-            total[value] += count
-    return total
 
 
 def _completed(

@@ -52,10 +52,9 @@ class WebService:
         from ragkit.web.results import WebPreview
 
         host = address_of(self._settings).shown
-        fields = self._catalog.filters.field_names
-        known = {name for one in self._catalog.collections.all() for name in fields(one)}
+        known = self._catalog.filters.field_names(self._catalog.collections.apart(()))
         filtered = with_filters(question, [one for one in readings if one.restricts])
-        words = visible(parse_query(filtered, sorted(known)).text)
+        words = visible(parse_query(filtered, known).text)
         notices: tuple[str, ...] = ()
         if len(words) > LONGEST:
             words = words[: LONGEST + 1].rpartition(" ")[0] or words[:LONGEST]

@@ -180,7 +180,7 @@ def _nearest_value(
             topics = catalog.notes.topics(collection.id, _MOST_TOPICS)
             known.update(word for topic in topics for word in _WORD.findall(topic))
         else:
-            known.update(one for one, _ in catalog.filters.facets(collection).values(name))
+            known.update(one for one, _ in catalog.filters.facets([collection]).values(name))
         if name in _OF_PEOPLE and len(value) >= _SHORTEST_NAME:
             known.update([word for one in known for word in _WORD.findall(one)])
         if name == "type":

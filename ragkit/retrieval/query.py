@@ -202,10 +202,9 @@ class QueryEncoder:
                 )
         return tuple(map(records.__getitem__, names)) or tuple(collections)
 
-    def _fields(self, collections: Sequence[CollectionRecord]) -> list[str]:
+    def _fields(self, collections: Sequence[CollectionRecord]) -> Sequence[str]:
         """Return the front-matter fields that may be filters."""
-        fields = self._catalog.filters.field_names
-        return sorted({name for collection in collections for name in fields(collection)})
+        return self._catalog.filters.field_names(collections)
 
 
 @dataclass

@@ -66,7 +66,7 @@ def sample_questions(library: Library) -> Sequence[tuple[str, str]]:
     """
     with suppress(RagkitError):
         folder = _sample_folder()
-        if any(Path(source.root) == folder.resolve() for source in library.sources.list()):
+        if library.sources.any(folder):
             return _questions_about(folder)
     return ()
 
@@ -106,7 +106,7 @@ def run_app(
     # Nobody else is let in where the secrets cannot be kept.
     with suppress(*(() if place.reach else (LibraryError,))):
         ApiToken(library.paths.token).ensure()
-    if sample and not library.sources.list():
+    if sample and not library.sources.any():
         console.say("Indexing the sample library ...")
         reading, contexts = add_sample(library)
         wait_for(library, reading)

@@ -161,7 +161,7 @@ def test_a_migration_fills_them_from_the_contexts(library_paths, monkeypatch):
 def test_facets_count_documents_by_what_is_noted_of_them(noted):
     noted.put("c.eml", "More text.", hash="5", metadata={"attachments": ["x.pdf"]})
     note(noted, 3, 0, {**TASKS, "topic_summary": "chore"})
-    facets = noted.catalog.filters.facets(noted.catalog.collections.all()[0])
+    facets = noted.catalog.filters.facets(noted.catalog.collections.all())
     assert facets.values("has") == (("action", 2), ("attachment", 1), ("decision", 1))
     assert facets.values("sentiment") == (("mixed", 2), ("positive", 1))
     assert facets.values("topic") == (("Chores", 2), ("Prices of refunds", 1))

@@ -113,7 +113,7 @@ def test_mail_is_filtered_by_each_of_its_headers(catalog, shelf):
     assert names(catalog, shelf, copies=("ZOË", "nobody")) == ["a"]
     assert names(catalog, shelf, copies=("d@x",)) == []
     assert names(catalog, shelf, blind_copies=("D@X.org",)) == ["b"]
-    facets = catalog.filters.facets(catalog.collections.all()[0])
+    facets = catalog.filters.facets(catalog.collections.all())
     assert facets.values("from") == (("Ann", 2),)
     assert facets.values("to") == (("Bob", 1),)
     assert facets.values("cc") == (("Cy", 1), ("Zoë", 1))
@@ -123,7 +123,7 @@ def test_mail_is_filtered_by_each_of_its_headers(catalog, shelf):
 
 
 def test_facets_count_indexed_documents(library, shelf):
-    facets = library.filters.facets(library.collections.all()[0])
+    facets = library.filters.facets(library.collections.all())
     assert facets.documents == 5
     assert facets.values("type") == (("markdown", 4), ("text", 1))
     assert facets.values("lang") == (("en", 4), ("de", 1))
@@ -131,11 +131,11 @@ def test_facets_count_indexed_documents(library, shelf):
     assert facets.values("tag") == (("a", 1), ("single", 1), ("Été", 1))
     assert facets.fields == ()
     assert facets.values("n") == facets.values("nothing") == ()
-    some = library.filters.facets(library.collections.all()[0], np.array([1, 2, 99]))
+    some = library.filters.facets(library.collections.all(), np.array([1, 2, 99]))
     assert some.documents == 2
     assert some.values("type") == (("markdown", 1), ("text", 1))
     assert some.values("path") == (("notes/", 2), ("deep/", 0), ("mynotes/", 0))
-    assert 'odd "key"' in library.filters.field_names(library.collections.all()[0])
+    assert 'odd "key"' in library.filters.field_names(library.collections.all())
 
 
 def _table(values, documents=40):

@@ -149,9 +149,9 @@ def test_filters_agree_with_plain_python(documents, many_filters, changes):
                 ]
                 assert found == expected, filters
             # What is kept of earlier states says the same as what is read anew.
-            record, anew = catalog.collections.all()[0], FilterQueries(catalog.connections)
-            assert catalog.filters.facets(record) == anew.facets(record)
-            assert catalog.filters.field_names(record) == anew.field_names(record)
+            records, anew = catalog.collections.all(), FilterQueries(catalog.connections)
+            assert catalog.filters.facets(records) == anew.facets(records)
+            assert catalog.filters.field_names(records) == anew.field_names(records)
 
         for number, one in enumerate(documents):
             put(f"{number}/{'/'.join(one['parts'])}{one['suffix']}", one)

@@ -67,12 +67,12 @@ def _as_typed_before(_library: Library) -> str:
     return "" if question == st.session_state.get(state.QUESTION) else question
 
 
-def _names(library: Library) -> list[str]:
-    return [*library.collections.names()] or [_usual_collection(library)]
+def _two_names(library: Library) -> list[str]:
+    return [*library.collections.names(limit=2)] or [_usual_collection(library)]
 
 
 def _collection(library: Library, text: str) -> str:
-    if text not in _names(library):
+    if not library.collections.has(text) and text != _usual_collection(library):
         raise ValueError(text)
     return text
 
@@ -295,7 +295,8 @@ def _options(page: str, library: Library) -> Mapping[str, Control]:
         return {}
     key, usual = _CHOSEN[page]
     chosen = st.session_state.get(key, usual or _usual_collection(library))
-    names = _names(library) if chosen == state.ALL else [chosen]
+    # Of several the options are those of the library, however many there are.
+    names = _two_names(library) if chosen == state.ALL else [chosen]
     first = library.options(collections=tuple(names))
     if page == "search":
         return option_controls.of_search(first)

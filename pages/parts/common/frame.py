@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import wraps
-from typing import Any
 
 import streamlit as st
 from streamlit.navigation.page import Page
@@ -217,17 +216,3 @@ def question_box(label: str, hint: str) -> str:
         on_change=lambda: st.session_state.update({state.TYPED: True}),
     )
     return question or ""
-
-
-def collection_picker(
-    choices: Sequence[str], key: str, start: str, fallback: str, **widget: Any
-) -> str:
-    """Draw a select box of collections and return the chosen one.
-
-    It starts at ``start``, or at ``fallback`` when that is missing or the chosen one is gone.
-    """
-    if key not in st.session_state:
-        st.session_state[key] = start if start in choices else fallback
-    elif st.session_state[key] not in choices:
-        st.session_state[key] = fallback
-    return str(st.selectbox("Collection", choices, key=key, **widget))

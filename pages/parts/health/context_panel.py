@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.parts.common import browser, frame, state
+from pages.parts.common import browser, collection_picker, state
 from pages.parts.common.markup import size
 from pages.parts.health import health_view
 from ragkit.catalog.background_state import BackgroundPhase
@@ -74,11 +74,10 @@ def _writing(library: Library, look: OllamaLook | None) -> bool:
 
 def _scope(library: Library) -> str | None:
     """Return the chosen collection, or ``None`` for all; drawn only when there are several."""
-    names = [*library.collections.names()]
-    if len(names) < 2:
+    if library.collections.count() < 2:
         return None
-    chosen = frame.collection_picker(
-        [state.ALL, *names], _SCOPE, state.ALL, state.ALL, label_visibility="collapsed", width=240
+    chosen = collection_picker.draw(
+        library, _SCOPE, state.ALL, state.ALL, label_visibility="collapsed", width=240
     )
     return None if chosen == state.ALL else chosen
 

@@ -71,7 +71,7 @@ _STATE_WORDS = {
     JobState.FAILED: "failed",
     JobState.CANCELLED: "cancelled",
 }
-_MOST_CHARACTERS = 300
+_MOST_CHARACTERS, _MOST_FOLDED = 300, 50
 _COUNTS = (
     ("written", "Chunks that have a context, which is searched."),
     ("pending", "Chunks whose context is still to be written."),
@@ -135,9 +135,11 @@ def folded(findings: Sequence[Finding]) -> str:
     """Return checks that need nothing in one line, with details: ``9 checks OK``."""
     if not findings:
         return ""
+    more = len(findings) - _MOST_FOLDED
+    others = f'<p class="rk-soft">and {number(more)} more</p>' if more > 0 else ""
     return (
         f'<details class="rk-why" id="checks-ok"><summary>{plural(len(findings), "check")} OK'
-        f"</summary>{''.join(map(line, findings))}</details>"
+        f"</summary>{''.join(map(line, findings[:_MOST_FOLDED]))}{others}</details>"
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.parts.common import browser, dialog, markup, state
+from pages.parts.common import browser, collection_picker, dialog, markup, state
 from pages.parts.common.markup import plural, text
 from pages.parts.common.option_controls import changed, search_controls
 from pages.parts.library import prompt_dialog
@@ -29,27 +29,28 @@ _MENU = {
 
 def choose(library: Library) -> str:
     """Draw the head of the page with what can be done to collections; return the chosen one."""
-    names = [*library.collections.names()]
+    known = library.collections
     active = st.session_state.get(state.ACTIVE, library.settings.collection)
-    if names and active not in names:
-        active = names[0]
-    choices = names or [active]
     wanted = st.session_state.pop(_NEXT, None)
-    if wanted in choices or st.session_state.get(_BOX) not in choices:
-        st.session_state[_BOX] = wanted if wanted in choices else active
+    if wanted is not None and known.has(wanted):
+        st.session_state[_BOX] = wanted
+    elif not known.has(st.session_state.get(_BOX, "")):
+        st.session_state.pop(_BOX, None)
     with st.container(horizontal=True, vertical_alignment="center", key="library-head"):
         st.html("<h1>Library</h1>", width="content")
-        chosen: str = st.selectbox(
-            "Collection",
-            choices,
+        chosen = collection_picker.draw(
+            library,
+            _BOX,
+            active,
+            then=first_page,
             width=240,
             label_visibility="collapsed",
             help="A collection is searched on its own.",
-            key=_BOX,
-            on_change=first_page,
         )
         st.button("New collection", key=NEW, on_click=dialog.ask, args=(NEW,))
-        asked = st.menu_button("Manage", list(_MENU), key="manage-collection", disabled=not names)
+        asked = st.menu_button(
+            "Manage", list(_MENU), key="manage-collection", disabled=not known.count()
+        )
         if asked is not None:
             state.forget(_OPTION)
             dialog.ask(_MENU[asked], chosen)

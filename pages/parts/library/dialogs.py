@@ -26,7 +26,8 @@ def draw(library: Library, collection: str) -> None:
     elif kind == "unsure":
         confirm_folder(library, collection, *about)
     elif kind == "source":
-        source = next((item for item in library.sources.list() if item.id == about[0]), None)
+        here = library.sources.list(collection)
+        source = next((item for item in here if item.id == about[0]), None)
         if source is not None:
             confirm_removal(library, source)
     elif kind == "documents":

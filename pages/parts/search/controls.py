@@ -11,7 +11,7 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from pages.parts.common import frame, option_controls, state
+from pages.parts.common import collection_picker, option_controls, state
 from pages.parts.common.option_controls import control, search_controls
 from pages.parts.search import answering, facets, summary
 from ragkit.errors import QueryError
@@ -92,9 +92,7 @@ def long_controls(
 ) -> tuple[SearchOptions, ChunkedOptions]:
     """Draw the options of a long question, and return them."""
     first = library.chunked_options()
-    collections = _names(library)
-    if len(collections) > 1:
-        collections = _choose(collections, "long_option_collection", state.ALL)
+    collections = _choose(library, "long_option_collection", state.ALL)
     options = library.options(collections=tuple(collections))
     offered = option_controls.of_conversation(first, options)
     changes: dict[str, Any] = {"exclude": frozenset(left_out)}
@@ -123,19 +121,18 @@ def _names(library: Library) -> list[str]:
 
 def _collections(library: Library) -> list[str]:
     """Return which collections are searched; a choice only where there are several."""
-    names = _names(library)
-    if len(names) < 2:
-        return names
     active = st.session_state.get(state.ACTIVE, library.settings.collection)
-    return _choose(names, state.COLLECTION, active, label_visibility="collapsed", width=170)
+    return _choose(library, state.COLLECTION, active, label_visibility="collapsed", width=170)
 
 
-def _choose(names: list[str], key: str, first: str, **widget: Any) -> list[str]:
+def _choose(library: Library, key: str, first: str, **widget: Any) -> list[str]:
     """Draw the choice of a collection, or of all; ``first`` is chosen to begin with."""
-    chosen = frame.collection_picker(
-        [*names, state.ALL], key, first, state.ALL, persist_state="session", **widget
+    if library.collections.count() < 2:
+        return _names(library)
+    chosen = collection_picker.draw(
+        library, key, first, state.ALL, persist_state="session", **widget
     )
-    return names if chosen == state.ALL else [chosen]
+    return _names(library) if chosen == state.ALL else [chosen]
 
 
 # -- filters ---------------------------------------------------------------------------------

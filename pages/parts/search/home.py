@@ -25,10 +25,10 @@ _BUSY_SECONDS = 1.0
 _FILTERS = ("type:pdf", "path:notes/", "tag:travel", "after:2025-01")
 
 
-def draw(library: Library, collections: Sequence[str]) -> None:
+def draw(library: Library, collections: Sequence[str], documents: int) -> None:
     """Draw the page of an empty box, or what to do next when nothing is indexed yet."""
     st.session_state[state.TYPED] = False
-    if library.documents.counts().documents:
+    if documents:
         _home(library, tuple(collections))
     else:
         _empty_library(library)

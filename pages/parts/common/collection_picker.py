@@ -1,0 +1,82 @@
+"""The choice of a collection: of all, or where there are very many, of those typed for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import streamlit as st
+
+from pages.parts.common import markup
+from pages.parts.common.markup import number
+from ragkit.library import Library
+
+MOST = 100
+"""How many collections a list offers; more are found by a part of their names."""
+
+_MORE = " more: type …"
+
+
+def draw(
+    library: Library,
+    key: str,
+    start: str,
+    everything: str = "",
+    then: Callable[[], None] | None = None,
+    **widget: Any,
+) -> str:
+    """Draw a select box of collections and return the chosen one, or ``everything``.
+
+    It starts at ``start``. Where that is missing or the chosen one is gone, it is at
+    ``everything``, or at the first. ``then`` is called after a choice.
+    """
+    count = library.collections.count()
+    named = library.collections.names(_typed(key) if count > MOST else "", MOST)
+    names = list(named) or [library.settings.collection]
+
+    def there(name: str) -> bool:
+        return bool(name) and (name in (*names, everything) or library.collections.has(name))
+
+    if not there(st.session_state.get(key, "")):
+        fresh = key not in st.session_state and there(start)
+        st.session_state[key] = start if fresh else everything or names[0]
+    if count <= MOST:
+        choices = [*names, everything] if everything else names
+        return str(st.selectbox("Collection", choices, key=key, on_change=then, **widget))
+    chosen = str(st.session_state[key])
+    more = f"{number(count - len(names))}{_MORE}"
+    choices = list(dict.fromkeys([*filter(None, [everything]), chosen, more, *names]))
+    return str(
+        st.selectbox(
+            "Collection", choices, key=key, accept_new_options=True,
+            on_change=partial(settle, library, key, chosen, everything, then), **widget,
+        )
+    )  # fmt: skip
+
+
+def _typed(key: str) -> str:
+    return str(st.session_state.get(f"{key}-typed", ""))
+
+
+def settle(
+    library: Library, key: str, before: str, everything: str, then: Callable[[], None] | None
+) -> None:
+    """Take a collection that was chosen or typed; offer those that hold what was typed."""
+    typed = str(st.session_state.get(key) or "")
+    st.session_state[f"{key}-typed"] = ""
+    if typed != everything and not library.collections.has(typed):
+        st.session_state[key] = before
+        if not typed or typed.endswith(_MORE):
+            return
+        found = library.collections.names(typed, MOST + 1)
+        if len(found) != 1:
+            st.session_state[f"{key}-typed"] = typed if found else ""
+            many = f"More than {MOST}" if len(found) > MOST else str(len(found))
+            said = f"{many} collections have “{typed}” in their names: choose one."
+            none = f"No collection has “{typed}” in its name."
+            st.toast(markup.as_label(said if found else none))
+            return
+        st.session_state[key] = found[0]
+    if then is not None:
+        then()
