@@ -1,13 +1,15 @@
-"""From how many vectors on is a graph worth it? Exact search, HNSW and IVF at growing sizes.
+"""From how many vectors on is a graph worth it? Exact search, cells, HNSW, IVF at growing sizes.
 
     python benchmarks/bench_hnsw.py [--sizes 100 300 ... 200000] [--kinds texts clusters]
-        [--links 8 18 32] [--construction 200] [--widths 128 256 512 1024]
+        [--cells 64 128 256 512] [--links 8 18 32] [--construction 200] [--widths 128 256 512 1024]
         [--probes 1 4 16 64 256] [--filters] [--questions 200] [--rounds 5]
         [--json FILE] [--svg FILE]
 
-``exact`` is the product's own search, with the bytes before it from 20,000 vectors on; ``hnsw`` is
-the product's graph with other parameters (M is ``--links``, efSearch ``--widths``); ``ivf`` is
-faiss's, with 4 times the root of so many lists. For each: recall@10 and at the depth of a search
+``exact`` is the product's own search, with the bytes before it from 20,000 vectors on; ``cells`` is
+the product's graph of cells, by how many are looked through; ``hnsw`` is a graph over all vectors
+(M is ``--links``, efSearch ``--widths``) and ``ivf`` lists of them, 4 times the root of so many,
+both of half-precision numbers by faiss alone. Kinds or ways are left out by giving none of their
+numbers. For each: recall@10 and at the depth of a search
 against exact, latency as a multiple of exact, CPU time of a search, CPU seconds and bytes of
 building beyond the vectors. ``--filters`` adds what filters leave the product's own graph.
 
@@ -37,7 +39,7 @@ from plots import Line, Panel, Point, draw
 from vectors import KINDS, vectors_of
 
 from ragkit.indexes.local.files import record
-from ragkit.indexes.local.hnsw import GraphParameters, write_graph
+from ragkit.indexes.local.hnsw import suitable_cells, write_graph
 from ragkit.indexes.local.vector import (
     _LARGEST_PREFILTER,
     _WORTH_BYTES,
@@ -49,9 +51,13 @@ from ragkit.indexes.protocol import SearchStrategy
 from ragkit.options import SearchOptions
 
 SIZES = (100, 300, 1_000, 3_000, 10_000, 30_000, 100_000, 200_000)
+CELLS = (64, 128, 256, 512)
 LINKS, WIDTHS, PROBES = (8, 18, 32), (128, 256, 512, 1024), (1, 4, 16, 64, 256)
+CONSTRUCTION = 200
 DEPTH = SearchOptions().candidates
-FILTERED_WIDTH = 512
+FILTERED = 512
+SCORED = SearchOptions().overfetch
+DRAWN = (18, 512)
 SHOWN = (
     "recall@10",
     "p50_to_exact",
@@ -93,25 +99,54 @@ def exact(index: VectorIndex, depth: int) -> Way:
 def searcher(
     index: VectorIndex, depth: int, width: int = 0, mask: np.ndarray | None = None
 ) -> Search:
-    strategy = SearchStrategy(width, "")
+    strategy = SearchStrategy(width, "", scored=SCORED * depth)
     return lambda question: index.search(question, depth, mask, strategy)[0][0]
 
 
-def graph_of(
-    folder: Path, vectors: Path, flat: VectorIndex, parameters: GraphParameters
-) -> tuple[VectorIndex, float, float]:
-    """Build a graph as the product does: the index with it, CPU seconds, bytes a row."""
+def cells_of(
+    folder: Path, vectors: Path, flat: VectorIndex, depth: int, cells: list[int]
+) -> tuple[VectorIndex, dict[str, Way]]:
+    """Build the product's graph: the index with it, and ways by how many cells are looked through.
+
+    As many as there are at most; that is the last way then.
+    """
     folder.mkdir()
     about = record(vectors)
     started = time.thread_time()
-    write_graph(folder, flat.usable_vectors, about, parameters)
+    write_graph(folder, flat.usable_vectors, about)
     taken = time.thread_time() - started
     # All map the same file of vectors, so that none finds it colder than another.
     has_vector = np.ones(len(flat), np.bool_)
     index = VectorIndex.load(vectors, has_vector, LateGraph(folder, about))
     if index.graph() is None:
         raise RuntimeError("the graph was not opened")
-    return index, taken, (folder / "graph.faiss").stat().st_size / len(flat)
+    more = (folder / "graph.faiss").stat().st_size / len(flat)
+    used = sorted({min(many, suitable_cells(len(flat))) for many in cells})
+    return index, {f"cells {many}": Way(searcher(index, depth, many), taken, more) for many in used}
+
+
+def graphs_of(
+    vectors: np.ndarray, depth: int, links: int, construction: int, widths: list[int]
+) -> dict[str, Way]:
+    """HNSW over all vectors in half precision, by how widely it is searched."""
+    faiss.omp_set_num_threads(1)
+    count, dimensions = vectors.shape
+    started = time.thread_time()
+    index = faiss.IndexHNSWSQ(
+        dimensions, faiss.ScalarQuantizer.QT_fp16, links, faiss.METRIC_INNER_PRODUCT
+    )
+    # Half precision has nothing to learn.
+    index.is_trained = True
+    index.hnsw.efConstruction = construction
+    index.add(vectors.astype(np.float32))
+    taken = time.thread_time() - started
+    more = len(faiss.serialize_index(index)) / count - 2 * dimensions
+
+    def search_of(width: int) -> Search:
+        parameters = faiss.SearchParametersHNSW(efSearch=max(width, depth))
+        return lambda question: index.search(question, min(depth, count), params=parameters)[1][0]
+
+    return {f"hnsw M {links} ef {width}": Way(search_of(width), taken, more) for width in widths}
 
 
 def lists_of(vectors: np.ndarray, depth: int, probes: list[int]) -> dict[str, Way]:
@@ -143,7 +178,7 @@ def filters(index: VectorIndex, depth: int) -> dict[str, Way]:
 
     Each is asked exactly and of the graph, which is searched that much more widely.
     """
-    rows = len(index)
+    rows, most = len(index), suitable_cells(len(index))
     chance, numbers = np.random.default_rng(5).random(rows), np.arange(rows)
     ways = {}
     for share in (0.9, 0.7, 0.5, 0.25):
@@ -152,11 +187,11 @@ def filters(index: VectorIndex, depth: int) -> dict[str, Way]:
             "a folder": (numbers >= 0.1 * rows) & (numbers < (0.1 + share) * rows),
         }
         for name, mask in masks.items():
-            width = int(max(FILTERED_WIDTH, depth) * rows / mask.sum())
+            width = min(int(FILTERED * rows / mask.sum()), most)
             name = f"{name} with {share} of the rows"
             ways[f"{name}, exact"] = Way(searcher(index, depth, 0, mask), compared_to="")
             graph = searcher(index, depth, width, mask)
-            ways[f"{name}, {width} wide"] = Way(graph, compared_to=f"{name}, exact")
+            ways[f"{name}, {width} cells"] = Way(graph, compared_to=f"{name}, exact")
     return ways
 
 
@@ -222,13 +257,12 @@ def measure(kind: str, size: int, options: Any) -> dict[str, dict[str, float]]:
         index = VectorIndex.load(file, np.ones(size, np.bool_))
         ways = {"exact": exact(index, depth)}
         own = None
+        if options.cells:
+            folder = Path(root, "cells")
+            own, of_cells = cells_of(folder, file, flat, depth, options.cells)
+            ways |= of_cells
         for links in options.links:
-            parameters = GraphParameters(links, options.construction)
-            linked, taken, more = graph_of(Path(root, str(links)), file, flat, parameters)
-            own = linked if own is None or links == GraphParameters().links else own
-            for width in options.widths:
-                name = f"hnsw M {links} ef {width}"
-                ways[name] = Way(searcher(linked, depth, width), taken, more)
+            ways |= graphs_of(vectors, depth, links, options.construction, options.widths)
         ways |= lists_of(vectors, depth, options.probes) if options.probes else {}
         if options.filters and own is not None:
             ways |= filters(own, depth)
@@ -242,7 +276,9 @@ def is_drawn(name: str) -> bool:
     """Whether a way is drawn: all parameters at once would be too many lines."""
     kind, *rest = name.split()
     if kind == "hnsw":
-        return rest[1] == str(GraphParameters().links) or rest[3] == str(FILTERED_WIDTH)
+        return int(rest[1]) == DRAWN[0] or int(rest[3]) == DRAWN[1]
+    if kind == "cells":
+        return True
     return name == "exact" or (kind == "ivf" and int(rest[1]) in (16, 64, 256))
 
 
@@ -272,9 +308,10 @@ def panels(found: Mapping[str, Mapping[str, Any]], kind: str) -> list[Panel]:
 def main() -> None:
     parser = plotted_arguments(__doc__ or "")
     parser.add_argument("--sizes", type=int, nargs="+", default=list(SIZES))
-    parser.add_argument("--kinds", choices=KINDS, nargs="+", default=list(KINDS))
+    parser.add_argument("--kinds", choices=KINDS, nargs="+", default=["texts", "clusters"])
+    parser.add_argument("--cells", type=int, nargs="*", default=list(CELLS))
     parser.add_argument("--links", type=int, nargs="*", default=list(LINKS))
-    parser.add_argument("--construction", type=int, default=GraphParameters().construction)
+    parser.add_argument("--construction", type=int, default=CONSTRUCTION)
     parser.add_argument("--widths", type=int, nargs="+", default=list(WIDTHS))
     parser.add_argument("--probes", type=int, nargs="*", default=list(PROBES))
     parser.add_argument("--filters", action="store_true")
@@ -293,7 +330,7 @@ def main() -> None:
     if options.svg:
         shown = [panel for kind in KINDS if any(key.startswith(kind) for key in drawn)
                  for panel in panels(drawn, kind)]  # fmt: skip
-        title = "Exact search, HNSW and IVF at growing sizes"
+        title = "Exact search, cells, HNSW and IVF at growing sizes"
         options.svg.write_text(draw(title, shown), encoding="utf-8")
 
 

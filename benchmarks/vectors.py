@@ -1,9 +1,12 @@
-"""Vectors to measure indexes with: of texts by the product's embedder, or in made clusters.
+"""Vectors to measure indexes with: of texts by the product's embedder, their pairs, or clusters.
 
 ``texts``: every vector is that of a text, embedded as the product embeds it. A text is a window of
 60 to 180 words anywhere in the sets beside the project (in the sample library where there are
 none); half of them go on with up to 60 words of a window nearby, and a tenth with some of any
 other, as documents quote and repeat. Questions are those of the sets, or words of windows.
+
+``pairs``: every vector is half that of one of 100,000 such texts and half of another, with noise:
+as many as are wanted, spread out more than texts are. The questions are those of texts.
 
 ``clusters``: centres of Zipf's sizes, one for 100 vectors, with noise; questions are vectors of the
 same kind.
@@ -23,11 +26,12 @@ from large_library import questions, texts
 from ragkit.models.factory import open_embedder
 from ragkit.settings import load_settings
 
-KINDS = ("texts", "clusters")
+KINDS = ("texts", "pairs", "clusters")
 _LAYOUT = 1
 _SHORTEST, _LONGEST, _MORE, _NEAR = 60, 180, 60, 2_000
 _BATCH = 10_000
 _PER_CENTRE, _NOISE = 100, 0.7
+_TEXTS, _PAIR_NOISE = 100_000, 0.3
 
 
 def vectors_of(kind: str, rows: int, asked: int) -> tuple[np.ndarray, np.ndarray]:
@@ -37,6 +41,9 @@ def vectors_of(kind: str, rows: int, asked: int) -> tuple[np.ndarray, np.ndarray
     """
     if kind == "clusters":
         return _clusters(rows, asked)
+    if kind == "pairs":
+        of_texts, of_questions = vectors_of("texts", min(_TEXTS, rows), asked)
+        return _pairs(of_texts, rows), of_questions
     embedder = open_embedder(load_settings().models)
     parts = [_LAYOUT, SHARED.is_dir(), embedder.fingerprint]
     key = hashlib.blake2b(repr(parts).encode(), digest_size=4).hexdigest()
@@ -66,6 +73,20 @@ def variation(words: list[str], number: int) -> str:
         other %= len(words)
         text = text + words[other : other + chooser.randint(1, _MORE)]
     return " ".join(text)
+
+
+def _pairs(texts: np.ndarray, rows: int) -> np.ndarray:
+    random_numbers = np.random.default_rng(5)
+    found = np.zeros((rows, texts.shape[1]), np.float16)
+    for start in range(0, rows, _BATCH):
+        part = found[start : start + _BATCH]
+        one, other = random_numbers.integers(0, len(texts), (2, len(part)))
+        vectors = texts[one].astype(np.float32) + texts[other]
+        vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+        noise = random_numbers.standard_normal(part.shape, dtype=np.float32)
+        vectors += noise * (_PAIR_NOISE / np.sqrt(part.shape[1]))
+        part[:] = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    return found
 
 
 def _clusters(rows: int, asked: int, dimensions: int = 256) -> tuple[np.ndarray, np.ndarray]:

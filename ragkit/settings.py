@@ -188,7 +188,7 @@ class IndexSettings(_Group):
     """What is built in addition to the exact indexes."""
 
     ann_rows: int = Field(
-        500_000, ge=0, description="from so many vectors on, an approximate index; 0: never"
+        300_000, ge=0, description="from so many vectors on, an approximate index; 0: never"
     )
     server: str = Field(
         "", description="a Qdrant server with all indexes, as http://host:6333; empty: files"

@@ -79,12 +79,14 @@ class VectorSearch:
 class SearchStrategy:
     """How vectors are searched and why; ``width`` is that of the approximate search, 0 if exact.
 
-    ``missing`` is True when an approximate index was asked for and there is none.
+    ``missing`` is True when an approximate index was asked for and there is none. So many of those
+    that an approximate search finds are ``scored`` exactly.
     """
 
     width: int
     why: str
     missing: bool = False
+    scored: int = 0
 
 
 @dataclass(frozen=True, slots=True)

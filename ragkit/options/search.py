@@ -375,7 +375,8 @@ class SearchOptions:
     )
     nprobe: int = option(
         16,
-        "How widely the approximate index is searched: more finds more, and takes longer.",
+        "How many times 32 cells of the approximate index are looked through: more finds more, and "
+        "takes longer.",
         bounds=(1, 1000),
         label="Probed cells (nprobe)",
         slider=(1, 256, 1),
@@ -383,7 +384,7 @@ class SearchOptions:
     )
     overfetch: int = option(
         4,
-        "How many candidates the approximate index returns for each that is kept.",
+        "How many candidates of the approximate index are scored exactly for each that is kept.",
         bounds=(1, 100),
         label="Candidates per result (overfetch)",
         slider=(1, 20, 1),

@@ -98,15 +98,15 @@ def test_a_large_index_gets_a_graph_and_searches_say_so(tmp_path: Path):
     after = library.search("topic 4", replace(asked, limit=5))
     assert after.notices == ()
     assert note_of(library, index=IndexMode.ANN, nprobe=1, overfetch=1, candidates=10) == (
-        "ann: 60 vectors, 32 wide"
+        "ann: 60 vectors, 15 of 15 cells"
     )
     assert note_of(library, index=IndexMode.EXACT) == "exact: asked for"
-    assert note_of(library) == "exact: 60 vectors, quicker than 512 wide"
+    assert note_of(library) == "exact: 60 vectors, quicker than 15 of 15 cells"
     exact = library.search("topic 4", replace(asked, limit=5, index=IndexMode.EXACT))
     assert [one.score for one in after.results] == [one.score for one in exact.results]
     chunked = library.chunked_options(mode=IndexMode.ANN, nprobe=1, overfetch=1)
     long = library.search_chunked("topic 4", replace(asked, index=IndexMode.AUTO), chunked)
-    assert "ann: 60 vectors, 32 wide" in [one.note for one in long.trace.stages]
+    assert "ann: 60 vectors, 15 of 15 cells" in [one.note for one in long.trace.stages]
     assert long.notices == ()
     assert builder.build_missing() == 0
 

@@ -39,7 +39,7 @@ def _run(study: ModuleType, monkeypatch, folder: Path, *arguments: str) -> dict[
 
 def test_hnsw_study_finds_what_exact_search_finds(study, monkeypatch, tmp_path):
     given = ("--links", "18", "--widths", "128", "--probes", "1", "--questions", "8")
-    given += ("--rounds", "1", "--kinds", "texts", "--sizes")
+    given += ("--rounds", "1", "--cells", "8", "100", "--kinds", "texts", "--sizes")
     bench = study("bench_hnsw")
     _run(bench, monkeypatch, tmp_path, *given, "100", "--filters")
     found = _run(bench, monkeypatch, tmp_path, *given, "400")
@@ -51,7 +51,9 @@ def test_hnsw_study_finds_what_exact_search_finds(study, monkeypatch, tmp_path):
     assert ways["hnsw M 18 ef 128"]["build_cpu_s"] > 0
     assert 150 < ways["hnsw M 18 ef 128"]["bytes_a_row"] < 180
     assert 0 < ways["ivf nprobe 1"]["recall@10"] < 1
-    filtered = found["texts 100"]["a folder with 0.5 of the rows, 1024 wide"]
+    assert ways["cells 8"]["recall@10"] < 0.99 < ways["cells 40"]["recall@10"]
+    assert ways["cells 40"]["build_cpu_s"] > 0
+    filtered = found["texts 100"]["a folder with 0.5 of the rows, 20 cells"]
     assert filtered["recall@10"] == 1.0
 
 

@@ -17,6 +17,7 @@ from ragkit.indexes.local.generation import (
     open_newest,
     write_generation,
 )
+from ragkit.indexes.local.hnsw import suitable_cells
 from ragkit.indexes.local.vector import VectorIndex
 from ragkit.indexes.protocol import EntryFilter, IndexKind, VectorSearch
 from ragkit.indexes.rows import ChunkGroups, EntryRows, RowSlices
@@ -106,7 +107,8 @@ def test_a_graph_links_what_represents_chunks(rows, tmp_path, monkeypatch):
     assert newest.vectors == index.representing_entries == standing < index.vector_entries / 2
     query = np.ones((1, DIMENSIONS), np.float32)
     default = put_vectors(index, query, REPRESENTATIVES, ANN)
-    assert default.strategy(5).why == f"ann: {standing} vectors, 512 wide"
+    cells = suitable_cells(standing)
+    assert default.strategy(5).why == f"ann: {standing} vectors, {cells} of {cells} cells"
     exact = put_vectors(index, query, REPRESENTATIVES)
     best, near = (one.candidates(IndexKind.VECTOR, 5) for one in (exact, default))
     assert near.scores.tolist() == best.scores.tolist()

@@ -14,6 +14,7 @@ from index_rows import by_vector, make_rows, put_vectors
 from ragkit.errors import IndexCorruptError
 from ragkit.indexes.local import vector
 from ragkit.indexes.local.collection import CollectionIndex
+from ragkit.indexes.local.files import FileRecord
 from ragkit.indexes.local.generation import (
     build_graph_of,
     newest_graph,
@@ -21,17 +22,25 @@ from ragkit.indexes.local.generation import (
     prune,
     write_generation,
 )
-from ragkit.indexes.local.hnsw import GraphParameters, GraphState
-from ragkit.indexes.local.vector import LEAST_SHARE, ROWS_PER_WIDTH, choose_strategy
-from ragkit.indexes.protocol import EntryFilter, VectorSearch
+from ragkit.indexes.local.hnsw import GraphParameters, GraphState, suitable_cells, write_graph
+from ragkit.indexes.local.vector import (
+    CELLS_PER_PROBE,
+    LEAST_SHARE,
+    MOST_CELLS,
+    LateGraph,
+    VectorIndex,
+    choose_strategy,
+)
+from ragkit.indexes.protocol import EntryFilter, SearchStrategy, VectorSearch
 from ragkit.indexes.rows import RowSlices
 from ragkit.options import IndexMode
 from ragkit.types import Version
 
-ROWS = 3000
-ANN = VectorSearch(IndexMode.ANN, nprobe=1, overfetch=4)
+ROWS, CELLS = 3000, 300
+ANN = VectorSearch(IndexMode.ANN, nprobe=1, overfetch=10)
 EXACT = VectorSearch(IndexMode.EXACT)
 AUTO = VectorSearch()
+RECORD = FileRecord(0, 0)
 NAMES = {"fingerprint": "hash-1", "tokenizer_version": "1"}
 
 
@@ -50,7 +59,7 @@ def index_of(folder: Path) -> CollectionIndex:
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("graph")
-    build_graph_of(generation_in(folder), GraphParameters(8, 40))
+    build_graph_of(generation_in(folder), GraphParameters(8, 40, CELLS))
     return folder
 
 
@@ -66,7 +75,8 @@ def queries(count: int, seed: int = 3) -> np.ndarray:
 
 def test_it_finds_nearly_all_of_the_best_with_exactly_their_scores(index: CollectionIndex):
     asked = queries(40)
-    assert put_vectors(index, queries(1), None, ANN).strategy(10).width == 40
+    way = put_vectors(index, queries(1), None, ANN).strategy(10)
+    assert (way.width, way.scored) == (32, 100)
     exact = by_vector(index, asked, 10, None, EXACT)
     near = by_vector(index, asked, 10, None, ANN)
     shared = 0
@@ -124,7 +134,7 @@ def test_a_filter_that_leaves_few_is_searched_exactly(index: CollectionIndex):
     assert (way.width, way.missing) == (0, False)
     assert way.why == "exact: 429 of 2572 vectors pass the filter"
     most = EntryFilter(entry_ids=np.arange(1, 2701))
-    assert put_vectors(index, queries(1), most, ANN).strategy(10).width == 45
+    assert put_vectors(index, queries(1), most, ANN).strategy(10).width == 36
     gone = index.remove(range(1, 1001), 2)
     masked = put_vectors(gone, queries(1), EntryFilter(entry_ids=np.arange(1, 2101)), ANN).strategy(
         10
@@ -133,31 +143,39 @@ def test_a_filter_that_leaves_few_is_searched_exactly(index: CollectionIndex):
 
 
 @pytest.mark.parametrize(
-    ("search", "rows", "passing", "has_graph", "why"),
+    ("search", "rows", "passing", "cells", "why"),
     [
-        (EXACT, 10**6, 10**6, True, "exact: asked for"),
-        (AUTO, 10**6, 10**6, False, "exact: 1000000 vectors"),
-        (AUTO, 5000, 812, False, "exact: 812 of 5000 vectors pass the filter"),
-        (ANN, 10**6, 10**6, False, "exact: there is no approximate index"),
-        (AUTO, 10**6, 10**6, True, "ann: 1000000 vectors, 512 wide"),
-        (AUTO, 10**6, 900_000, True, "ann: 900000 of 1000000 vectors pass the filter, 569 wide"),
-        (AUTO, 10**6, 849_999, True, "exact: 849999 of 1000000 vectors pass the filter"),
-        (ANN, 10**6, 849_999, True, "exact: 849999 of 1000000 vectors pass the filter"),
-        (AUTO, 50_000, 50_000, True, "exact: 50000 vectors, quicker than 512 wide"),
-        (ANN, 50_000, 50_000, True, "ann: 50000 vectors, 40 wide"),
-        (ANN, 30, 30, True, "exact: 30 vectors, quicker than 40 wide"),
-        (ANN, 0, 0, True, "exact: 0 vectors, quicker than 40 wide"),
-        (VectorSearch(nprobe=4), 10**6, 10**6, True, "ann: 1000000 vectors, 128 wide"),
-        (VectorSearch(overfetch=60), 10**6, 10**6, True, "ann: 1000000 vectors, 600 wide"),
+        (EXACT, 10**6, 10**6, 2000, "exact: asked for"),
+        (AUTO, 10**6, 10**6, 0, "exact: 1000000 vectors"),
+        (AUTO, 5000, 812, 0, "exact: 812 of 5000 vectors pass the filter"),
+        (ANN, 10**6, 10**6, 0, "exact: there is no approximate index"),
+        (AUTO, 10**6, 10**6, 2000, "ann: 1000000 vectors, 512 of 2000 cells"),
+        (
+            AUTO,
+            10**6,
+            900_000,
+            2000,
+            "ann: 900000 of 1000000 vectors pass the filter, 569 of 2000 cells",
+        ),
+        (AUTO, 10**6, 849_999, 2000, "exact: 849999 of 1000000 vectors pass the filter"),
+        (ANN, 10**6, 849_999, 2000, "exact: 849999 of 1000000 vectors pass the filter"),
+        (AUTO, 50_000, 50_000, 447, "exact: 50000 vectors, quicker than 447 of 447 cells"),
+        (AUTO, 10**6, 10**6, 1023, "exact: 1000000 vectors, quicker than 512 of 1023 cells"),
+        (AUTO, 10**6, 10**6, 1024, "ann: 1000000 vectors, 512 of 1024 cells"),
+        (ANN, 50_000, 50_000, 447, "ann: 50000 vectors, 32 of 447 cells"),
+        (ANN, 101, 101, 20, "ann: 101 vectors, 20 of 20 cells"),
+        (ANN, 100, 100, 20, "exact: 100 vectors, quicker than 20 of 20 cells"),
+        (ANN, 0, 0, 1, "exact: 0 vectors, quicker than 0 of 1 cells"),
+        (VectorSearch(nprobe=4), 10**6, 10**6, 2000, "ann: 1000000 vectors, 128 of 2000 cells"),
     ],
 )
-def test_how_it_searches_and_why(search, rows, passing, has_graph, why):
-    assert LEAST_SHARE == 0.85
-    assert 50_000 < ROWS_PER_WIDTH * 512 < 10**6
-    way = choose_strategy(rows, passing, 10, search, has_graph=has_graph)
+def test_how_it_searches_and_why(search, rows, passing, cells, why):
+    assert (LEAST_SHARE, CELLS_PER_PROBE, MOST_CELLS) == (0.85, 32, 0.5)
+    way = choose_strategy(rows, passing, 10, search, cells=cells)
     assert way.why == why
     assert (way.width > 0) == why.startswith("ann")
-    assert way.missing == (search.mode is IndexMode.ANN and not has_graph)
+    assert way.scored == (search.overfetch * 10 if way.width else 0)
+    assert way.missing == (search.mode is IndexMode.ANN and not cells)
 
 
 def test_a_wider_search_finds_more(index: CollectionIndex):
@@ -169,9 +187,10 @@ def test_a_wider_search_finds_more(index: CollectionIndex):
         pairs = zip(exact, near, strict=True)
         return sum(len(np.intersect1d(a.entry_ids, b.entry_ids)) for a, b in pairs) / (20 * 60)
 
-    narrow = recall(VectorSearch(IndexMode.ANN, nprobe=1, overfetch=1))
-    assert narrow < recall(VectorSearch(IndexMode.ANN, nprobe=16, overfetch=1)) >= 0.99
-    assert narrow < recall(VectorSearch(IndexMode.ANN, nprobe=1, overfetch=25)) >= 0.99
+    # What is not scored exactly is told apart by four numbers of four bits only.
+    assert recall(VectorSearch(IndexMode.ANN, nprobe=2, overfetch=1)) < 0.7
+    narrow = recall(VectorSearch(IndexMode.ANN, nprobe=1, overfetch=20))
+    assert 0.95 < narrow < recall(VectorSearch(IndexMode.ANN, nprobe=2, overfetch=20)) > 0.995
 
 
 def test_a_graph_that_comes_later_is_used_by_who_is_open(tmp_path: Path, monkeypatch):
@@ -184,6 +203,31 @@ def test_a_graph_that_comes_later_is_used_by_who_is_open(tmp_path: Path, monkeyp
     assert put_vectors(index, queries(1), None, ANN).strategy(5).width == 32
     after = by_vector(index, queries(1), 5, None, ANN)[0]
     assert after.scores.tolist() == before.scores.tolist()
+
+
+def test_the_same_vectors_give_the_same_bytes(tmp_path: Path):
+    paths = [generation_in(tmp_path / name, 600) for name in "ab"]
+    for path in paths:
+        build_graph_of(path)
+    first, second = ((path / "graph.faiss").read_bytes() for path in paths)
+    assert first == second
+
+
+@pytest.mark.parametrize("dimensions", [3, 4])
+@pytest.mark.parametrize("count", [1, 5, 40])
+def test_few_vectors_of_any_length(tmp_path: Path, count: int, dimensions: int):
+    vectors = np.random.default_rng(1).standard_normal((count, dimensions)).astype(np.float16)
+    write_graph(tmp_path, vectors, RECORD)
+    graph = LateGraph(tmp_path, RECORD)
+    index = VectorIndex.build(vectors, np.ones(count, np.bool_), graph)
+    assert graph.of(index._index) is not None
+    for number in range(count):
+        query = vectors[[number]].astype(np.float32)
+        every = SearchStrategy(suitable_cells(count), "", scored=count)
+        [(rows, scores)] = index.search(query, count, None, every)
+        [(wanted, exact)] = index.search(query, count)
+        assert rows.tolist() == wanted.tolist()
+        assert scores.tolist() == exact.tolist()
 
 
 def test_without_rows_or_with_copies_of_one(tmp_path: Path):

@@ -1,6 +1,8 @@
-"""A graph over vectors (HNSW): finds most of the nearest ones without looking at all.
+"""Vectors in cells that a graph (HNSW) leads to: finds most of the nearest without looking at all.
 
-It holds links only; the vectors are those of the exact index, so that scores are exact. It is
+Cells are the places of k-means; each is reached over links between cells, and holds its vectors by
+half a byte a number (IVF, product quantizer), which are compared sixteen at once. What they find
+is scored again by the vectors of the exact index, so that scores are exact. A graph is
 built after its generation, into the same folder, and never needed: without one, search is
 exact. ``graph.json`` is written last and names the generation's vectors, so that a graph is whole
 and of these vectors, or there is none.
@@ -9,6 +11,7 @@ and of these vectors, or there is none.
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
@@ -23,7 +26,7 @@ from ragkit.errors import IndexCorruptError
 from ragkit.indexes.local.files import FileRecord, fault_of, flush_folder, record
 from ragkit.indexes.local.load_faiss import load_faiss
 
-GRAPH_FORMAT = 1
+GRAPH_FORMAT = 2
 """Changes whenever graphs of an older version could not be read; they are then built again."""
 
 GRAPH_ABOUT = "graph.json"
@@ -31,51 +34,64 @@ GRAPH_ABOUT = "graph.json"
 
 _GRAPH = "graph.faiss"
 _CURE = "The worker rebuilds it; search is exact meanwhile."
-_BATCH = 4096
+_BATCH = 1 << 14
+_PER_CELL, _ROUNDS = 64, 10
+_CODES, _TRAINED = 16, 1 << 16
+_SEED = 1
 
 
 @dataclass(frozen=True, slots=True)
 class GraphParameters:
-    """How a graph is built: links a vector, and how widely they are looked for."""
+    """How a graph is built: links a cell, how widely they are looked for, and how many cells.
 
-    links: int = 18
+    0 cells: as many as suit the number of vectors.
+    """
+
+    links: int = 32
     construction: int = 200
+    cells: int = 0
 
 
 class Graph:
-    """Links between the positions of an exact index. Immutable, and safe between threads."""
+    """The positions of an exact index in linked cells. Immutable, and safe between threads."""
 
-    def __init__(self, index: Any, flat: Any) -> None:
-        """Attach a faiss graph without vectors to the faiss index that has them."""
-        index.storage = flat
-        index.own_fields = False
+    def __init__(self, index: Any) -> None:
+        """Keep a faiss index of cells."""
+        self.cells = int(index.nlist)
         self._index = index
-        # The graph points into it.
-        self._flat = flat
 
     def search(
         self,
         queries: NDArray[np.float32],
         fetch: int,
-        width: int,
+        cells: int,
         bits: NDArray[np.uint8] | None,
         threads: int = 1,
-    ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
-        """Return scores and positions (q, fetch) for queries (q, d), best first, padded with -1.
+    ) -> NDArray[np.int64]:
+        """Return the likeliest positions (q, fetch) for queries (q, d), padded with -1.
 
-        The ``width`` best found so far lead on to others. ``bits`` says, one bit a position,
+        So many ``cells`` are looked through. ``bits`` says, one bit a position,
         little end first, which may be found. Queries are shared out among ``threads``.
         """
         faiss = load_faiss()
         faiss.omp_set_num_threads(threads)
-        parameters = faiss.SearchParametersHNSW(efSearch=max(width, fetch))
+        links = faiss.SearchParametersHNSW(efSearch=cells)
+        parameters = faiss.SearchParametersIVF(nprobe=cells, quantizer_params=links)
         if bits is not None:
             selector = faiss.IDSelectorBitmap(self._index.ntotal, faiss.swig_ptr(bits))
-            parameters = faiss.SearchParametersHNSW(efSearch=max(width, fetch), sel=selector)
-        scores, positions = self._index.search(
+            parameters = faiss.SearchParametersIVF(
+                nprobe=cells, quantizer_params=links, sel=selector
+            )
+        _scores, positions = self._index.search(
             np.ascontiguousarray(queries, dtype=np.float32), fetch, params=parameters
         )
-        return scores, positions
+        found: NDArray[np.int64] = positions
+        return found
+
+
+def suitable_cells(count: int) -> int:
+    """Return how many cells so many vectors are put into: twice the root."""
+    return max(1, min(round(2 * math.sqrt(count)), count))
 
 
 def build_graph(
@@ -84,48 +100,84 @@ def build_graph(
     parameters: GraphParameters,
     step: Callable[[int], None] = lambda _done: None,
 ) -> None:
-    """Link vectors (n, d), usable ones, in one thread, and write the links to a file.
+    """Put vectors (n, d), usable ones, into linked cells, in one thread, and write them to a file.
 
-    ``step`` is called after some thousand vectors with how many are done.
+    ``step`` is called after some thousand vectors with how many are done. The same vectors give
+    the same bytes. Beside the vectors, a sample of them and the result are held in memory.
 
     Raises:
         OSError: the file cannot be written.
     """
     faiss = load_faiss()
     faiss.omp_set_num_threads(1)
-    index = faiss.IndexHNSWSQ(
-        vectors.shape[1],
-        faiss.ScalarQuantizer.QT_fp16,
-        parameters.links,
-        faiss.METRIC_INNER_PRODUCT,
+    dimensions = vectors.shape[1]
+    cells = parameters.cells or suitable_cells(len(vectors))
+    sample = _sample(vectors, cells)
+    # Vectors of texts have much in common, by which neither cells nor codes tell them apart.
+    # A question's order of them is the same without it.
+    centre = sample.mean(axis=0)
+    sample -= centre
+    middles = faiss.Kmeans(
+        dimensions,
+        cells,
+        niter=_ROUNDS,
+        seed=_SEED,
+        min_points_per_centroid=1,
+        max_points_per_centroid=len(sample),
     )
-    # Half precision has nothing to learn.
-    index.is_trained = True
-    index.hnsw.efConstruction = parameters.construction
+    middles.train(sample)
+    nearest = faiss.IndexFlatL2(dimensions)
+    nearest.add(middles.centroids)
+    linked = faiss.IndexHNSWFlat(dimensions, parameters.links, faiss.METRIC_INNER_PRODUCT)
+    linked.hnsw.efConstruction = parameters.construction
+    linked.add(middles.centroids)
+    parts = dimensions // 2 if dimensions % 2 == 0 else dimensions
+    index = faiss.IndexIVFPQFastScan(
+        nearest, dimensions, cells, parts, 4, faiss.METRIC_INNER_PRODUCT
+    )
+    index.by_residual = False
+    index.pq.cp.min_points_per_centroid = 1
+    index.pq.cp.max_points_per_centroid = _TRAINED // _CODES
+    index.train(sample[:_TRAINED])
+    del sample
     for start in range(0, len(vectors), _BATCH):
-        # faiss shuffles each batch by itself.
-        index.add(vectors[start : start + _BATCH].astype(np.float32))
+        index.add(vectors[start : start + _BATCH].astype(np.float32) - centre)
         step(index.ntotal)
+    index.quantizer = linked
     try:
-        faiss.write_index(index, str(path), faiss.IO_FLAG_SKIP_STORAGE)
+        faiss.write_index(index, str(path))
     except RuntimeError as error:
         raise OSError(str(error).splitlines()[0]) from error
 
 
+def _sample(vectors: NDArray[np.float16], cells: int) -> NDArray[np.float32]:
+    """Return some vectors, in any order, to learn cells and codes from: enough of them."""
+    count = max(cells * _PER_CELL, _CODES)
+    if not len(vectors):
+        return np.zeros((count, vectors.shape[1]), np.float32)
+    if len(vectors) <= count:
+        return np.resize(vectors, (max(len(vectors), cells, _CODES), vectors.shape[1])).astype(
+            np.float32
+        )
+    chosen = np.random.default_rng(_SEED).choice(len(vectors), count, replace=False)
+    return vectors[chosen].astype(np.float32)
+
+
 def load_graph(path: Path, flat: Any) -> Graph:
-    """Map saved links into memory, to be used with the exact faiss index that they are of.
+    """Map a saved graph into memory, which is of the vectors of that exact faiss index.
 
     Raises:
         OSError, ValueError: the file is not a graph of that index.
     """
     faiss = load_faiss()
     try:
-        index = faiss.read_index(str(path), faiss.IO_FLAG_MMAP_IFC | faiss.IO_FLAG_SKIP_STORAGE)
+        index = faiss.read_index(str(path), faiss.IO_FLAG_MMAP_IFC)
     except RuntimeError as error:
         raise OSError(str(error).splitlines()[0]) from error
-    if not isinstance(index, faiss.IndexHNSW) or (index.ntotal, index.d) != (flat.ntotal, flat.d):
+    same = isinstance(index, faiss.IndexIVFPQFastScan)
+    if not same or (index.ntotal, index.d) != (flat.ntotal, flat.d):
         raise ValueError(f"{path.name} is of other vectors")
-    return Graph(index, flat)
+    return Graph(index)
 
 
 class GraphState(StrEnum):
@@ -138,12 +190,13 @@ class GraphState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class GraphAbout:
-    """The description of a graph; ``vectors`` is the record of the file whose vectors it links."""
+    """The description of a graph; ``vectors`` is the record of the file whose vectors it finds."""
 
     format_version: int
     rows: int
     links: int
     construction: int
+    cells: int
     vectors: FileRecord
     graph: FileRecord
 
@@ -174,6 +227,7 @@ def write_graph(
             len(vectors),
             parameters.links,
             parameters.construction,
+            parameters.cells or suitable_cells(len(vectors)),
             vectors_record,
             record(making, flush=True),
         )

@@ -122,8 +122,9 @@ class LocalSearch:
         rows = passing = index.representing_entries if only else index.vector_entries
         if self._mask is not None:
             passing = index.passing_vectors(self._mask, representing=only)
-        has_graph = index.base.vectors.graph(representing=only) is not None
-        return choose_strategy(rows, passing, depth, self._vector_search, has_graph=has_graph)
+        graph = index.base.vectors.graph(representing=only)
+        cells = 0 if graph is None else graph.cells
+        return choose_strategy(rows, passing, depth, self._vector_search, cells=cells)
 
     def candidates(self, kind: IndexKind, depth: int) -> Candidates:
         """Return the best entries of each query (``IndexSearch``)."""

@@ -29,11 +29,11 @@ logger = logging.getLogger(__name__)
 LOOK_SECONDS = 2.0
 """Least time between two looks for a graph that is not there yet."""
 
-WIDTH_PER_PROBE = 32
-"""How much wider each ``nprobe`` makes the search of a graph (HNSW's efSearch)."""
+CELLS_PER_PROBE = 32
+"""How many more cells of a graph each ``nprobe`` has looked through."""
 
-ROWS_PER_WIDTH = 200
-"""So many vectors are scored exactly in the time that the graph takes for one more of width."""
+MOST_CELLS = 0.5
+"""Where more of the cells would be looked through, exact search is about as quick."""
 
 LEAST_SHARE = 0.85
 """Where a filter leaves a smaller share of the vectors, the graph misses too many of them."""
@@ -165,7 +165,7 @@ class VectorIndex:
         left = np.flatnonzero((lengths > 0.0) & (lengths < np.inf)) if depth > 0 else _NOTHING[0]
         graph = self.graph() if strategy.width and len(left) else None
         if graph is not None:
-            near = self._linked(graph, queries[left], depth + _MARGIN, strategy.width, allowed)
+            near = self._linked(graph, queries[left], depth + _MARGIN, strategy, allowed)
             pairs = zip(left.tolist(), near, strict=True)
             found = {number: best for number, best in pairs if len(best[0]) >= depth}
             left = np.array([number for number in left.tolist() if number not in found], int)
@@ -198,13 +198,23 @@ class VectorIndex:
         graph: Graph,
         queries: NDArray[np.float32],
         fetch: int,
-        width: int,
+        strategy: SearchStrategy,
         allowed: Bools | None,
     ) -> list[RankedRows]:
-        """Return the positions and scores that the graph finds, which may be too few."""
+        """Return the best positions that the graph finds, maybe too few, and exact scores."""
         bits = None if allowed is None else np.packbits(allowed, bitorder="little")
         threads = min(len(queries), _MOST_THREADS, os.cpu_count() or 1)
-        return _found(*graph.search(queries, fetch, width, bits, threads))
+        likely = graph.search(queries, max(strategy.scored, fetch), strategy.width, bits, threads)
+        found = []
+        for query, of_query in zip(queries, likely, strict=True):
+            near = np.sort(of_query[of_query >= 0])
+            if not len(near):
+                found.append(_NOTHING)
+                continue
+            index = _scalar_index(self.usable_vectors, near)
+            scores, places = _searched(index, query[None], min(fetch, len(near)), None, 1)
+            found.append((near[places[0]], scores[0]))
+        return found
 
     def scores_of(
         self, queries: NDArray[np.float32], numbers: Ids, rows: Ids
@@ -301,30 +311,31 @@ class VectorIndex:
 
 
 def choose_strategy(
-    rows: int, passing: int, depth: int, search: VectorSearch, *, has_graph: bool
+    rows: int, passing: int, depth: int, search: VectorSearch, *, cells: int
 ) -> SearchStrategy:
     """Choose for ``depth`` hits among the ``passing`` of ``rows`` vectors that may be found.
 
-    A filter that leaves most of the vectors makes the search of the graph that much wider.
+    ``cells`` is how many the graph has, 0 without one. A filter that leaves most of the vectors
+    makes its search that much wider.
     """
     if search.mode is IndexMode.EXACT:
         return SearchStrategy(0, "exact: asked for")
     there = f"{rows} vectors"
     if passing < rows:
         there = f"{passing} of {rows} vectors pass the filter"
-    if not has_graph:
+    if not cells:
         asked = search.mode is IndexMode.ANN
         return SearchStrategy(
             0, "exact: there is no approximate index" if asked else f"exact: {there}", asked
         )
     if passing < LEAST_SHARE * rows:
         return SearchStrategy(0, f"exact: {there}")
-    width = max(WIDTH_PER_PROBE * search.nprobe, search.overfetch * depth)
-    width = max(width, math.ceil(width * rows / max(1, passing)))
-    least = ROWS_PER_WIDTH * width if search.mode is IndexMode.AUTO else width
-    if passing <= least:
-        return SearchStrategy(0, f"exact: {there}, quicker than {width} wide")
-    return SearchStrategy(width, f"ann: {there}, {width} wide")
+    width = min(math.ceil(CELLS_PER_PROBE * search.nprobe * rows / max(1, passing)), cells)
+    scored = search.overfetch * depth
+    slower = search.mode is IndexMode.AUTO and width > MOST_CELLS * cells
+    if slower or passing <= scored:
+        return SearchStrategy(0, f"exact: {there}, quicker than {width} of {cells} cells")
+    return SearchStrategy(width, f"ann: {there}, {width} of {cells} cells", scored=scored)
 
 
 def _searched(
