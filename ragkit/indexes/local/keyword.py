@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import sys
 import threading
+from collections.abc import Iterable
 from copy import copy
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -265,21 +266,27 @@ def _inverted(
         postings = Postings.of(column)
         tokens, first, _ = postings.runs()
         return tokens, np.append(first, len(postings.keys)), postings.rows, postings.counts
-    runs = [Postings.of(column.part(part), part.start).runs() for part in parts]
-    token_ids = np.unique(np.concatenate([tokens for tokens, _, _ in runs]))
-    indptr = np.zeros(len(token_ids) + 1, np.int64)
-    for tokens, _, lengths in runs:
-        indptr[np.searchsorted(token_ids, tokens) + 1] += lengths
-    np.cumsum(indptr, out=indptr)
+    token_ids, indptr = _starts_of(Postings.of(column.part(part), part.start) for part in parts)
     rows, counts = np.empty(indptr[-1], np.int32), np.empty(indptr[-1], np.float32)
     free = indptr[:-1].copy()
-    for part, (tokens, first, lengths) in zip(parts, runs, strict=True):
+    for part in parts:
         postings = Postings.of(column.part(part), part.start)
+        tokens, first, lengths = postings.runs()
         at = np.searchsorted(token_ids, tokens)
         places = np.repeat(free[at] - first, lengths) + np.arange(len(postings.keys))
         rows[places], counts[places] = postings.rows, postings.counts
         free[at] += lengths
     return token_ids, indptr, rows, counts
+
+
+def _starts_of(parts: Iterable[Postings]) -> tuple[NDArray[np.uint32], Ids]:
+    """Return all tokens, ascending, and where the postings of each begin among those of all."""
+    runs = [(tokens, lengths) for tokens, _, lengths in (part.runs() for part in parts)]
+    token_ids = np.unique(np.concatenate([tokens for tokens, _ in runs]))
+    indptr = np.zeros(len(token_ids) + 1, np.int64)
+    for tokens, lengths in runs:
+        indptr[np.searchsorted(token_ids, tokens) + 1] += lengths
+    return token_ids, np.cumsum(indptr)
 
 
 def _first_of_each(ordered: NDArray[Any]) -> Ids:
