@@ -157,13 +157,9 @@ class FilterQueries:
         """
         restricted = bool(filters.speakers)
         if not restricted and (filters.after or filters.before):
-            restricted = bool(
-                self._connections.rows(
-                    "SELECT 1 FROM documents WHERE collection_id = ? AND format = 'conversation' "
-                    "LIMIT 1",
-                    (collection_id,),
-                )
-            )
+            with self._rows.at_present(collection_id) as (rows, connection):
+                chats = rows.mask(connection, ("d.format = 'conversation'", ()))
+                restricted = bool((rows.live & chats).any())
         if not restricted:
             return None
         ids = self._connections.column(*_entry_query(collection_id, filters))

@@ -46,14 +46,12 @@ class Scope:
     def own_entries(self) -> Ids | None:
         """The ids of entries that chunks may be found by; ``None``: all."""
         present = [ids for ids in (self.entry_ids, self.chunk_ids) if ids is not None]
-        return reduce(np.intersect1d, present) if present else None
+        return reduce(_common, present) if present else None
 
     def among(self, documents: Ids) -> Scope:
         """Return the scope with only those of its documents that are among some."""
         own = self.document_ids
-        return replace(
-            self, document_ids=documents if own is None else np.intersect1d(own, documents)
-        )
+        return replace(self, document_ids=documents if own is None else _common(own, documents))
 
 
 def scope_of(
@@ -77,30 +75,45 @@ def scope_of(
     chunks: list[Ids | None] = []
     for alternatives in query.parsed.required:
         found = [_meeting(catalog, index, collection, one) for one in alternatives]
-        documents.append(reduce(np.union1d, [own for own, _ in found]))
+        documents.append(reduce(_either, [own for own, _ in found]))
         if any(one.filters.of_chunks for one in alternatives):
             either = zip(alternatives, found, strict=True)
             passing = [_own_entries(catalog, collection, one, *ids) for one, ids in either]
-            of_chunks.append(reduce(np.union1d, passing))
+            of_chunks.append(reduce(_either, passing))
             continue
         of_phrases = [own for _, own in found if own is not None]
-        chunks.append(reduce(np.union1d, of_phrases) if len(of_phrases) == len(found) else None)
+        chunks.append(reduce(_either, of_phrases) if len(of_phrases) == len(found) else None)
     of_phrases = [own for own in chunks if own is not None]
     if chunks and len(of_phrases) == len(chunks):
         # Each phrase may stand in another chunk of the document.
-        of_chunks.append(reduce(np.union1d, of_phrases))
+        of_chunks.append(reduce(_either, of_phrases))
     without: list[Ids] = []
     if query.parsed.excluded:
         there = catalog.filters.documents(collection.id, Filters())
         gone = [_excluded(catalog, index, collection, one) for one in query.parsed.excluded]
-        documents.append(np.setdiff1d(there, reduce(np.union1d, [own for own, _ in gone])))
+        documents.append(_without(there, reduce(_either, [own for own, _ in gone])))
         without = [ids for _, ids in gone if ids is not None]
     return Scope(
-        reduce(np.intersect1d, documents) if documents else None,
-        reduce(np.intersect1d, entries) if entries else None,
-        reduce(np.intersect1d, of_chunks) if of_chunks else None,
-        reduce(np.union1d, without) if without else None,
+        reduce(_common, documents) if documents else None,
+        reduce(_common, entries) if entries else None,
+        reduce(_common, of_chunks) if of_chunks else None,
+        reduce(_either, without) if without else None,
     )
+
+
+# Ids ascend and are distinct: nothing has to be sorted, nor made distinct by hashing.
+
+
+def _common(one: Ids, other: Ids) -> Ids:
+    return one[np.isin(one, other, assume_unique=True)]
+
+
+def _without(one: Ids, other: Ids) -> Ids:
+    return one[np.isin(one, other, assume_unique=True, invert=True)]
+
+
+def _either(one: Ids, other: Ids) -> Ids:
+    return np.sort(np.concatenate([one, _without(other, one)]), kind="stable")
 
 
 def _own_entries(
@@ -141,7 +154,7 @@ def _meeting(
     documents = catalog.filters.documents(collection.id, replace(filters, headings=()))
     if filters.headings:
         under = catalog.filters.entries_under(collection.id, filters.headings)
-        documents = np.intersect1d(documents, catalog.entries.documents_of(under.tolist()))
+        documents = _common(documents, catalog.entries.documents_of(under.tolist()))
     return documents, None
 
 
