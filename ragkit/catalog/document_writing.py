@@ -247,7 +247,7 @@ def put_entries(
 
 
 def copy_entry(connection: Transaction, entry_id: int) -> int:
-    """Copy an entry without its tokens; return the copy's id."""
+    """Copy an entry without its tokens; what is noted of it goes to the copy. Return its id."""
     new_id, collection_id, level = connection.execute(
         "INSERT INTO entries "
         "(collection_id, document_id, level, position, text_hash, content_key) "
@@ -259,6 +259,11 @@ def copy_entry(connection: Transaction, entry_id: int) -> int:
     connection.execute(
         "INSERT INTO blocks SELECT ?, start, stop, kind, section FROM blocks WHERE entry_id = ?",
         (new_id, entry_id),
+    )
+    connection.execute(
+        "UPDATE chunk_notes SET entry_id = ? WHERE entry_id = ? "
+        "AND document_id = (SELECT document_id FROM entries WHERE id = ?)",
+        (new_id, entry_id, entry_id),
     )
     return int(new_id)
 

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 
 from ragkit.catalog.connection import Transaction
 from ragkit.catalog.document_writing import TokenIds, copy_entry, remove_entries
-from ragkit.types import FIELD_CODES, INDEXED_LEVELS, LEVEL_CODES, Field, Level
+from ragkit.types import FIELD_CODES, INDEXED_LEVELS, LEVEL_CODES, Field
 
-_CHUNK = LEVEL_CODES[Level.CHUNK]
 _WITH_WORDS = [LEVEL_CODES[level] for level in INDEXED_LEVELS]
 _TEXT, _FOLDERS = FIELD_CODES[Field.TEXT], FIELD_CODES[Field.FOLDERS]
 
@@ -47,11 +46,6 @@ def move_entries(
             "WHERE entry_id = ? AND field NOT IN (?, ?)",
             (new_id, entry_id, _TEXT, _FOLDERS),
         )
-        if level == _CHUNK:
-            connection.execute(
-                "UPDATE chunk_notes SET entry_id = ? WHERE document_id = ? AND chunk_idx = ?",
-                (new_id, document_id, position),
-            )
         if level in _WITH_WORDS:
             moved = new + text[len(old) :] if position == 0 else text
             columns = [(new_id, code, data) for code, data in ((_TEXT, moved), (_FOLDERS, new))]

@@ -112,6 +112,14 @@ def test_notes_follow_their_contexts(noted):
     assert noted.catalog.connections.row(query) == (0,), "they go with the text"
 
 
+def test_notes_follow_entries_that_get_their_vectors_later(noted):
+    texts = noted.catalog.connections.column("SELECT text_hash FROM entries")
+    later = noted.catalog.embedders.ensure("later", "later", 4)
+    noted.catalog.vectors.put(later, {bytes(one): bytes(8) for one in texts}, renew=True)
+    assert chunks(noted, has=("decision",)) == [(1, 0)]
+    assert chunks(noted, has=("action",)) == [(1, 1)]
+
+
 def test_speakers_count_where_the_text_has_them_and_no_reader_knows_better(noted):
     assert documents(noted, speakers=("ines",)) == [1]
     assert documents(noted, speakers=("rui",)) == [], "the text has no such name"
