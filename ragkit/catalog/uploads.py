@@ -38,32 +38,35 @@ class StoredDocument:
 
 
 class UploadRecords:
-    """Queries about dropped files."""
+    """Queries about dropped files. ``machine``: those dropped there alone; empty: all."""
 
     def __init__(self, connections: Connections) -> None:
         self._connections = connections
 
-    def add(self, collection_id: int, records: Iterable[UploadRecord]) -> None:
+    def add(self, collection_id: int, records: Iterable[UploadRecord], machine: str = "") -> None:
         """Keep what became of files, after those of before."""
         now = time.time_ns()
         rows = [
-            (f"{_prefix(collection_id)}{now:020d} {place:05d}", json.dumps(asdict(record)))
+            (f"{_prefix(collection_id, machine)}{now:020d} {place:05d}", json.dumps(asdict(record)))
             for place, record in enumerate(records)
         ]
         with self._connections.write() as connection:
             connection.executemany("INSERT INTO meta VALUES (?, ?)", rows)
 
-    def all(self, collection_id: int) -> list[UploadRecord]:
+    def all(self, collection_id: int, machine: str = "") -> list[UploadRecord]:
         """Return what was kept for a collection, in the order in which it came."""
         rows = self._connections.column(
-            "SELECT value FROM meta WHERE key >= ? AND key < ? ORDER BY key", _keys(collection_id)
+            "SELECT value FROM meta WHERE key >= ? AND key < ? ORDER BY key",
+            _keys(collection_id, machine),
         )
         return [UploadRecord(**json.loads(value)) for value in rows]
 
-    def clear(self, collection_id: int) -> None:
+    def clear(self, collection_id: int, machine: str = "") -> None:
         """Forget what was kept for a collection."""
         with self._connections.write() as connection:
-            connection.execute("DELETE FROM meta WHERE key >= ? AND key < ?", _keys(collection_id))
+            connection.execute(
+                "DELETE FROM meta WHERE key >= ? AND key < ?", _keys(collection_id, machine)
+            )
 
     def with_bytes(self, collection_id: int, content_hash: str) -> list[tuple[int, str, str]]:
         """Return id, folder and path of a collection's indexed documents with these bytes."""
@@ -86,10 +89,11 @@ class UploadRecords:
         return {row[1]: StoredDocument(row[0], row[1], Status(row[2]), row[3]) for row in rows}
 
 
-def _prefix(collection_id: int) -> str:
-    return f"upload {collection_id:012d} "
+def _prefix(collection_id: int, machine: str) -> str:
+    return f"upload {collection_id:012d} {machine}{' ' if machine else ''}"
 
 
-def _keys(collection_id: int) -> tuple[str, str]:
+def _keys(collection_id: int, machine: str) -> tuple[str, str]:
     """Return the keys between which those of a collection's files lie."""
-    return _prefix(collection_id), _prefix(collection_id) + chr(0x10FFFF)
+    prefix = _prefix(collection_id, machine)
+    return prefix, prefix + chr(0x10FFFF)

@@ -84,13 +84,13 @@ class UploadService:
         else:
             stream.seek(0)
             records = [self._stored(source, name, stream)]
-        self._catalog.uploads.add(source.collection_id, records)
+        self._catalog.uploads.add(source.collection_id, records, self._paths.machine)
         return records
 
     def lines(self, collection: str) -> Sequence[UploadLine]:
         """Return each file that was dropped since the last dismissal, as it stands now."""
         record = self._catalog.collections.find(collection)
-        records = self._catalog.uploads.all(record.id) if record else []
+        records = self._catalog.uploads.all(record.id, self._paths.machine) if record else []
         if not records:
             return []
         source = self._sources.uploads(collection)
@@ -124,7 +124,7 @@ class UploadService:
         """Forget the lines of a collection; its files stay."""
         record = self._catalog.collections.find(collection)
         if record is not None:
-            self._catalog.uploads.clear(record.id)
+            self._catalog.uploads.clear(record.id, self._paths.machine)
 
     def _unpacked(self, source: SourceRecord, name: str, stream: IO[bytes]) -> list[UploadRecord]:
         from ragkit.indexing.archives import members, paths_in, within
@@ -182,7 +182,7 @@ class UploadService:
                 if Path(root, path).is_file():
                     known.append((number, path))
                     return True
-            for one in (*uploads.all(source.collection_id), *earlier):
+            for one in (*uploads.all(source.collection_id, self._paths.machine), *earlier):
                 if one.hash == content_hash and one.path and Path(source.root, one.path).is_file():
                     known.append((0, one.path))
                     return True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import shutil
 import subprocess
@@ -13,6 +14,7 @@ import ragkit
 from ragkit.errors import LibraryError, SettingsError, SourceError
 from ragkit.health.findings import Depth
 from ragkit.health.recovery import recover
+from ragkit.library.uploads import UploadState
 from ragkit.paths import LibraryPaths
 from ragkit.surfaces.render_status import status_as_json
 
@@ -204,3 +206,24 @@ def test_status_says_where_the_library_lies_and_who_makes_its_backups(database, 
     lines = done.stdout.splitlines()
     assert f"Server     {address}" in lines
     assert "Backups    Backups of the catalog are made where its server runs (pg_dump)." in lines
+def test_what_was_dropped_is_listed_where_it_was_dropped(database, tmp_path):
+    with (
+        ragkit.open(tmp_path / "one", create=True, backend=database) as one,
+        ragkit.open(tmp_path / "other", backend=database) as other,
+    ):
+        for library, name in ((one, "one.md"), (other, "other.md")):
+            library.uploads.add(name, io.BytesIO(f"# Notes of {name}\n\nText.\n".encode()))
+            library.jobs.wait(library.sources.sync(library.sources.uploads()))
+        for library, name in ((one, "one.md"), (other, "other.md")):
+            lines = library.uploads.lines("default")
+            assert [(line.name, line.state) for line in lines] == [(name, UploadState.INDEXED)]
+            assert library.documents.counts().indexed == 2
+        one.uploads.dismiss("default")
+        assert one.uploads.lines("default") == []
+        assert len(other.uploads.lines("default")) == 1
+        # A document is removed by the machine that has its file.
+        document = next(each for each in one.documents.list() if each.path == "other.md")
+        job = one.jobs.add("remove_documents", document_ids=[document.id])
+        assert other.jobs.wait(job).message == "Removed 1 documents."
+        assert not list(other.paths.uploads.rglob("other.md"))
+        assert one.documents.counts().indexed == 1
