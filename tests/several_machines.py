@@ -69,7 +69,7 @@ def until(condition, seconds=120.0):
 
 def is_done(library, documents):
     counts = library.documents.counts()
-    return counts.indexed == documents and not library.jobs.open()
+    return counts.indexed == documents and not library.catalog.jobs.unfinished("sync")
 
 
 def held(library):
