@@ -78,14 +78,14 @@ def closer(library: Library) -> None:
         )
         compact = st.button("Compact", key="compact-now", type="tertiary")
         # What lies on a server is copied there.
-        backup = not library.paths.machine and st.button(
+        backup = not library.health.server and st.button(
             "Back up now", key="backup-now", type="tertiary"
         )
     if compact:
         ask(library, "compact")
     if backup:
         ask(library, "backup")
-    if not library.paths.machine:
+    if not library.health.server:
         st.html(health_view.backups_list(library.health.backups()))
     if verify:
         with st.spinner("Reading the whole library …"):

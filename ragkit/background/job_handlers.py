@@ -195,10 +195,11 @@ def claim_of(source: SourceRecord) -> str:
 
 
 def can_do(writer: Writer, job: JobRecord) -> bool:
-    """Return whether this machine has the files that a job is about, or another has as little."""
+    """Return whether this machine has the files that a job is about, and no other is at them."""
     if not writer.paths.machine:
         return True
     catalog = writer.catalog
+    busy = catalog.jobs.is_held_elsewhere
     if job.kind == "sync" and "source_id" in job.arguments:
         numbers = {int(job.arguments["source_id"])}
     elif job.kind == "remove_documents":
@@ -207,7 +208,7 @@ def can_do(writer: Writer, job: JobRecord) -> bool:
     else:
         return True
     sources = [source for source in catalog.collections.sources() if source.id in numbers]
-    return not sources or any(map(writer.reads, sources))
+    return not sources or any(writer.reads(one) and not busy(claim_of(one)) for one in sources)
 
 
 def _remove_documents(writer: Writer, arguments: Mapping[str, Any], reporter: Reporter) -> str:

@@ -13,7 +13,7 @@ from ragkit.catalog.documents import Documents
 from ragkit.catalog.entries import Entries
 from ragkit.catalog.jobs import Jobs
 from ragkit.catalog.machine import machine_of
-from ragkit.catalog.marker import MOVE_KEY, identity_of, mark
+from ragkit.catalog.marker import META_KEY, MOVE_KEY, identity_of, mark
 from ragkit.catalog.sqlite import SqliteConnections
 from ragkit.catalog.vectors import Embedders, Vectors
 from ragkit.errors import LibraryError
@@ -175,6 +175,9 @@ class Catalog:
 
     def identity(self) -> str:
         """Return what tells this library from any other; it is noted at first."""
+        noted = self.get_meta(META_KEY)
+        if noted is not None:
+            return str(noted["identity"])
         with self.connections.write() as connection:
             return identity_of(connection)
 

@@ -190,8 +190,7 @@ class Jobs:
         """
         if not self._connections.server:
             return True
-        held = f"SELECT 1 FROM claims WHERE what = ? AND machine <> ? AND machine IN ({_ALIVE})"
-        if self._connections.row(held, (what, self.machine, SILENT_SECONDS)) is not None:
+        if self.is_held_elsewhere(what):
             return False
         with self._connections.write() as connection:
             connection.execute(
@@ -202,6 +201,11 @@ class Jobs:
             )
             row = connection.execute("SELECT machine FROM claims WHERE what = ?", (what,))
             return bool(row.fetchone()[0] == self.machine)
+
+    def is_held_elsewhere(self, what: str) -> bool:
+        """Return whether another machine that is heard of has claimed something."""
+        held = f"SELECT 1 FROM claims WHERE what = ? AND machine <> ? AND machine IN ({_ALIVE})"
+        return self._connections.row(held, (what, self.machine, SILENT_SECONDS)) is not None
 
     def release(self, what: str) -> None:
         """Let others have what this machine held."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ragkit.catalog import Catalog
 from ragkit.catalog.machine import refuse_other_place
 from ragkit.catalog.read_only import may_write
+from ragkit.errors import ServerAwayError
 from ragkit.library.collections import CollectionService
 from ragkit.library.documents import DocumentDetail, DocumentService, SourceService
 from ragkit.library.evaluation import JudgmentService, RunService
@@ -225,7 +226,11 @@ class Library:
         elif changes:
             raise TypeError("search() takes either options or single changes, not both.")
         services = self._services.last_seen()
-        answer = services.engine.search(question, options)
+        try:
+            answer = services.engine.search(question, options)
+        except ServerAwayError:
+            # A search changes nothing, and another server may have taken over.
+            answer = services.engine.search(question, options)
         seen = self._services.last_seen()
         if seen is not services:
             # Another embedder has become active: the search has read its collections since.

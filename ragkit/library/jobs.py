@@ -117,6 +117,7 @@ class JobService:
             return True
         from ragkit.background.job_handlers import can_do
 
+        self._jobs.requeue_silent()
         mine = job.state is JobState.PENDING or job.claimed_by == self._jobs.machine
         return mine and can_do(self._open_writer(), job)
 

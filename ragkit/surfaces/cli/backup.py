@@ -21,7 +21,7 @@ def backup(
 ) -> None:
     """Back up the catalog now. The worker does so once a day, and keeps three backups."""
     opened = open_library(library, collection)
-    if opened.paths.machine:
+    if opened.health.server:
         raise LibraryError(
             "The library lies on a server, and is copied there.",
             "Use pg_dump; ragkit move --to DIR copies it to a folder.",
