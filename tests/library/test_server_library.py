@@ -227,3 +227,22 @@ def test_what_was_dropped_is_listed_where_it_was_dropped(database, tmp_path):
         assert other.jobs.wait(job).message == "Removed 1 documents."
         assert not list(other.paths.uploads.rglob("other.md"))
         assert one.documents.counts().indexed == 1
+
+
+def test_commands_take_the_address_and_say_where_the_library_lies(database, tmp_path):
+    def ragkit_says(*arguments):
+        command = [sys.executable, "-P", "-m", "ragkit", *arguments]
+        done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+        return done.returncode, done.stdout, done.stderr
+
+    here = ("--library", str(tmp_path / "one"), "--backend", database)
+    code, _out, err = ragkit_says("status", *here)
+    assert (code, err.partition(" in ")[0]) == (3, "ragkit: There is no library")
+    assert ragkit_says("collections", "new", "birds", *here)[0] == 0
+    code, out, _err = ragkit_says("status", *here)
+    assert code == 0
+    assert f"Server     postgresql://127.0.0.1/{database.rpartition('/')[2]}" in out
+    code, _out, err = ragkit_says("backup", *here)
+    assert (code, "pg_dump" in err) == (3, True)
+    code, _out, err = ragkit_says("restore", "--yes", *here)
+    assert (code, "on a server" in err) == (3, True)
