@@ -206,6 +206,8 @@ def test_status_says_where_the_library_lies_and_who_makes_its_backups(database, 
     lines = done.stdout.splitlines()
     assert f"Server     {address}" in lines
     assert "Backups    Backups of the catalog are made where its server runs (pg_dump)." in lines
+
+
 def test_what_was_dropped_is_listed_where_it_was_dropped(database, tmp_path):
     with (
         ragkit.open(tmp_path / "one", create=True, backend=database) as one,

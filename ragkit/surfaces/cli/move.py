@@ -29,7 +29,7 @@ def move(
     ] = False,
     json_: JsonOption = False,
 ) -> None:
-    """Copy the library to a server or a folder. The library itself stays as it is."""
+    """Copy the library to a server, or from one to a folder. What was copied stays as it is."""
     from ragkit.library.moving import move_library, settings_of_copy
     from ragkit.settings import load_settings
 
