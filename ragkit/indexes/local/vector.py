@@ -35,8 +35,8 @@ CELLS_PER_PROBE = 32
 MOST_CELLS = 0.5
 """Where more of the cells would be looked through, exact search is about as quick."""
 
-LEAST_SHARE = 0.85
-"""Where a filter leaves a smaller share of the vectors, the graph misses too many of them."""
+LEAST_SHARE = 0.5
+"""Where a filter leaves a smaller share of the vectors, they are all scored."""
 
 EXACT = SearchStrategy(0, "exact")
 """All vectors are scored."""
