@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from ragkit.catalog.connection import Connections, folded
 from ragkit.catalog.document_writing import speaker_key
-from ragkit.catalog.filters import FIRST_DATE, LAST_DATE, with_families
+from ragkit.catalog.filter_conditions import FIRST_DATE, LAST_DATE, with_families
 
 if TYPE_CHECKING:
     import numpy as np

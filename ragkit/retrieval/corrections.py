@@ -13,7 +13,7 @@ from typing import Any
 
 from ragkit.catalog import Catalog
 from ragkit.catalog.chunk_notes import ACTION, ATTACHMENT, DECISION
-from ragkit.catalog.filters import type_families, without_mark
+from ragkit.catalog.filter_conditions import type_families, without_mark
 from ragkit.catalog.records import CollectionRecord
 from ragkit.indexes.protocol import EntryIndex
 from ragkit.models.context_prompt import SENTIMENTS

@@ -8,7 +8,7 @@ from calendar import monthrange
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, timedelta
 
-from ragkit.catalog.filters import MAY_BE_UNSAID, may_be_unsaid
+from ragkit.catalog.filter_conditions import MAY_BE_UNSAID, may_be_unsaid
 from ragkit.errors import QueryError
 from ragkit.options import Filters
 from ragkit.reading.languages import PROGRAMMING, language_code

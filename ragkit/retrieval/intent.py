@@ -305,7 +305,7 @@ def _types() -> Mapping[str, re.Pattern[str]]:
 
 @cache
 def _languages() -> frozenset[str]:
-    from ragkit.catalog.filters import type_families
+    from ragkit.catalog.filter_conditions import type_families
     from ragkit.reading.formats import CODE_SUFFIXES
 
     return frozenset(CODE_SUFFIXES.values()) & type_families().keys()
