@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import logging
 import math
 import os
 import signal
@@ -29,6 +30,8 @@ from ragkit.reading.limits import (
 if TYPE_CHECKING:
     from ragkit.reading.limits import Limits
     from ragkit.types import Reading
+
+logger = logging.getLogger(__name__)
 
 Processor: TypeAlias = "Callable[[Reading, str], tuple[dict[str, Any], bytes]]"
 """A function of (reading, name) that returns JSON values and bytes."""
@@ -175,9 +178,22 @@ class ReadingProcess:
         self._end_child()
 
     def _ready_child(self) -> subprocess.Popen[bytes]:
-        """Return the running child, or a fresh one that has reported that it is ready."""
+        """Return the running child, or a fresh one that has reported that it is ready.
+
+        One that does not start is no fault of the file, so another is tried.
+        """
         if self._child is not None and self._child.poll() is None:
             return self._child
+        try:
+            return self._fresh_child()
+        except (OSError, wire.BrokenFrameError) as error:
+            status = self._end_child()
+            if self._over:
+                raise
+            logger.warning("a reading process did not start: %r, status %d", error, status)
+            return self._fresh_child()
+
+    def _fresh_child(self) -> subprocess.Popen[bytes]:
         self._end_child()
         with self._lock:
             if self._over:

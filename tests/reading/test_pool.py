@@ -20,7 +20,7 @@ from pypdf import PdfWriter
 from reportlab.pdfgen.canvas import Canvas
 
 from ragkit.errors import PassingError, ReadingError, SkippedError
-from ragkit.reading import ReaderPool, ReadTask, read_file
+from ragkit.reading import ReaderPool, ReadTask, process, read_file
 from ragkit.reading.limits import Limits
 from ragkit.reading.pdf_contents import PageRun
 from ragkit.reading.pdf_pdfium import contents_of
@@ -280,6 +280,35 @@ def test_names_that_are_no_text_are_read_all_the_same(tmp_path):
         found = outcomes(pool, tasks)
     titles = [found[n].reading.title for n in range(3)]
     assert titles == ["bad\N{REPLACEMENT CHARACTER}", "Müll", "a b '\"$(x)"]
+
+
+def test_a_process_that_does_not_start_is_started_again(tmp_path, monkeypatch, caplog):
+    path = tmp_path / "a.md"
+    path.write_text("text")
+    started = process._start
+
+    def ends_at_once(*arguments):
+        child = started(*arguments)
+        child.kill()
+        monkeypatch.setattr(process, "_start", started)
+        return child
+
+    monkeypatch.setattr(process, "_start", ends_at_once)
+    with ReaderPool(settings(processes=1)) as pool:
+        (outcome,) = pool.read([ReadTask(1, path, "a.md")])
+    assert outcome.reading == read_file(path, "a.md", settings())
+    assert "did not start: BrokenFrameError(), status -9" in caplog.text
+
+
+def test_a_process_that_never_starts_leaves_the_file_for_later(tmp_path, monkeypatch):
+    def none_left(*_):
+        raise OSError("no more processes")
+
+    monkeypatch.setattr(process, "_start", none_left)
+    with ReaderPool(settings(processes=1)) as pool:
+        (outcome,) = pool.read([ReadTask(1, tmp_path / "a.md", "a.md")])
+    assert isinstance(outcome.error, PassingError)
+    assert outcome.error.message == "The reading process could not be started."
 
 
 def test_refusals_keep_their_kind_and_cure(tmp_path):
