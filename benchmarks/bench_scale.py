@@ -393,6 +393,7 @@ def graphs(case: Case) -> Figures:
                 case.asked,
             )
             pairs = [[ask(vectors[q]) for ask in asks.values()] for q in case.asked[:ASKED]]
+            whole_search = in_turn({"": library.search}, case.asked)[""]
     recalls = {
         at: float(np.mean([np.isin(one[:at], other[:at]).mean() for one, other in pairs]))
         for at in (10, depth)
@@ -403,6 +404,7 @@ def graphs(case: Case) -> Figures:
         "exact_ms": found[IndexMode.EXACT],
         "auto_ms": found[IndexMode.AUTO],
         "auto_to_exact": found[IndexMode.AUTO] / found[IndexMode.EXACT],
+        "search_ms": whole_search,
         **{f"recall@{at}": value for at, value in recalls.items()},
     }
 
