@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from entry_source import DIMENSIONS, Embedder, Kept, Source
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from index_rows import each
@@ -22,13 +22,11 @@ from ragkit.indexes.local.generation import build_graph_of, open_newest, write_g
 from ragkit.indexes.local.hnsw import GraphParameters
 from ragkit.indexes.protocol import (
     Candidates,
-    Changes,
     EntryFilter,
     EntryIndex,
     IndexBackend,
     IndexKind,
     IndexQuery,
-    Snapshot,
     VectorSearch,
 )
 from ragkit.indexes.qdrant.backend import QdrantBackend
@@ -38,7 +36,7 @@ from ragkit.options import IndexMode
 from ragkit.paths import LibraryPaths
 from ragkit.types import FIELD_CODES, INDEXED_LEVELS, LEVEL_CODES, Field, Level, Version
 
-DIMENSIONS, VOCABULARY, PATTERNS = 8, 30, 50
+VOCABULARY, PATTERNS = 30, 50
 NAMES = {"fingerprint": "hash-1", "tokenizer_version": "1", "version": Version(1)}
 TITLED = {Field.TEXT: 1.75, Field.TITLE: -0.5}
 GROUP = (Level.CHUNK, Level.CONTEXT, Level.QUESTION, Level.QUESTION)
@@ -496,80 +494,23 @@ def test_changes_in_any_order_lead_where_the_oracle_leads(changes, several):
             assert_agree(one, other, 10_000, 1.0)
 
 
-@dataclass
-class _Collection:
-    id: int
-    name: str
-
-
-class _Source:
-    """Entries by collection, and what became of them, in memory."""
-
-    def __init__(self) -> None:
-        self.rows: dict[int, EntryRows] = {}
-        self.removed: dict[int, list[tuple[int, int]]] = {}
-        self.versions: dict[int, int] = {}
-
-    def change(self, collection: int, added: EntryRows, removed: list[int]) -> None:
-        version = self.versions[collection] = self.versions.get(collection, 0) + 1
-        rows = self.rows.get(collection, EntryRows.empty(DIMENSIONS))
-        kept = rows.take(np.flatnonzero(~np.isin(rows.entry_ids, removed)))
-        self.rows[collection] = join([kept, added])
-        self.removed.setdefault(collection, []).extend((version, one) for one in removed)
-
-    def library(self) -> str:
-        return "library"
-
-    def version(self, collection_id: int) -> Version:
-        return Version(self.versions.get(collection_id, 0))
-
-    def count(self, collection_id: int, levels) -> int:
-        return len(self._at(collection_id, levels))
-
-    def changes(self, collection_id, levels, *, fingerprint, dimensions, since=None, after=0):
-        rows = self._at(collection_id, levels)
-        removed = [
-            one
-            for version, one in self.removed.get(collection_id, [])
-            if since is not None and version > since.number
-        ]
-        added = rows.take(np.flatnonzero(rows.entry_ids > after))
-        return Changes(added, np.array(removed, np.int64), self.version(collection_id))
-
-    @contextmanager
-    def everything(self, collection_id, levels, *, fingerprint, dimensions):
-        rows = RowSlices.of(self._at(collection_id, levels))
-        yield Snapshot(rows, self.version(collection_id))
-
-    def _at(self, collection_id: int, levels) -> EntryRows:
-        rows = self.rows.get(collection_id, EntryRows.empty(DIMENSIONS))
-        codes = [LEVEL_CODES[level] for level in levels]
-        return rows.take(np.flatnonzero(np.isin(rows.levels, codes)))
-
-
-@dataclass
-class _Embedder:
-    fingerprint: str = "hash-1"
-    dimensions: int = DIMENSIONS
-
-
 @pytest.fixture(params=["reference", "local", "qdrant core", "qdrant client"])
-def backend(request, tmp_path) -> tuple[IndexBackend, _Source]:
-    source = _Source()
+def backend(request, tmp_path) -> tuple[IndexBackend, Source]:
+    source = Source()
     if request.param == "reference":
         return ReferenceBackend(source, DIMENSIONS), source
     if request.param != "local":
         open_server = edge_server if request.param == "qdrant core" else memory_server
-        return QdrantBackend(source, _Embedder(), open_server(tmp_path)), source
+        return QdrantBackend(source, Embedder(), open_server(tmp_path)), source
     paths = LibraryPaths(tmp_path / "library")
     paths.create()
-    return LocalBackend(source, paths, _Embedder()), source
+    return LocalBackend(source, paths, Embedder()), source
 
 
-ONE, TWO = _Collection(1, "one"), _Collection(2, "two")
+ONE, TWO = Kept(1, "one"), Kept(2, "two")
 
 
-def ids_in(backend: IndexBackend, collection: _Collection, level: Level = Level.CHUNK) -> list[int]:
+def ids_in(backend: IndexBackend, collection: Kept, level: Level = Level.CHUNK) -> list[int]:
     return backend.current(collection, level).scan().entry_ids.tolist()
 
 
@@ -601,7 +542,7 @@ def test_the_current_index_is_that_of_the_source(backend):
     assert indexes.current(ONE).entries == 0
     source.change(1, make_rows(range(10, 30)), [])
     first = indexes.current(ONE)
-    assert (first.entries, first.version) == (20, Version(1))
+    assert (first.entries, first.version) == (20, Version(1, "a1"))
     indexes.save(ONE, always=True)
     source.change(1, make_rows(range(30, 40)), [12, 13])
     expected = [10, 11, *range(14, 40)]

@@ -18,6 +18,7 @@ from uuid import uuid4
 
 import numpy as np
 import pytest
+from entry_source import DIMENSIONS, Embedder, Kept, Source
 from index_rows import each
 from qdrant_client import models
 from qdrant_client.http.exceptions import ResponseHandlingException
@@ -29,7 +30,7 @@ from qdrant_edge_client import (
     memory_folder,
     memory_server,
 )
-from qdrant_writer import DIMENSIONS, Embedder, Kept, Source, rows_at
+from qdrant_writer import full_source, rows_at
 from reference_backend import ReferenceIndex
 from test_backend_contract import FILTERS, assert_agree, make_rows, queries
 
@@ -252,7 +253,7 @@ def test_a_writer_that_is_killed_loses_nothing_and_doubles_nothing(tmp_path):
             assert child.wait() == -signal.SIGKILL
             child.stdout.close()
         client = EdgeClient(folder)
-        source = Source.full()
+        source = full_source()
         index = backend_on(Server("core", lambda: client), source).current(ONE)
         assert index.scan().entry_ids.tolist() == source.rows[1].entry_ids.tolist()
         counts = points_in(client)
