@@ -287,7 +287,7 @@ def updating(case: Case, place: Path) -> Figures:
 
 # -- 6: filters and facets -----------------------------------------------------------------
 
-_FILTERS = {"path": "{} path:part7/", "tag": "{} tag:tag1", "field": '{} topic:"topic 3"',
+_FILTERS = {"path": "{} path:part7/", "tag": "{} tag:tag1", "topic": '{} topic:"topic 3"',
             "not": "{} -tag:tag1"}  # fmt: skip
 
 
