@@ -171,6 +171,8 @@ class Worker:
         Nothing depends on it.
         """
         for collection in self.writer.catalog.collections.all():
+            if self.stopping.is_set():
+                return
             if self._saved.get(collection.id) != collection.version:
                 self._saved[collection.id] = collection.version
                 writer = self.writer.now()
