@@ -74,7 +74,6 @@ class SourceSettings(_Group):
     allowed_roots: tuple[Path, ...] = Field(
         (), description="folders must lie under one; empty: home, or elsewhere if confirmed"
     )
-
     shared_roots: tuple[Path, ...] = Field(
         (),
         description="folders that every machine of a library on a server sees alike (a network "
@@ -85,6 +84,10 @@ class SourceSettings(_Group):
     @classmethod
     def _home_is_expanded(cls, roots: tuple[Path, ...]) -> tuple[Path, ...]:
         return tuple(_expanded(root) for root in roots)
+
+    def shares(self, folder: Path) -> bool:
+        """Return whether every machine of a library sees a folder alike."""
+        return any(map(folder.is_relative_to, self.shared_roots))
 
 
 class ModelSettings(_Group):

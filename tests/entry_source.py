@@ -60,14 +60,12 @@ class Source:
     def count(self, collection_id: int, levels) -> int:
         return len(self._at(collection_id, levels))
 
-    def changes(self, collection_id, levels, *, fingerprint, dimensions, since=None, after=0):
-        if since is not None and since.number and since.token != f"{self.history}{since.number}":
+    def changes(self, collection_id, levels, *, fingerprint, dimensions, since, after):
+        if since.number and since.token != f"{self.history}{since.number}":
             raise IndexCorruptError("It is of another history.")
         rows = self._at(collection_id, levels)
         removed = [
-            one
-            for version, one in self.removed.get(collection_id, [])
-            if since is not None and version > since.number
+            one for version, one in self.removed.get(collection_id, []) if version > since.number
         ]
         added = rows.take(np.flatnonzero(rows.entry_ids > after))
         return Changes(added, np.array(removed, np.int64), self.version(collection_id))

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragkit.catalog.collections import Collections
-from ragkit.catalog.connection import Connections
+from ragkit.catalog.connection import PUT_META, Connections
 from ragkit.catalog.documents import Documents
 from ragkit.catalog.entries import Entries
 from ragkit.catalog.jobs import Jobs
 from ragkit.catalog.machine import machine_of
-from ragkit.catalog.marker import META_KEY, MOVE_KEY, identity_of, mark
+from ragkit.catalog.marker import MOVE_KEY, identity_of, mark
 from ragkit.catalog.sqlite import SqliteConnections
 from ragkit.catalog.vectors import Embedders, Vectors
 from ragkit.errors import LibraryError
@@ -175,11 +175,7 @@ class Catalog:
 
     def identity(self) -> str:
         """Return what tells this library from any other; it is noted at first."""
-        noted = self.get_meta(META_KEY)
-        if noted is not None:
-            return str(noted["identity"])
-        with self.connections.write() as connection:
-            return identity_of(connection)
+        return identity_of(self.connections)
 
     def get_meta(self, key: str) -> Any:
         """Return the JSON value that is stored under a key, or ``None``."""
@@ -196,11 +192,7 @@ class Catalog:
                 connection.execute("DELETE FROM meta WHERE key = ?", (key,))
             else:
                 packed = json.dumps(value, ensure_ascii=False, sort_keys=True)
-                connection.execute(
-                    "INSERT INTO meta VALUES (?, ?) "
-                    "ON CONFLICT (key) DO UPDATE SET value = excluded.value",
-                    (key, packed),
-                )
+                connection.execute(PUT_META, (key, packed))
 
     def mark(self) -> None:
         """Note outside the catalog what it holds, so that a lost one is not taken for empty."""

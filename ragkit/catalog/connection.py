@@ -103,6 +103,10 @@ def folded(value: object) -> str:
     return text.lower() if text.isascii() else unicodedata.normalize("NFKC", text).casefold()
 
 
+PUT_META = "INSERT INTO meta VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value"
+"""Stores a value under a key of ``meta``, in place of the one that is there."""
+
+
 def conditions(*pairs: tuple[str, Any]) -> tuple[str, list[Any]]:
     """Join conditions whose value is not ``None``: `` AND a = ? AND b = ?`` and the values."""
     chosen = [(condition, value) for condition, value in pairs if value is not None]

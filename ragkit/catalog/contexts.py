@@ -11,7 +11,7 @@ import time
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from ragkit.catalog.connection import Connections, Transaction, conditions
+from ragkit.catalog.connection import PUT_META, Connections, Transaction, conditions
 from ragkit.catalog.context_writing import put_contexts, remember_answer, unpack_answer
 from ragkit.catalog.document_writing import Vocabulary
 from ragkit.catalog.records import (
@@ -344,10 +344,7 @@ class Contexts:
 
 def _note_asked(connection: Transaction) -> None:
     """Note that contexts were asked for again, which the writer polls for."""
-    connection.execute(
-        "INSERT INTO meta VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
-        (_ASKED, json.dumps(time.time())),
-    )
+    connection.execute(PUT_META, (_ASKED, json.dumps(time.time())))
 
 
 def _context(row: Sequence[Any]) -> ContextRecord:

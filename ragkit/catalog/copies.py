@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from ragkit.catalog.connection import PUT_META
 from ragkit.catalog.marker import META_KEY, noted_in, read_marker
 from ragkit.catalog.schema import MIGRATIONS
 from ragkit.errors import CatalogError
@@ -177,7 +178,7 @@ def _succeed(paths: LibraryPaths, new: Path) -> None:
         identity = marker.identity if marker else noted.get("identity") or uuid.uuid4().hex
         saved = max(int(noted.get("saved", 0)), marker.saved if marker else 0) + 1
         value = json.dumps({"identity": identity, "saved": saved})
-        connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (META_KEY, value))
+        connection.execute(PUT_META, (META_KEY, value))
         connection.execute("DELETE FROM jobs")
         connection.execute("DELETE FROM workers")
         connection.commit()

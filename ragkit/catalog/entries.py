@@ -11,7 +11,7 @@ from ragkit.catalog.collections import Collections
 from ragkit.catalog.connection import Connections, id_list
 from ragkit.catalog.entry_rows import AT_LEVELS, rows_in_slices
 from ragkit.catalog.lineage import holds
-from ragkit.catalog.marker import META_KEY, identity_of
+from ragkit.catalog.marker import identity_of
 from ragkit.catalog.vocabulary import Vocabulary
 from ragkit.errors import IndexCorruptError
 from ragkit.types import LEVEL_CODES, BlockKind, InnerBlock, Level, Version
@@ -74,21 +74,19 @@ class Entries:
         *,
         fingerprint: str,
         dimensions: int,
-        since: Version | None = None,
-        after: int = 0,
+        since: Version,
+        after: int,
     ) -> Changes:
         """Read entries, their vectors and removals at one instant (``EntrySource``).
 
         Raises:
             IndexCorruptError: ``since`` is of another history of the catalog.
         """
-        import numpy as np
-
         from ragkit.catalog.vectors import Embedders
         from ragkit.indexes.protocol import Changes
 
         with self._connections.read() as connection:
-            if since is not None and not holds(connection, since):
+            if not holds(connection, since):
                 raise IndexCorruptError(OTHER_HISTORY, "It is made anew from the catalog.")
             added = self.rows(
                 collection_id,
@@ -97,18 +95,12 @@ class Entries:
                 dimensions=dimensions,
                 after=after,
             )
-            removed = np.zeros(0, np.int64)
-            if since is not None:
-                removed = self.removed_since(collection_id, since.number)
+            removed = self.removed_since(collection_id, since.number)
             return Changes(added, removed, self.version(collection_id))
 
     def library(self) -> str:
         """Return the identity of the library (``EntrySource``)."""
-        row = self._connections.row("SELECT value FROM meta WHERE key = ?", (META_KEY,))
-        if row:
-            return str(json.loads(row[0])["identity"])
-        with self._connections.write() as connection:
-            return identity_of(connection)
+        return identity_of(self._connections)
 
     def version(self, collection_id: int) -> Version:
         """Return the version of a collection; cheap enough for every search."""

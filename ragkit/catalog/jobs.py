@@ -8,15 +8,12 @@ from collections.abc import Callable
 from typing import Any
 
 from ragkit.catalog.connection import Connections, Transaction
-from ragkit.catalog.records import JobRecord, JobState, WorkerRecord
+from ragkit.catalog.records import SILENT_SECONDS, JobRecord, JobState, WorkerRecord
 
 _JOB = (
     "SELECT id, kind, arguments, state, progress, message, cancelled, attempts, "
     "created_at, started_at, finished_at, claimed_by FROM jobs"
 )
-
-SILENT_SECONDS = 10.0
-"""A machine of which nothing was heard for so long has lost what it had claimed."""
 
 MOST_ATTEMPTS = 3
 """A job that was begun so often and never ended is not begun again."""

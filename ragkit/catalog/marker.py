@@ -20,6 +20,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ragkit.catalog.connection import PUT_META
 from ragkit.errors import CatalogError, LibraryError, RagkitError
 from ragkit.formatting import plural
 from ragkit.paths import LibraryPaths, write_private
@@ -105,7 +106,7 @@ def mark(connections: Connections) -> None:
                 identity = noted.get("identity") or uuid.uuid4().hex
                 saved = int(noted.get("saved", 0)) + 1
                 value = json.dumps({"identity": identity, "saved": saved})
-                connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (META_KEY, value))
+                connection.execute(PUT_META, (META_KEY, value))
                 version = connection.execute("PRAGMA user_version").fetchone()[0]
                 counts = counted(connection)
         finally:
@@ -115,13 +116,17 @@ def mark(connections: Connections) -> None:
         logger.exception("what the library holds could not be noted")
 
 
-def identity_of(connection: Transaction) -> str:
-    """Return the identity of a catalog, made and noted if it has none."""
-    new = json.dumps({"identity": uuid.uuid4().hex, "saved": 0})
-    connection.execute(
-        "INSERT INTO meta VALUES (?, ?) ON CONFLICT (key) DO NOTHING", (META_KEY, new)
-    )
-    return str(noted_in(connection)["identity"])
+def identity_of(connections: Connections) -> str:
+    """Return what tells a library from any other, made and noted if it has none."""
+    row = connections.row("SELECT value FROM meta WHERE key = ?", (META_KEY,))
+    if row:
+        return str(json.loads(row[0])["identity"])
+    with connections.write() as connection:
+        new = json.dumps({"identity": uuid.uuid4().hex, "saved": 0})
+        connection.execute(
+            "INSERT INTO meta VALUES (?, ?) ON CONFLICT (key) DO NOTHING", (META_KEY, new)
+        )
+        return str(noted_in(connection)["identity"])
 
 
 def noted_in(connection: Transaction) -> dict[str, Any]:

@@ -22,6 +22,10 @@ RECORDED = "recorded"
 """Stands in the place of the model when a context was recalled from a file."""
 
 
+SILENT_SECONDS = 10.0
+"""A machine of which nothing was heard for so long has lost what it had claimed."""
+
+
 class JobState(StrEnum):
     """The state of a job."""
 
@@ -260,6 +264,16 @@ class WorkerRecord:
     state: str
     notes: dict[str, Any]
     silent: float
+
+    @property
+    def is_heard(self) -> bool:
+        """Whether it was heard of lately, so that what it has claimed is its own."""
+        return self.silent < SILENT_SECONDS
+
+    @property
+    def works(self) -> bool:
+        """Whether it runs, as far as others can tell."""
+        return self.state != "stopped" and self.is_heard
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from ragkit.catalog.connection import Transaction
+from ragkit.catalog.connection import PUT_META, Transaction
 from ragkit.catalog.first_tables import (
     execute,
     m001_tables,
@@ -329,9 +329,7 @@ def _apply(connection: sqlite3.Connection, step: Callable[[Transaction], None]) 
         had = applied(connection)
         if step.__name__ not in had:
             step(connection)
-            connection.execute(
-                "INSERT OR REPLACE INTO meta VALUES (?, ?)", migration_note(step.__name__)
-            )
+            connection.execute(PUT_META, migration_note(step.__name__))
             connection.execute(f"PRAGMA user_version = {len(had) + 1}")
         connection.execute("COMMIT")
     except BaseException:

@@ -15,6 +15,7 @@ from functools import cache
 from graphlib import TopologicalSorter
 from typing import TYPE_CHECKING, Any
 
+from ragkit.catalog.connection import PUT_META
 from ragkit.catalog.marker import META_KEY, MOVE_KEY
 from ragkit.catalog.schema import migrate
 from ragkit.errors import LibraryError
@@ -138,10 +139,7 @@ def copy(source: Connections, target: Connections, step: Callable[[str, int], ob
             step(table.name, len(rows))
     kept = source.rows(f"SELECT key, value FROM meta WHERE {_OWN_KEYS}")
     with target.write() as transaction:
-        transaction.executemany(
-            "INSERT INTO meta VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
-            kept,
-        )
+        transaction.executemany(PUT_META, kept)
         _set_counters(target, transaction, _counters(source))
 
 

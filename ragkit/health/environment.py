@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 
 import psutil
 
 from ragkit.catalog.background_state import read_embedder_state
-from ragkit.catalog.jobs import SILENT_SECONDS
 from ragkit.catalog.model_choice import rerank_model_name
 from ragkit.catalog.records import JobState, SourceRecord, WorkerRecord
 from ragkit.errors import ModelFolderError, WebError
@@ -68,17 +67,12 @@ def _machines(parts: Parts) -> Iterator[Finding]:
         return
     for one in parts.catalog.jobs.others():
         who = f"{one.notes.get('host')}, {one.notes.get('folder')}"
-        if _works(one):
+        if one.works:
             yield Finding("machines", True, f"Another worker is {one.state}: {who}.")
         elif one.state != "stopped":
             text = f"Another worker has been silent for {one.silent:.0f} seconds: {who}."
             yield Finding("machines", False, text, "start it again there, if it is needed")
     yield Finding("machines", True, f"The library lies on {parts.catalog.connections.server}.")
-
-
-def _works(worker: WorkerRecord) -> bool:
-    """Return whether a machine's worker runs, as far as others can tell."""
-    return worker.state != "stopped" and worker.silent < SILENT_SECONDS
 
 
 def _is_alive(record: WorkerRecord) -> bool:
@@ -104,26 +98,23 @@ def _jobs(parts: Parts) -> Iterator[Finding]:
 
 
 def _sources(parts: Parts) -> Iterator[Finding]:
-    heard = [
-        one
-        for one in parts.catalog.jobs.workers()
-        if one.machine == parts.paths.machine or _works(one)
-    ]
+    workers = parts.catalog.jobs.workers()
+    heard = [one for one in workers if one.machine == parts.paths.machine or one.works]
     sources = parts.catalog.collections.sources(parts.collection_id)
     for source in sources:
         number = str(source.id)
         by = next((one for one in heard if number in one.notes.get("watched", {})), None)
         if by is None and source.machine != parts.paths.machine:
-            yield _unseen(parts, source)
+            yield _unseen(workers, source)
         else:
             yield from _source(source, by.notes["watched"][number] if by else {})
     if not sources:
         yield Finding("sources", True, "No folders yet.")
 
 
-def _unseen(parts: Parts, source: SourceRecord) -> Finding:
+def _unseen(workers: Sequence[WorkerRecord], source: SourceRecord) -> Finding:
     """Report a folder of a library on a server that no machine which works can see."""
-    owner = next((w for w in parts.catalog.jobs.workers() if w.machine == source.machine), None)
+    owner = next((one for one in workers if one.machine == source.machine), None)
     host = f" It belongs to {owner.notes.get('host')}." if owner else ""
     text = f"{source.root}: no worker that runs reads it, so changes are not seen.{host}"
     fix = "start the worker there, or add the folder on another machine"

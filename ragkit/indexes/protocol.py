@@ -317,13 +317,13 @@ class EntrySource(Protocol):
         *,
         fingerprint: str,
         dimensions: int,
-        since: Version | None = None,
-        after: int = 0,
+        since: Version,
+        after: int,
     ) -> Changes:
         """Read, at one instant, the entries with ids above ``after`` and their vectors.
 
         Vectors are those of the embedder with that fingerprint. ``removed`` names what went after
-        the version ``since``; nothing for ``None``.
+        the version ``since``.
 
         Raises:
             IndexCorruptError: ``since`` is of another history of the source.

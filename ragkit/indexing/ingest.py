@@ -77,7 +77,6 @@ class Ingest:
         self._hashed: dict[int, tuple[FileState, str]] = {}
         self._is_ready: Callable[[], bool] = lambda: True
         self._unsaved = 0
-        self._saved: int | None = None
         self.tally = Tally()
 
     def run(self, files: Sequence[FileState], *, again: frozenset[str] = frozenset()) -> None:
@@ -220,13 +219,10 @@ class Ingest:
         """Write the index anew once it has grown by half: what is only in memory slows searches."""
         if self._unsaved < _LEAST_UNSAVED:
             return
-        if self._saved is None:
-            # Once: counting takes as long as the collection is large.
-            counted = self._writer.catalog.entries.count(self._collection.id, [Level.CHUNK])
-            self._saved = counted - self._unsaved
-        if self._unsaved > _UNSAVED_SHARE * self._saved:
+        entries = self._writer.catalog.entries.count(self._collection.id, [Level.CHUNK])
+        if self._unsaved > _UNSAVED_SHARE * (entries - self._unsaved):
             self._writer.indexes.save(self._collection)
-            self._saved, self._unsaved = self._saved + self._unsaved, 0
+            self._unsaved = 0
 
     def _made(self, batch: list[ReadFile]) -> Sequence[DocumentDraft]:
         """Return what the pipeline makes of files; one that it cannot take fails alone."""

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragkit.catalog import Catalog
-from ragkit.catalog.jobs import SILENT_SECONDS
 from ragkit.catalog.records import (
     ChunkRecord,
     Counts,
@@ -92,7 +91,7 @@ class SourceService:
         Raises:
             SourceError: another machine has a folder of that name in the collection.
         """
-        shared = any(map(root.is_relative_to, self._settings.sources.shared_roots))
+        shared = self._settings.sources.shares(root)
         machine = "" if shared else self._paths.machine
         collections = self._catalog.collections
         source = collections.ensure_source(collection_id, kind, str(root), machine)
@@ -100,7 +99,7 @@ class SourceService:
             return source
         others = self._catalog.jobs.others()
         owner = next((one for one in others if one.machine == source.machine), None)
-        if not shared and owner is not None and owner.silent < SILENT_SECONDS:
+        if not shared and owner is not None and owner.is_heard:
             raise SourceError(
                 f"{root} is a folder of another machine ({owner.notes.get('host')}) already.",
                 "If both see the same files, name it in sources.shared_roots on both; if not, "

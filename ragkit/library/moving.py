@@ -11,7 +11,6 @@ from pathlib import Path
 from pydantic import SecretStr
 
 from ragkit.catalog import Catalog, transfer
-from ragkit.catalog.jobs import SILENT_SECONDS
 from ragkit.catalog.machine import refuse_other_place
 from ragkit.catalog.records import SourceRecord
 from ragkit.errors import LibraryError
@@ -115,7 +114,7 @@ def move_library(
 
 def _refuse_workers(catalog: Catalog) -> None:
     for one in catalog.jobs.others():
-        if one.state != "stopped" and one.silent < SILENT_SECONDS:
+        if one.works:
             raise LibraryError(
                 f"A worker runs on another machine ({one.notes.get('host')}).", "Stop it first."
             )
@@ -158,8 +157,8 @@ def _settle_sources(
 
 def _reader(source: SourceRecord, paths: LibraryPaths, copy: Settings) -> str:
     """Return which machine reads a source of the copy; empty for any."""
-    shared = any(map(Path(source.root).is_relative_to, copy.sources.shared_roots))
-    return "" if shared and source.kind == "folder" else paths.machine
+    shared = source.kind == "folder" and copy.sources.shares(Path(source.root))
+    return "" if shared else paths.machine
 
 
 def _copy_files(folder: Path, place: Path) -> int:

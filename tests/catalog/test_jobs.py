@@ -5,8 +5,8 @@ import time
 
 import pytest
 
-from ragkit.catalog.jobs import SILENT_SECONDS, Jobs
-from ragkit.catalog.records import JobState
+from ragkit.catalog.jobs import Jobs
+from ragkit.catalog.records import SILENT_SECONDS, JobState
 
 
 def test_the_same_pending_job_is_not_added_twice(catalog):

@@ -24,7 +24,7 @@ from ragkit.errors import CatalogError, LibraryError, LibraryFormatError, Settin
 from ragkit.indexes.local.backend import LocalBackend
 from ragkit.indexes.protocol import IndexKind, IndexQuery
 from ragkit.paths import LibraryPaths
-from ragkit.types import FIELD_CODES, Field, Level
+from ragkit.types import FIELD_CODES, Field, Level, Version
 
 
 @pytest.fixture
@@ -335,7 +335,7 @@ def test_readers_miss_nothing_while_several_write(opened, laid):
     for thread in threads:
         thread.start()
     seen: set[int] = set()
-    since, newest = None, 0
+    since, newest = Version(0), 0
     while True:
         working = any(thread.is_alive() for thread in threads)
         changes = opened.entries.changes(

@@ -419,13 +419,10 @@ class ReferenceBackend:
         self._dimensions = dimensions
 
     def current(self, collection: Collection, level: Level = Level.CHUNK) -> ReferenceIndex:
-        changes = self._source.changes(
-            collection.id,
-            INDEXED_LEVELS[level],
-            fingerprint="",
-            dimensions=self._dimensions,
-        )
-        return ReferenceIndex.of(changes.added, changes.version)
+        with self._source.everything(
+            collection.id, INDEXED_LEVELS[level], fingerprint="", dimensions=self._dimensions
+        ) as snapshot:
+            return ReferenceIndex.of(snapshot.rows.joined(), snapshot.version)
 
     def generation(self, collection: Collection) -> str:
         return ""

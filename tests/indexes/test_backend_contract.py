@@ -164,11 +164,12 @@ def through_tables(rows: EntryRows, catalog: Catalog) -> EntryRows:
                 if len(words := column.part(slice(row, row + 1)).flat)
             ],
         )
-    changes = catalog.entries.changes(
+    with catalog.entries.everything(
         number, tuple(Level), fingerprint="hash-1", dimensions=DIMENSIONS
-    )
+    ) as snapshot:
+        read = snapshot.rows.joined()
     catalog.close()
-    return changes.added
+    return read
 
 
 @dataclass(frozen=True)

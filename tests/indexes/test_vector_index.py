@@ -66,7 +66,7 @@ def test_rows_without_a_usable_vector_never_come_back(tmp_path: Path):
         mask[[4, 5, 6, 7, 8]] = True
         assert search(index, unit(1)[0].astype(np.float32), 9, mask)[0].tolist() == [8]
         out = np.zeros(vectors.shape, np.float16)
-        index.put_into(out)
+        index.put_into(out, 0)
         assert np.array_equal(out[8:], vectors[8:])
         assert not out[4:8].any()
 

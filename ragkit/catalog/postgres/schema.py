@@ -14,7 +14,7 @@ from typing import Any
 
 from psycopg import sql
 
-from ragkit.catalog.connection import Transaction
+from ragkit.catalog.connection import PUT_META, Transaction
 from ragkit.catalog.postgres.address import Address
 from ragkit.catalog.postgres.dialect import definitions
 from ragkit.catalog.postgres.functions import FUNCTIONS
@@ -99,7 +99,7 @@ def _lay_tables(connection: Any, transaction: Transaction, schema: str) -> None:
 
 def _renew_functions(connection: Any, transaction: Transaction) -> None:
     connection.execute(FUNCTIONS, prepare=False)
-    _put(transaction, _FUNCTIONS_KEY, _digest())
+    transaction.execute(PUT_META, (_FUNCTIONS_KEY, _digest()))
 
 
 def _digest() -> str:
@@ -107,11 +107,4 @@ def _digest() -> str:
 
 
 def _note(transaction: Transaction, name: str) -> None:
-    _put(transaction, *migration_note(name))
-
-
-def _put(transaction: Transaction, key: str, value: str) -> None:
-    transaction.execute(
-        "INSERT INTO meta VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
-        (key, value),
-    )
+    transaction.execute(PUT_META, migration_note(name))

@@ -140,7 +140,7 @@ class VectorIndex:
         """The vectors of the rows that can be found, in their order; a view of the index."""
         return _codes(self._index)
 
-    def put_into(self, vectors: NDArray[np.float16], first: int = 0) -> None:
+    def put_into(self, vectors: NDArray[np.float16], first: int) -> None:
         """Put the vectors of rows that can be found into those (n, d) of rows from ``first`` on."""
         start, stop = np.searchsorted(self._rows, (first, first + len(vectors)))
         vectors[self._rows[start:stop] - first] = self.usable_vectors[start:stop]
