@@ -9,24 +9,16 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial, reduce
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from ragkit.catalog.connection import Connections, Transaction, folded, id_list
+from ragkit.catalog.connection import Connections, Transaction, id_list
 from ragkit.catalog.document_writing import speaker_key
 from ragkit.indexes.tokenizer import index_tokens, tokenize
 from ragkit.types import LEVEL_CODES, Level
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from ragkit.options import Filters
-
 DECISION, ACTION, ATTACHMENT, TOPIC = "decision", "action", "attachment", "topic"
 _MOST_CHOICES = 30
 _CHUNK = LEVEL_CODES[Level.CHUNK]
-_ATTACHED = "coalesce(json_array_length(d.metadata, '$.attachments'), 0) > 0"
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,89 +123,7 @@ def _speakers(connection: Transaction, place: tuple[int, int], names: Sequence[s
     return "".join(key for key in keys if key in text)
 
 
-# -- filters -------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class NoteCondition:
-    """A filter in SQL: of what chunks ``n`` must hold one thing, or else their document ``d``."""
-
-    chunk: tuple[str, ...]
-    chunk_values: tuple[object, ...]
-    document: str = ""
-    document_values: tuple[object, ...] = ()
-
-
-def note_conditions(filters: Filters) -> list[NoteCondition]:
-    """Return the filters that what contexts note decides; all of them must hold.
-
-    A field of front matter that is called like one of them counts as well, for a whole document.
-    """
-    conditions = []
-    if filters.has:
-        meant = {value.removesuffix("s") for value in filters.has}
-        # Each by an index of its own.
-        noted = tuple(f"n.{name} = 1" for name in (DECISION, ACTION) if name in meant)
-        attached = _ATTACHED if ATTACHMENT in meant else ""
-        conditions.append(NoteCondition(noted, (), attached))
-    if filters.topics:
-        # An empty key would be found in every topic.
-        keys = [topic_key(value) or "  " for value in filters.topics]
-        either = " OR ".join(["instr(n.topic_key, ?)"] * len(keys))
-        conditions.append(NoteCondition((either,), tuple(keys), *_field("topic", filters.topics)))
-    if filters.sentiments:
-        values = json.dumps([folded(value) for value in filters.sentiments])
-        conditions.append(
-            NoteCondition(
-                ("n.sentiment IN (SELECT value FROM json_each(?))",),
-                (values,),
-                *_field("sentiment", filters.sentiments),
-            )
-        )
-    return conditions
-
-
-def speaker_condition(names: Sequence[str]) -> tuple[str, str]:
-    """Return the condition that one of these people speaks in a chunk ``n``, and its value."""
-    condition = (
-        "n.speakers <> '' AND EXISTS (SELECT 1 FROM json_each(?) WHERE instr(n.speakers, value))"
-    )
-    return condition, speaker_keys(names)
-
-
-def speaker_keys(names: Sequence[str]) -> str:
-    """Return the keys of names as a JSON list; one without letters is like nobody's."""
-    return json.dumps([speaker_key(name) or " " * 9 for name in names])
-
-
-def _field(name: str, values: Sequence[str]) -> tuple[str, tuple[object, ...]]:
-    condition = (
-        f"folded(coalesce(json_extract(d.metadata, '$.{name}'), '')) "
-        "IN (SELECT value FROM json_each(?))"
-    )
-    return condition, (json.dumps([folded(value) for value in values]),)
-
-
-def document_condition(one: NoteCondition, collection_id: int) -> tuple[str, list[object]]:
-    """Return the condition on documents ``d``: a document passes through one of its chunks."""
-    parts, values = [], list[object]()
-    if one.chunk:
-        query, values = _chunks_query("n.document_id", collection_id, one)
-        parts.append(f"d.id IN ({query})")
-    if one.document:
-        parts.append(one.document)
-        values += one.document_values
-    return f"({' OR '.join(parts) or '1 = 0'})", values
-
-
-def _chunks_query(column: str, collection_id: int, one: NoteCondition) -> tuple[str, list[object]]:
-    """Return the query for a column of the chunks that pass, of one maybe several times."""
-    queries = [
-        f"SELECT {column} FROM chunk_notes n WHERE n.collection_id = ? AND ({condition})"
-        for condition in one.chunk
-    ]
-    values = [value for _ in one.chunk for value in (collection_id, *one.chunk_values)]
-    return " UNION ALL ".join(queries), values
+# -- reading ------------------------------------------------------------------------------
 
 
 def of_collection(column: str, collection_id: int | None) -> tuple[str, list[Any]]:
@@ -226,58 +136,6 @@ class NoteQueries:
 
     def __init__(self, connections: Connections) -> None:
         self._connections = connections
-
-    def entries(self, collection_id: int, filters: Filters) -> NDArray[np.int64] | None:
-        """Return ids of the own entries of chunks that pass, ascending.
-
-        ``None`` where the filters ask for nothing that belongs to a chunk.
-        """
-        import numpy as np
-
-        conditions = note_conditions(filters)
-        if not any(one.chunk for one in conditions):
-            return None
-        passing = [self._passing(collection_id, one) for one in conditions]
-        return reduce(partial(np.intersect1d, assume_unique=True), passing)
-
-    def _passing(self, collection_id: int, one: NoteCondition) -> NDArray[np.int64]:
-        import numpy as np
-
-        queries = [_chunks_query("n.entry_id AS id", collection_id, one)] if one.chunk else []
-        if one.document:
-            query = (
-                "SELECT e.id FROM documents d CROSS JOIN entries e ON e.document_id = d.id "
-                f"AND e.level = ? WHERE d.collection_id = ? AND {one.document}"
-            )
-            queries.append((query, [_CHUNK, collection_id, *one.document_values]))
-        # As one text, since a row for each id takes four times as long.
-        texts = [
-            self._connections.row(f"SELECT group_concat(id) FROM ({query})", values)[0]
-            for query, values in queries
-        ]
-        ids = [np.fromstring(text, np.int64, sep=",") for text in texts if text]
-        return np.unique(np.concatenate([np.zeros(0, np.int64), *ids]))
-
-    def wholly(self, collection_id: int, filters: Filters) -> NDArray[np.int64]:
-        """Return ids of documents of which every chunk passes one of the filters, ascending."""
-        import numpy as np
-
-        ids: list[int] = []
-        for one in note_conditions(filters):
-            if one.chunk:
-                query, values = _chunks_query("n.document_id, n.chunk_idx", collection_id, one)
-                ids += self._connections.column(
-                    "SELECT d.id FROM (SELECT document_id AS id, "
-                    f"COUNT(DISTINCT chunk_idx) AS noted FROM ({query}) GROUP BY 1) c "
-                    "CROSS JOIN documents d ON d.id = c.id AND d.chunks = c.noted",
-                    values,
-                )
-            if one.document:
-                ids += self._connections.column(
-                    f"SELECT d.id FROM documents d WHERE d.collection_id = ? AND {one.document}",
-                    (collection_id, *one.document_values),
-                )
-        return np.unique(np.array(ids, np.int64))
 
     def has_few_topics(self, collection_id: int | None) -> bool:
         """Return whether contexts name so few topics that one can choose; never those of all."""

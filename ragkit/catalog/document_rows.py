@@ -1,4 +1,4 @@
-"""Which documents of a collection pass conditions, kept in memory by its version.
+"""Which documents and entries of a collection pass conditions, kept in memory by its version.
 
 Nothing of it is a truth of its own: it is read from the catalog, and brought up to date by what has
 changed there since.
@@ -22,15 +22,20 @@ from ragkit.types import Version
 
 if TYPE_CHECKING:
     from ragkit.catalog.connection import Connections, Transaction
+    from ragkit.catalog.filter_conditions import Condition, EntryCondition
     from ragkit.indexes.rows import Bools, Ids
 
-Condition: TypeAlias = tuple[str, tuple[Any, ...]]
-"""A condition on documents ``d`` in SQL, and its parameters."""
+_Passing: TypeAlias = "tuple[Ids, Ids, int]"
+"""Entries that pass a condition, ascending, the rows of their documents, and how many rows were
+asked of."""
 
+_AMONG = " AND {} IN (SELECT value FROM json_each(?))"
 _MOST_COLLECTIONS = 1000
 _MOST_MASKS = 64
+_MOST_ENTRIES = 4_000_000
 _MOST_BYTES = 256 << 20
 _DEAD_ROWS = 1000
+_NONE = np.zeros(0, np.int64)
 
 
 class DocumentRows:
@@ -52,6 +57,7 @@ class DocumentRows:
     def _clear(self, ids: Ids) -> None:
         self.ids, self.live = ids, np.ones(len(ids), np.bool_)
         self._masks: OrderedDict[Condition, Bools] = OrderedDict()
+        self._entries: OrderedDict[EntryCondition, _Passing] = OrderedDict()
         self.facets, self.fields = FacetTable(topics=False), FieldNames()
 
     def refresh(self, connection: Transaction) -> None:
@@ -118,15 +124,50 @@ class DocumentRows:
         query = f"SELECT d.id AS id FROM documents d WHERE {indexed} AND {where}"
         return id_array(connection, query, [*self.values, *values])
 
-    def among(self, since: int) -> tuple[str, tuple[str, ...]]:
-        """Return the condition that a document has one of the rows from a place on.
+    def entries(self, connection: Transaction, condition: EntryCondition) -> Ids:
+        """Return the entries that pass a condition, ascending; read again are only new rows'."""
+        entries, rows, asked = self._entries.pop(condition, (_NONE, _NONE, 0))
+        if asked < len(self.ids):
+            kept = self.live[rows]
+            among, ids = self.among(asked, condition.id)
+            documents, new = self._documents_and_entries(
+                connection, condition.query + among, (*condition.values, *ids)
+            )
+            indexed = np.isin(documents, self.ids[asked:][self.live[asked:]])
+            rows = np.concatenate([rows[kept], self.rows_of(documents[indexed], asked)])
+            entries = np.concatenate([entries[kept], new[indexed]])
+            order = np.argsort(entries, kind="stable")
+            entries, rows = entries[order], rows[order]
+        self._entries[condition] = entries, rows, len(self.ids)
+        while len(self._entries) > _MOST_MASKS or (
+            len(self._entries) > 1 and self._kept_entries > _MOST_ENTRIES
+        ):
+            self._entries.popitem(last=False)
+        return entries[self.live[rows]]
+
+    def _documents_and_entries(
+        self, connection: Transaction, query: str, values: Sequence[Any]
+    ) -> tuple[Ids, Ids]:
+        """Return the columns of a query as they stand side by side."""
+        texts = connection.execute(
+            f"SELECT group_concat(document), group_concat(entry) FROM ({query})", values
+        ).fetchone()
+        documents, entries = (np.fromstring(text or "", np.int64, sep=",") for text in texts)
+        return documents, entries
+
+    @property
+    def _kept_entries(self) -> int:
+        return sum(len(entries) for entries, _, _ in self._entries.values())
+
+    def among(self, since: int, column: str = "d.id") -> tuple[str, tuple[str, ...]]:
+        """Return the condition that a column's documents have one of the rows from a place on.
 
         From the first place on it says nothing, since all have.
         """
         if not since:
             return "", ()
         new = self.ids[since:][self.live[since:]]
-        return " AND d.id IN (SELECT value FROM json_each(?))", (id_list(new.tolist()),)
+        return _AMONG.format(column), (id_list(new.tolist()),)
 
     def rows_of(self, ids: Ids, since: int) -> Ids:
         """Return the live rows of documents, which all have one from a place on."""
@@ -138,7 +179,7 @@ class DocumentRows:
     def nbytes(self) -> int:
         """About how many bytes it takes."""
         of_values = self.facets.nbytes + self.fields.nbytes
-        return (9 + len(self._masks)) * len(self.ids) + of_values
+        return (9 + len(self._masks)) * len(self.ids) + 16 * self._kept_entries + of_values
 
 
 class KeptRows:

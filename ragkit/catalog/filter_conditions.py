@@ -1,30 +1,41 @@
 """Filters as conditions in SQL, on documents and on entries, and what their values stand for.
 
 Filters by speaker and day read the table ``speakers``: who speaks in which part of a
-conversation, and when. What contexts note of chunks is in ``chunk_notes.py``.
+conversation, and when. What contexts note of chunks is in ``chunk_notes`` (``chunk_notes.py``).
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from ragkit.catalog.chunk_notes import (
-    document_condition,
-    note_conditions,
-    speaker_condition,
-    speaker_keys,
-)
+from ragkit.catalog.chunk_notes import ACTION, ATTACHMENT, DECISION, topic_key
 from ragkit.catalog.connection import folded
 from ragkit.catalog.document_writing import speaker_key
 from ragkit.catalog.tags import tag_key
 from ragkit.types import LEVEL_CODES, Level
 
 if TYPE_CHECKING:
-    from ragkit.catalog.document_rows import Condition
     from ragkit.options import Filters
+
+Condition: TypeAlias = tuple[str, tuple[Any, ...]]
+"""A condition on documents ``d`` in SQL, and its parameters."""
+
+
+@dataclass(frozen=True, slots=True)
+class EntryCondition:
+    """Which entries pass, as a query that selects ``document`` and ``entry``, each entry once.
+
+    Further conditions can follow it, such as one on ``id``, its column of documents' ids.
+    """
+
+    query: str
+    values: tuple[Any, ...]
+    id: str
+
 
 FIRST_DATE = (
     "CASE d.date WHEN '' THEN date(d.mtime_ns / 1000000000, 'unixepoch') "
@@ -63,6 +74,7 @@ _MESSAGES = """
 EXISTS (SELECT 1 FROM speakers v
 WHERE v.document_id = {document} AND v.level = {level} AND v.position = {position}{conditions})
 """
+_ATTACHED = "coalesce(json_array_length(d.metadata, '$.attachments'), 0) > 0"
 _DOCUMENT, _CHUNK = LEVEL_CODES[Level.DOCUMENT], LEVEL_CODES[Level.CHUNK]
 
 _FAMILIES = {
@@ -158,8 +170,23 @@ def _spoken(collection_id: int, filters: Filters) -> Condition:
     return f"({messages} OR d.id IN ({noted}))", (*message_values, collection_id, packed)
 
 
-def message_query(collection_id: int, filters: Filters) -> tuple[str, list[object]]:
-    """Return the query for entries with such messages; a filter by days alone passes all others."""
+def heading_condition(collection_id: int, headings: Sequence[str]) -> EntryCondition:
+    """Return the condition that an entry overlaps a section under one of the headings or titles."""
+    names = json.dumps([folded(heading) for heading in headings])
+    query = (
+        "SELECT DISTINCT e.document_id AS document, e.id AS entry FROM documents d "
+        "CROSS JOIN sections s ON s.document_id = d.id CROSS JOIN chunks k "
+        "ON k.document_id = s.document_id AND k.start < s.stop AND k.stop > s.start "
+        "CROSS JOIN entries e ON e.document_id = k.document_id "
+        "AND (e.position = k.idx OR e.level = ?) WHERE d.collection_id = ? AND EXISTS ("
+        "SELECT 1 FROM json_each(?) n WHERE instr(folded(d.title), n.value) OR EXISTS ("
+        "SELECT 1 FROM json_each(s.path) h WHERE instr(folded(h.value), n.value)))"
+    )
+    return EntryCondition(query, (_DOCUMENT, collection_id, names), "d.id")
+
+
+def message_condition(collection_id: int, filters: Filters) -> EntryCondition:
+    """Return the condition that an entry has such messages; by days alone, all others pass."""
     conditions, parameters = _message_conditions(filters)
     condition = _MESSAGES.format(
         document="e.document_id",
@@ -180,9 +207,10 @@ def message_query(collection_id: int, filters: Filters) -> tuple[str, list[objec
         "WITH dated AS MATERIALIZED (SELECT d.id FROM documents d WHERE d.collection_id = ? "
         "AND d.format = 'conversation' AND EXISTS (SELECT 1 FROM speakers w "
         f"WHERE w.document_id = d.id AND w.level = {_DOCUMENT} AND w.day <> '')) "
-        f"SELECT e.id FROM entries e WHERE e.collection_id = ? AND {condition} ORDER BY e.id"
+        "SELECT e.document_id AS document, e.id AS entry FROM entries e "
+        f"WHERE e.collection_id = ? AND {condition}"
     )
-    return query, [collection_id, collection_id, *parameters]
+    return EntryCondition(query, (collection_id, collection_id, *parameters), "e.document_id")
 
 
 def _message_conditions(filters: Filters) -> tuple[str, list[str]]:
@@ -210,3 +238,121 @@ def _path(value: str) -> str:
     """Anchor a folder ("notes/") at the start of a path part; other text may match anywhere."""
     plain = folded(value)
     return f"/{plain.lstrip('/')}" if plain.endswith("/") else plain
+
+
+# -- what contexts note -------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class NoteCondition:
+    """A filter in SQL: of what chunks ``n`` must hold one thing, or else their document ``d``."""
+
+    chunk: tuple[str, ...]
+    chunk_values: tuple[object, ...]
+    document: str = ""
+    document_values: tuple[object, ...] = ()
+
+
+def note_conditions(filters: Filters) -> list[NoteCondition]:
+    """Return the filters that what contexts note decides; all of them must hold.
+
+    A field of front matter that is called like one of them counts as well, for a whole document.
+    """
+    conditions = []
+    if filters.has:
+        meant = {value.removesuffix("s") for value in filters.has}
+        # Each by an index of its own.
+        noted = tuple(f"n.{name} = 1" for name in (DECISION, ACTION) if name in meant)
+        attached = _ATTACHED if ATTACHMENT in meant else ""
+        conditions.append(NoteCondition(noted, (), attached))
+    if filters.topics:
+        # An empty key would be found in every topic.
+        keys = [topic_key(value) or "  " for value in filters.topics]
+        either = " OR ".join(["instr(n.topic_key, ?)"] * len(keys))
+        conditions.append(NoteCondition((either,), tuple(keys), *_field("topic", filters.topics)))
+    if filters.sentiments:
+        values = json.dumps([folded(value) for value in filters.sentiments])
+        conditions.append(
+            NoteCondition(
+                ("n.sentiment IN (SELECT value FROM json_each(?))",),
+                (values,),
+                *_field("sentiment", filters.sentiments),
+            )
+        )
+    return conditions
+
+
+def speaker_condition(names: Sequence[str]) -> tuple[str, str]:
+    """Return the condition that one of these people speaks in a chunk ``n``, and its value."""
+    condition = (
+        "n.speakers <> '' AND EXISTS (SELECT 1 FROM json_each(?) WHERE instr(n.speakers, value))"
+    )
+    return condition, speaker_keys(names)
+
+
+def speaker_keys(names: Sequence[str]) -> str:
+    """Return the keys of names as a JSON list; one without letters is like nobody's."""
+    return json.dumps([speaker_key(name) or " " * 9 for name in names])
+
+
+def _field(name: str, values: Sequence[str]) -> tuple[str, tuple[object, ...]]:
+    condition = (
+        f"folded(coalesce(json_extract(d.metadata, '$.{name}'), '')) "
+        "IN (SELECT value FROM json_each(?))"
+    )
+    return condition, (json.dumps([folded(value) for value in values]),)
+
+
+def document_condition(one: NoteCondition, collection_id: int) -> tuple[str, list[object]]:
+    """Return the condition on documents ``d``: a document passes through one of its chunks."""
+    parts, values = [], list[object]()
+    if one.chunk:
+        query, values = _chunks_query("n.document_id", collection_id, one)
+        parts.append(f"d.id IN ({query})")
+    if one.document:
+        parts.append(one.document)
+        values += one.document_values
+    return f"({' OR '.join(parts) or '1 = 0'})", values
+
+
+def entry_conditions(one: NoteCondition, collection_id: int) -> list[EntryCondition]:
+    """Return the conditions of which the own entry of a chunk must meet one."""
+    conditions = [
+        EntryCondition(
+            "SELECT n.document_id AS document, n.entry_id AS entry FROM chunk_notes n "
+            f"WHERE n.collection_id = ? AND ({condition})",
+            (collection_id, *one.chunk_values),
+            "n.document_id",
+        )
+        for condition in one.chunk
+    ]
+    if one.document:
+        query = (
+            "SELECT e.document_id AS document, e.id AS entry FROM documents d CROSS JOIN entries e "
+            f"ON e.document_id = d.id AND e.level = ? WHERE d.collection_id = ? AND {one.document}"
+        )
+        values = (_CHUNK, collection_id, *one.document_values)
+        conditions.append(EntryCondition(query, values, "d.id"))
+    return conditions
+
+
+def whole_conditions(one: NoteCondition, collection_id: int) -> list[Condition]:
+    """Return the conditions on documents ``d`` through which all of their chunks pass."""
+    conditions: list[Condition] = []
+    if one.chunk:
+        query, values = _chunks_query("n.document_id, n.chunk_idx", collection_id, one)
+        counted = f"SELECT document_id, COUNT(DISTINCT chunk_idx) FROM ({query}) GROUP BY 1"
+        conditions.append((f"(d.id, d.chunks) IN ({counted})", tuple(values)))
+    if one.document:
+        conditions.append((one.document, one.document_values))
+    return conditions
+
+
+def _chunks_query(columns: str, collection_id: int, one: NoteCondition) -> tuple[str, list[object]]:
+    """Return the query for columns of the chunks that pass, of one maybe several times."""
+    queries = [
+        f"SELECT {columns} FROM chunk_notes n WHERE n.collection_id = ? AND ({condition})"
+        for condition in one.chunk
+    ]
+    values = [value for _ in one.chunk for value in (collection_id, *one.chunk_values)]
+    return " UNION ALL ".join(queries), values

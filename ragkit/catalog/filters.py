@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
+from functools import partial, reduce
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,20 +11,22 @@ import numpy as np
 from ragkit.catalog.chunk_notes import NoteQueries
 from ragkit.catalog.collections import MOST_APART, Collections
 from ragkit.catalog.connection import Connections, Transaction, folded, id_list
-from ragkit.catalog.document_rows import Condition, DocumentRows, KeptRows, ids_of
+from ragkit.catalog.document_rows import DocumentRows, KeptRows, ids_of
 from ragkit.catalog.facets import Facets, FacetTable, joined
 from ragkit.catalog.filter_conditions import (
     LAST_DATE,
     SUFFIX,
+    Condition,
     document_conditions,
-    message_query,
+    entry_conditions,
+    heading_condition,
+    message_condition,
+    note_conditions,
+    whole_conditions,
 )
 from ragkit.catalog.records import CollectionRecord, SpeakerRecord
-from ragkit.types import LEVEL_CODES, Level
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from ragkit.indexes.rows import Ids
     from ragkit.options import Filters
 
@@ -36,9 +38,7 @@ class FilterQueries:
         self._connections = connections
         self._rows = KeptRows(connections)
 
-    def documents(
-        self, collection_id: int, filters: Filters, *, unsaid: bool = False
-    ) -> NDArray[np.int64]:
+    def documents(self, collection_id: int, filters: Filters, *, unsaid: bool = False) -> Ids:
         """Return ids of the collection's indexed documents that pass the filters, ascending.
 
         With ``unsaid``, documents without a field of ``MAY_BE_UNSAID`` pass a filter by it, unless
@@ -64,43 +64,54 @@ class FilterQueries:
         ids = [number for number, root in roots if any(name in folded(root) for name in names)]
         return "d.source_id IN (SELECT value FROM json_each(?))", (id_list(ids),)
 
-    def entries_under(self, collection_id: int, headings: Sequence[str]) -> NDArray[np.int64]:
+    def entries_under(self, collection_id: int, headings: Sequence[str]) -> Ids:
         """Return ids of entries that overlap a section under one of those headings or titles.
 
         A chunk may span several small sections; the entry of a whole document is under all of
-        its headings.
+        its headings. Ids ascend, here and below.
         """
-        names = json.dumps([folded(heading) for heading in headings])
-        ids = self._connections.column(
-            "WITH names AS MATERIALIZED (SELECT value AS name FROM json_each(?)), "
-            "spans AS MATERIALIZED ("
-            "SELECT s.document_id, s.start, s.stop FROM sections s "
-            "JOIN documents d ON d.id = s.document_id WHERE d.collection_id = ? AND EXISTS ("
-            "SELECT 1 FROM names WHERE instr(folded(d.title), name) OR EXISTS ("
-            "SELECT 1 FROM json_each(s.path) WHERE instr(folded(value), name)))) "
-            "SELECT DISTINCT e.id FROM spans s JOIN chunks k ON k.document_id = s.document_id "
-            "AND k.start < s.stop AND k.stop > s.start JOIN entries e "
-            "ON e.document_id = k.document_id AND (e.position = k.idx OR e.level = ?) "
-            "WHERE e.collection_id = ? ORDER BY e.id",
-            (names, collection_id, LEVEL_CODES[Level.DOCUMENT], collection_id),
-        )
-        return np.array(ids, dtype=np.int64)
+        with self._rows.at_present(collection_id) as (rows, connection):
+            return rows.entries(connection, heading_condition(collection_id, headings))
 
-    def entries_by_speaker(self, collection_id: int, filters: Filters) -> NDArray[np.int64] | None:
+    def entries_by_speaker(self, collection_id: int, filters: Filters) -> Ids | None:
         """Return ids of entries with messages of the filtered speakers and days.
 
         A document that is no conversation has only its own date: its entries all pass a filter
         by days alone. ``None`` when nothing is restricted.
         """
-        restricted = bool(filters.speakers)
-        if not restricted and (filters.after or filters.before):
-            with self._rows.at_present(collection_id) as (rows, connection):
-                chats = rows.mask(connection, ("d.format = 'conversation'", ()))
-                restricted = bool((rows.live & chats).any())
-        if not restricted:
+        if not (filters.speakers or filters.after or filters.before):
             return None
-        ids = self._connections.column(*message_query(collection_id, filters))
-        return np.array(ids, dtype=np.int64)
+        with self._rows.at_present(collection_id) as (rows, connection):
+            if not filters.speakers:
+                chats = rows.mask(connection, ("d.format = 'conversation'", ()))
+                if not (rows.live & chats).any():
+                    return None
+            return rows.entries(connection, message_condition(collection_id, filters))
+
+    def noted_entries(self, collection_id: int, filters: Filters) -> Ids | None:
+        """Return ids of the own entries of chunks that pass what contexts note.
+
+        ``None`` where the filters ask for nothing that belongs to a chunk.
+        """
+        noted = note_conditions(filters)
+        if not any(one.chunk for one in noted):
+            return None
+        with self._rows.at_present(collection_id) as (rows, connection):
+            passing = [
+                [rows.entries(connection, part) for part in entry_conditions(one, collection_id)]
+                for one in noted
+            ]
+        return reduce(partial(np.intersect1d, assume_unique=True), map(_united, passing))
+
+    def wholly_noted(self, collection_id: int, filters: Filters) -> Ids:
+        """Return ids of documents of which every chunk passes one of the filters."""
+        with self._rows.at_present(collection_id) as (rows, connection):
+            passing = np.zeros(len(rows.ids), np.bool_)
+            for one in note_conditions(filters):
+                for condition in whole_conditions(one, collection_id):
+                    passing = passing | rows.mask(connection, condition)
+            found = rows.ids[rows.live & passing]
+        return np.sort(found, kind="stable")
 
     def speakers(self, document_id: int) -> tuple[SpeakerRecord, ...]:
         """Return who speaks where in a document, and on which days."""
@@ -211,3 +222,9 @@ class FilterQueries:
                 named = [(name, rows.rows_of(ids_of(text), fields.rows)) for name, text in found]
                 fields.add(len(rows.ids), named)
             return fields.of(rows.live)
+
+
+def _united(passing: Iterable[Ids]) -> Ids:
+    """Return what is in any of some ascending lists."""
+    some = [ids for ids in passing if len(ids)] or [np.zeros(0, np.int64)]
+    return some[0] if len(some) == 1 else np.unique(np.concatenate(some))

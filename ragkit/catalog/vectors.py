@@ -316,4 +316,9 @@ def _renew_entries(connection: Transaction, hashes: Iterable[bytes]) -> None:
         replaced.setdefault(collection_id, []).append(entry_id)
     for collection_id, entry_ids in replaced.items():
         version = next_version(connection, collection_id)
+        connection.execute(
+            "UPDATE documents SET version = ? WHERE id IN (SELECT document_id FROM entries "
+            "WHERE id IN (SELECT value FROM json_each(?)))",
+            (version, id_list(entry_ids)),
+        )
         remove_entries(connection, collection_id, version, entry_ids)

@@ -69,7 +69,7 @@ def scope_of(
         by_speaker = catalog.filters.entries_by_speaker(collection.id, part)
         if by_speaker is not None:
             entries.append(by_speaker)
-        noted = catalog.notes.entries(collection.id, part)
+        noted = catalog.filters.noted_entries(collection.id, part)
         if noted is not None:
             of_chunks.append(noted)
     chunks: list[Ids | None] = []
@@ -129,7 +129,7 @@ def _own_entries(
     """
     if with_phrase is not None:
         return with_phrase
-    noted = catalog.notes.entries(collection.id, condition.filters)
+    noted = catalog.filters.noted_entries(collection.id, condition.filters)
     return catalog.entries.of_documents(documents.tolist()) if noted is None else noted
 
 
@@ -137,10 +137,10 @@ def _excluded(
     catalog: Catalog, index: EntryIndex, collection: CollectionRecord, condition: Condition
 ) -> tuple[Ids, Ids | None]:
     """Return the documents that a condition excludes, and the own entries of chunks of others."""
-    noted = catalog.notes.entries(collection.id, condition.filters)
+    noted = catalog.filters.noted_entries(collection.id, condition.filters)
     if noted is None:
         return _meeting(catalog, index, collection, condition)[0], None
-    return catalog.notes.wholly(collection.id, condition.filters), noted
+    return catalog.filters.wholly_noted(collection.id, condition.filters), noted
 
 
 def _meeting(

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from support import Shelf
 
-from ragkit.catalog import Catalog
+from ragkit.catalog import Catalog, document_rows
 from ragkit.catalog.chunk_notes import ChunkNotes, notes_of, topic_key
 from ragkit.catalog.records import ContextAnswer, ContextDraft, SpeakerRecord
 from ragkit.catalog.salvage import salvage
@@ -41,7 +41,7 @@ def noted(shelf: Shelf) -> Shelf:
 
 
 def chunks(shelf: Shelf, **filters) -> list[tuple[int, int]] | None:
-    ids = shelf.catalog.notes.entries(shelf.collection_id, Filters(**filters))
+    ids = shelf.catalog.filters.noted_entries(shelf.collection_id, Filters(**filters))
     if ids is None:
         return None
     rows = shelf.rows()
@@ -92,9 +92,9 @@ def test_filters_that_ask_for_no_chunk_restrict_none(noted):
 
 def test_documents_of_which_every_chunk_passes(noted):
     both = Filters(sentiments=("mixed", "positive"))
-    assert noted.catalog.notes.wholly(noted.collection_id, both).tolist() == [1]
+    assert noted.catalog.filters.wholly_noted(noted.collection_id, both).tolist() == [1]
     one = Filters(sentiments=("mixed",))
-    assert noted.catalog.notes.wholly(noted.collection_id, one).tolist() == []
+    assert noted.catalog.filters.wholly_noted(noted.collection_id, one).tolist() == []
 
 
 def test_notes_follow_their_contexts(noted):
@@ -113,11 +113,48 @@ def test_notes_follow_their_contexts(noted):
 
 
 def test_notes_follow_entries_that_get_their_vectors_later(noted):
+    assert chunks(noted, has=("decision",)) == [(1, 0)]
     texts = noted.catalog.connections.column("SELECT text_hash FROM entries")
     later = noted.catalog.embedders.ensure("later", "later", 4)
     noted.catalog.vectors.put(later, {bytes(one): bytes(8) for one in texts}, renew=True)
     assert chunks(noted, has=("decision",)) == [(1, 0)]
     assert chunks(noted, has=("action",)) == [(1, 1)]
+
+
+def test_what_passed_before_follows_each_change(noted):
+    headings = noted.catalog.filters.entries_under
+    filters = Filters(topics=("refund", "boats"))
+
+    def found() -> tuple[list[tuple[int, int]], list[int], list[int], int]:
+        return (
+            sorted(chunks(noted, topics=filters.topics) or []),
+            documents(noted, topics=filters.topics),
+            noted.catalog.filters.wholly_noted(noted.collection_id, filters).tolist(),
+            len(headings(noted.collection_id, ["b"])),
+        )
+
+    before = found()
+    assert before == ([(1, 0), (2, 0)], [1, 2], [2], before[3])
+    noted.catalog.documents.remove([2])
+    assert found() == ([(1, 0)], [1], [], 0)
+    again = noted.put("b.md", "Nothing is noted.", hash="2", metadata={"topic": "Boats"})
+    assert found() == ([(1, 0), (again, 0)], [1, again], [again], before[3])
+    note(noted, 1, 1, PRICING)
+    assert found() == ([(1, 0), (1, 1), (again, 0)], [1, again], [1, again], before[3])
+
+
+def test_entries_that_are_kept_are_bounded(noted, monkeypatch):
+    monkeypatch.setattr(document_rows, "_MOST_ENTRIES", 1)
+    assert chunks(noted, topics=("refund",)) == [(1, 0)]
+    assert chunks(noted, sentiments=("mixed", "positive")) == [(1, 0), (1, 1)]
+    assert chunks(noted, topics=("refund",)) == [(1, 0)]
+    with noted.catalog.filters._rows.at_present(noted.collection_id) as (rows, _):
+        kept = [len(entries) for entries, _, _ in rows._entries.values()]
+        assert sum(kept) == 1, "the two of sentiments have gone"
+    monkeypatch.setattr(document_rows, "_MOST_MASKS", 1)
+    assert chunks(noted, topics=("refund",)) == [(1, 0)]
+    with noted.catalog.filters._rows.at_present(noted.collection_id) as (rows, _):
+        assert len(rows._entries) == 1
 
 
 def test_speakers_count_where_the_text_has_them_and_no_reader_knows_better(noted):

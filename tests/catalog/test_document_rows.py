@@ -66,6 +66,14 @@ def test_only_what_changed_is_read_again(shelf):
         seen.clear()
         assert passing(filters, shelf, paths=("notes/",), tags=("a",))
         assert not any("documents d" in sql for sql in seen)
+        assert len(filters.entries_under(shelf.collection_id, ["notes"])) == 0
+        shelf.put("notes/4.md", title="My notes")
+        seen.clear()
+        for _ in range(2):
+            assert len(filters.entries_under(shelf.collection_id, ["notes"])) == 2
+        under = [sql for sql in seen if "JOIN sections" in sql]
+        assert len(under) == 1
+        assert "[5]" in under[0]
     finally:
         shelf.catalog.connections.get().set_trace_callback(None)
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
-from conftest import SAMPLE_DATA
 from qdrant_edge_client import edge_server
 
 from ragkit.indexes.qdrant.backend import QdrantBackend
 from ragkit.library import Library
 from ragkit.options import Contexts, Granularity, Mode, SearchOptions
 from ragkit.retrieval.search import SearchEngine
+
+SAMPLE_DATA = Path(__file__).resolve().parents[2] / "sample_data"
 
 OPTIONS = [
     SearchOptions(),
