@@ -108,6 +108,10 @@ class ServerAwayError(CatalogError):
     """The server of a library does not answer now, or lost the connection: it is worth waiting."""
 
 
+class ConnectionLostError(ServerAwayError):
+    """The connection broke in the middle. Others were not waited for yet: ask again, if one may."""
+
+
 class SourceError(RagkitError):
     """A folder cannot be added or read."""
 

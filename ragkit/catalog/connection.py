@@ -5,11 +5,19 @@ Queries are written in SQLite's words, of which ``postgres/dialect.py`` knows th
 
 from __future__ import annotations
 
+import time
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
+
+from ragkit.errors import ConnectionLostError
+
+RETRY_SECONDS = 20.0
+"""So long a replica may take until it takes writes."""
+
+_T = TypeVar("_T")
 
 
 class Rows(Protocol):
@@ -85,6 +93,22 @@ class Connections(Protocol):
 
     def close(self) -> None:
         """Close every connection."""
+
+
+def again_if_lost(ask: Callable[[], _T]) -> _T:
+    """Ask something that changes nothing, again when the connection to a server is lost.
+
+    Each time waits for a server that takes writes, as every query does (``RETRY_SECONDS``); one
+    that loses connections for longer is given up.
+    """
+    give_up = None
+    while True:
+        try:
+            return ask()
+        except ConnectionLostError:
+            give_up = give_up or time.monotonic() + RETRY_SECONDS
+            if time.monotonic() > give_up:
+                raise
 
 
 def inserted(connection: Transaction, query: str, rows: Sequence[Sequence[Any]]) -> list[int]:

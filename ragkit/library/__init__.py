@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragkit.catalog import Catalog
+from ragkit.catalog.connection import again_if_lost
 from ragkit.catalog.machine import refuse_other_place
 from ragkit.catalog.read_only import may_write
-from ragkit.errors import ServerAwayError
 from ragkit.library.collections import CollectionService
 from ragkit.library.documents import DocumentDetail, DocumentService, SourceService
 from ragkit.library.evaluation import JudgmentService, RunService
@@ -225,19 +225,20 @@ class Library:
             options = self.options(**changes)
         elif changes:
             raise TypeError("search() takes either options or single changes, not both.")
-        services = self._services.last_seen()
-        try:
-            answer = services.engine.search(question, options)
-        except ServerAwayError:
-            # A search changes nothing, and another server may have taken over.
-            answer = services.engine.search(question, options)
-        seen = self._services.last_seen()
-        if seen is not services:
-            # Another embedder has become active: the search has read its collections since.
-            answer = seen.engine.search(question, options)
-        if options.shorten_below is not None:
-            answer = self.answers.shortened(answer, options.shorten_below)
-        return answer
+        asked = options
+
+        def answered() -> Answer:
+            services = self._services.last_seen()
+            answer = services.engine.search(question, asked)
+            seen = self._services.last_seen()
+            if seen is not services:
+                # Another embedder has become active: the search has read its collections since.
+                answer = seen.engine.search(question, asked)
+            if asked.shorten_below is not None:
+                answer = self.answers.shortened(answer, asked.shorten_below)
+            return answer
+
+        return again_if_lost(answered)
 
     def chunked_options(self, **changes: Any) -> ChunkedOptions:
         """Return the options of the settings for long texts, with changes; ``None``: unchanged.
@@ -263,10 +264,14 @@ class Library:
         """
         from ragkit.retrieval.multi_query import query_per_chunk
 
-        services = self.services()
         asked = text, options or self.options(), chunked or self.chunked_options()
-        found: ChunkedAnswer | None = services.elsewhere("search_chunked", *asked)
-        return found or query_per_chunk(services, *asked)
+
+        def answered() -> ChunkedAnswer:
+            services = self.services()
+            found: ChunkedAnswer | None = services.elsewhere("search_chunked", *asked)
+            return found or query_per_chunk(services, *asked)
+
+        return again_if_lost(answered)
 
     def topic_namer(self) -> TopicNamer:
         """Return what names topics with the model that writes contexts.

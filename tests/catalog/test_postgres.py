@@ -12,15 +12,22 @@ from dataclasses import replace
 import numpy as np
 import psycopg
 import pytest
+from several_machines import until
 from support import Shelf, digest, vector_bytes
 
 from ragkit.catalog import Catalog
-from ragkit.catalog.connection import folded
+from ragkit.catalog.connection import again_if_lost, folded
 from ragkit.catalog.postgres.address import parse_address
 from ragkit.catalog.postgres.dialect import definitions, translated
 from ragkit.catalog.records import ContextAnswer, ContextDraft
 from ragkit.catalog.schema import MIGRATIONS, migrate
-from ragkit.errors import CatalogError, LibraryError, LibraryFormatError, SettingsError
+from ragkit.errors import (
+    CatalogError,
+    LibraryError,
+    LibraryFormatError,
+    ServerAwayError,
+    SettingsError,
+)
 from ragkit.indexes.local.backend import LocalBackend
 from ragkit.indexes.protocol import IndexKind, IndexQuery
 from ragkit.paths import LibraryPaths
@@ -409,9 +416,65 @@ def test_what_was_begun_when_the_server_went_is_told_and_nothing_of_it_kept(open
             _end_all(laid)
             transaction.execute("INSERT INTO collections (name, created_at) VALUES ('other', 0)")
 
-    with pytest.raises(CatalogError, match=r"was lost.*nothing is saved twice"):
+    with pytest.raises(CatalogError, match=r"was lost") as told:
         interrupted()
+    assert told.value.cure == "Nothing was changed: try again."
     assert opened.collections.names() == []
+
+
+def test_what_only_reads_is_asked_again_and_needs_no_end(opened, laid):
+    lost = [True, True, False]
+
+    def ask() -> list[str]:
+        with opened.connections.read():
+            if lost.pop(0):
+                _end_all(laid)
+            return opened.collections.names()
+
+    opened.collections.ensure("a")
+    assert again_if_lost(ask) == ["a"]
+    assert lost == []
+    with opened.connections.read():
+        names = opened.collections.names()
+        _end_all(laid)
+    assert names == ["a"]
+
+
+def test_a_change_whose_end_was_not_confirmed_is_never_called_saved(opened, laid, postgres):
+    """Lost before it was kept, and after: neither is acknowledged, and none is made again."""
+    with psycopg.connect(laid, autocommit=True) as connection:
+        connection.execute(
+            "CREATE FUNCTION ragkit.ended() RETURNS trigger LANGUAGE plpgsql AS "
+            "$$ BEGIN PERFORM pg_terminate_backend(pg_backend_pid()); RETURN NULL; END $$"
+        )
+        connection.execute(
+            "CREATE CONSTRAINT TRIGGER ended AFTER INSERT ON ragkit.collections "
+            "DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION ragkit.ended()"
+        )
+        with pytest.raises(ServerAwayError, match="while a change was being saved") as told:
+            opened.collections.ensure("before")
+        assert told.value.cure == "Look whether it is there before you make it again."
+        assert opened.collections.names() == []
+        connection.execute("DROP TRIGGER ended ON ragkit.collections")
+    # A commit that is kept and waits for a replica that never comes.
+    name = laid.rpartition("/")[2]
+    waits = (
+        "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity "
+        f"WHERE wait_event = 'SyncRep' AND datname = '{name}'"
+    )
+    try:
+        postgres.run_sql("ALTER SYSTEM SET synchronous_standby_names = 'nobody'")
+        postgres.run_sql("SELECT pg_reload_conf()")
+        until(lambda: postgres.run_sql("SHOW synchronous_standby_names") == [("nobody",)])
+        ending = threading.Thread(target=until, args=(lambda: postgres.run_sql(waits) == [(1,)],))
+        ending.start()
+        with pytest.raises(ServerAwayError, match="while a change was being saved"):
+            opened.collections.ensure("after")
+        ending.join()
+    finally:
+        postgres.run_sql("ALTER SYSTEM RESET synchronous_standby_names")
+        postgres.run_sql("SELECT pg_reload_conf()")
+    assert opened.collections.names() == ["after"]
 
 
 def test_a_snapshot_stays_while_others_write(opened, laid):

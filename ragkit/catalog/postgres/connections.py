@@ -12,15 +12,15 @@ from typing import Any, TypeVar
 
 import psycopg
 
+from ragkit.catalog.connection import RETRY_SECONDS
 from ragkit.catalog.postgres.address import parse_address
 from ragkit.catalog.postgres.dialect import defines, definitions, translated
-from ragkit.catalog.postgres.failures import as_library_error, is_lost, no_server
+from ragkit.catalog.postgres.failures import as_library_error, is_lost, no_server, unsure
 from ragkit.catalog.postgres.schema import is_current, prepare
 from ragkit.catalog.postgres.values import adapt
 from ragkit.errors import CatalogError, LibraryBusyError, UnstorableError
 
 _MOST_CONNECTIONS = 16
-_RETRY_SECONDS = 20.0
 _WAIT_SECONDS = 60
 _LOCK = 0x7261676B
 """What advisory locks of ragkit begin with; the schema's name is the other half."""
@@ -68,7 +68,8 @@ class PostgresConnections:
     """A pool of connections, each used by one thread at a time (``catalog.connection``).
 
     What only reads is tried again on a new connection when one is lost, for as long as a replica
-    may take to become the primary. A transaction that has begun is not: its caller is told.
+    may take to become the primary. A transaction that has begun is not: its caller is told that
+    nothing of it was kept or, where the answer to its end was lost, that it may have been.
     """
 
     skip_locked = "FOR UPDATE SKIP LOCKED"
@@ -127,7 +128,7 @@ class PostgresConnections:
         with self._guard:
             if self._idle:
                 return self._idle.pop()
-        deadline = time.monotonic() + _RETRY_SECONDS
+        deadline = time.monotonic() + RETRY_SECONDS
         while True:
             try:
                 connection = psycopg.connect(self.address.conninfo, autocommit=True)
@@ -160,7 +161,7 @@ class PostgresConnections:
 
     def _retried(self, ask: Callable[[_Psycopg], _T]) -> _T:
         """Ask something that changes nothing, again on another connection where one is lost."""
-        deadline = time.monotonic() + _RETRY_SECONDS
+        deadline = time.monotonic() + RETRY_SECONDS
         while True:
             with self._borrowed() as connection:
                 try:
@@ -202,7 +203,7 @@ class PostgresConnections:
         begin = f"BEGIN; SET LOCAL lock_timeout = '{_WAIT_SECONDS}s'"
         if alone:
             begin += f"; SELECT pg_advisory_xact_lock({_LOCK}, hashtext('{self.address.schema}'))"
-        with self._transaction(begin) as transaction:
+        with self._transaction(begin, writes=True) as transaction:
             self.wrote = True
             yield transaction
 
@@ -213,19 +214,22 @@ class PostgresConnections:
         if held is not None:
             yield held
             return
-        with self._transaction("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY") as transaction:
+        begin = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+        with self._transaction(begin, writes=False) as transaction:
             yield transaction
 
     @contextmanager
-    def _transaction(self, begin: str) -> Iterator[PostgresTransaction]:
+    def _transaction(self, begin: str, *, writes: bool) -> Iterator[PostgresTransaction]:
         if getattr(self._local, "held", None) is not None:
             raise CatalogError("A transaction has begun already.", "This is an error of ragkit.")
         with self._begun(begin) as connection:
             transaction = PostgresTransaction(connection)
             self._local.held = transaction
+            ending = False
             try:
                 try:
                     yield transaction
+                    ending = True
                     connection.execute("COMMIT", prepare=False)
                 except BaseException:
                     with suppress(psycopg.Error):
@@ -234,6 +238,10 @@ class PostgresConnections:
             except psycopg.Error as error:
                 if is_lost(error, connection):
                     self._forget_idle()
+                    if ending and not writes:
+                        return  # All was read.
+                    if ending:
+                        raise unsure(self.address) from error
                 raise as_library_error(error, self.address) from error
             except UnicodeEncodeError as error:
                 raise UnstorableError(
@@ -247,7 +255,7 @@ class PostgresConnections:
     @contextmanager
     def _begun(self, begin: str) -> Iterator[_Psycopg]:
         """Lend a connection on which a transaction has begun; nothing is lost if it must retry."""
-        deadline = time.monotonic() + _RETRY_SECONDS
+        deadline = time.monotonic() + RETRY_SECONDS
         while True:
             with self._borrowed() as connection:
                 try:

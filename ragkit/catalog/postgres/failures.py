@@ -8,6 +8,7 @@ from psycopg import errors
 from ragkit.catalog.postgres.address import Address
 from ragkit.errors import (
     CatalogError,
+    ConnectionLostError,
     LibraryBusyError,
     LibraryError,
     ServerAwayError,
@@ -91,11 +92,18 @@ def as_library_error(error: Exception, address: Address) -> LibraryError:
             "Give it the database: GRANT ALL ON DATABASE, or own schema.",
         )
     if is_lost(error, None):
-        return ServerAwayError(
-            f"The connection to {address.shown} was lost.",
-            "Try again: what was saved is kept, and nothing is saved twice.",
+        return ConnectionLostError(
+            f"The connection to {address.shown} was lost.", "Nothing was changed: try again."
         )
     return CatalogError(f"The server reported an error: {_reason(error)}.", "Run ragkit doctor.")
+
+
+def unsure(address: Address) -> LibraryError:
+    """Return the error of a change whose end was not confirmed: only a look can tell."""
+    return ServerAwayError(
+        f"The connection to {address.shown} was lost while a change was being saved.",
+        "Look whether it is there before you make it again.",
+    )
 
 
 def _reason(error: Exception) -> str:
