@@ -122,7 +122,10 @@ def show(library: Library, detail: DocumentDetail, request: Request) -> None:
     sheet = next((each for each in reversed(sheets) if each.start <= place), None)
     file = Path(record.root, record.path)
     is_pdf = record.format == "pdf" and bool(record.pages) and not detail.elsewhere
-    rendered, with_chunks = head(detail, request, file, is_pdf, notice)
+    head(detail, request, file, notice)
+    if not detail.text and not is_pdf:
+        return
+    rendered, with_chunks = controls(is_pdf)
     as_pages = is_pdf and rendered
     shown = _shown(detail, request, sentence, place, sheet)
     left, middle, *right = st.columns([3, 8, 4] if with_chunks else [3, 11], gap="medium")
@@ -141,21 +144,18 @@ def show(library: Library, detail: DocumentDetail, request: Request) -> None:
         decided(library, request, with_chunks)
         if as_pages:
             pdf_view.draw(pdf_view.Shown(detail, file, chunk, place, request.find, sentence))
-        elif detail.text:
-            words(detail, request, shown, rendered=rendered)
         else:
-            st.html(markup.state("No text", record.reason or "This document has no text."))
+            words(detail, request, shown, rendered=rendered)
     for column in right:
         with column, st.container(key="chunks"):
             chunks(library, detail, request, place)
 
 
-def head(
-    detail: DocumentDetail, request: Request, file: Path, is_pdf: bool, notice: str
-) -> tuple[bool, bool]:
-    """Draw title, path, notices and controls; return whether to render, and to show chunks."""
+def head(detail: DocumentDetail, request: Request, file: Path, notice: str) -> None:
+    """Draw title, path and notices."""
     record = detail.record
-    facts = [name(record.path), record.format.upper(), plural(record.chunks, "chunk")]
+    facts = [name(record.path), *filter(None, [record.format.upper()])]
+    facts.append(plural(record.chunks, "chunk"))
     if record.pages:
         facts.append(plural(len(record.pages), _PAGE_WORDS.get(record.format, "page")))
     facts.append(markup.size(record.size))
@@ -180,6 +180,10 @@ def head(
         f'<p class="rk-soft">{" · ".join(facts)}</p>{markup.notices(notes)}'
         f'<div class="rk-foot">{"".join(buttons)}</div></header>'
     )
+
+
+def controls(is_pdf: bool) -> tuple[bool, bool]:
+    """Draw what changes the view; return whether to render, and to show chunks."""
     with st.container(horizontal=True, vertical_alignment="center", key="document-controls"):
         labels = ("Pages", "Text") if is_pdf else ("Rendered", "Source")
         views = dict(zip((state.RENDERED, state.AS_TEXT), labels, strict=True))

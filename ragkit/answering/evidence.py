@@ -285,10 +285,7 @@ def _of_form(found: Evidence, question: Question) -> None:
     last = [text.rstrip(' *_"”)') for text in texts]
     forms = {
         "asks": (text.endswith(("?", "？")) for text in last),
-        "leads": (
-            text.endswith((":", ":.", "：")) or (source.text.startswith("|") and not source.header)
-            for text, source in zip(last, found.sentences, strict=True)
-        ),
+        "leads": (text.endswith((":", ":.", "：")) for text in last),
         "short": (len(text) < _SHORT for text in texts),
         "long": (len(text) > _LONG for text in texts),
         "kind": map(question.is_met_by, texts),

@@ -200,8 +200,8 @@ def _excerpt(one: _Read, first: int, last: int, width: int) -> Excerpt:
 
 
 def _names_what_follows(unit: Unit) -> bool:
-    """Return whether the next unit says more: below a heading, or a table's first row."""
-    return unit.kind == "heading" or (unit.kind == "row" and unit.header is None)
+    """Return whether the next unit says more: below a heading, or a table's header."""
+    return unit.kind == "heading" or unit.is_header
 
 
 def _goes_on(units: Sequence[Unit], first: int, last: int, width: int) -> bool:

@@ -245,7 +245,7 @@ class _Pages:
             lines += ["[…]"] if at != last + 1 else []
             lines += [as_data(entry.before)[:_PLACE]] if entry.before else []
             near = [one.source.text for one in entries[max(0, at - 1) : at + 2]]
-            ground = _ground(entry.source, [entry.before, entry.header, *near])
+            ground = _ground(entry.source, [entry.before, entry.source.header, *near])
             lines.append(f"[{self._number(entry.source, ground)}] {_shown(entry.source.text)}")
             last = at
         self.left -= sum(costs[at] for at in kept) + estimate_tokens(head)
@@ -268,22 +268,20 @@ class _Pages:
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """A sentence of a passage, the heading or speaker just before it, its table's first row."""
+    """A sentence of a passage, and the heading or speaker just before it."""
 
     source: Source
     before: str
-    header: str
 
 
 def _entries(found: FoundPassage) -> list[_Entry]:
     """Return the sentences of a passage with what stands around them."""
-    passage, last, header = found.passage, 0, ""
+    passage, last = found.passage, 0
     entries = []
     for source in sentences_of(passage, found.document):
         lines = passage.text[last : source.start - passage.start].split("\n")
         before = " ".join(line.strip() for line in lines if _HEADING.match(line.strip()))
-        header = (header or source.text) if source.text.startswith("|") else ""
-        entries.append(_Entry(source, before, header))
+        entries.append(_Entry(source, before))
         last = source.end - passage.start
     return entries
 

@@ -10,8 +10,14 @@ from ragkit.chunking.splitter import SENTENCE_END
 
 _FENCE = re.compile(r"(?:```|~~~)")
 _HEADING = re.compile(r"#{1,6}\s")
+STAMP = re.compile(
+    r"[\[(]?(?:\d{4}[-./]\d\d?[-./]\d\d?|\d\d?[-./]\d\d?[-./]\d{2,4}|[A-Z][a-z]{2} [ \d]\d)"
+    r"[T ,]+\d\d?:\d\d"
+)
+"""The date and time that a line of a log begins with."""
+
 _ITEM = re.compile(r"(?:[-*+•]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?")
-_TABLE_RULE = re.compile(r"[|\s:+-]+$")
+_TABLE_RULE = re.compile(r"\|[|\s:+-]*-[|\s:+-]*$")
 _BARE_TAG = re.compile(r"(?:</?[A-Za-z][^<>]*>\s*|!\[[^\]]*\]\([^)]*\)\s*|:::.*)+$")
 _IMPORT = re.compile(
     r"(?:import|from|use|using|#include|require|package|export \{|const \w+ = require)\b"
@@ -30,7 +36,8 @@ _LONGEST_SHORT = 20
 class Unit(NamedTuple):
     """A sentence, line or row of one block.
 
-    ``quality`` says how well such a one answers, from 0 to 1.
+    ``quality`` says how well such a one answers, from 0 to 1. ``header`` is the span of the line
+    that names a row's columns, where the text has it; ``is_header`` says that this is that line.
     """
 
     start: int
@@ -39,6 +46,7 @@ class Unit(NamedTuple):
     block: int
     quality: float = 1.0
     header: tuple[int, int] | None = None
+    is_header: bool = False
     speaker: bool = False
 
 
@@ -47,23 +55,27 @@ def text_units(value: str, *, code: bool) -> Iterator[Unit]:
     fenced, header = False, None
     paragraph: tuple[int, int] | None = None
     block = offset = 0
-    for line in value.split("\n"):
+    lines = value.split("\n")
+    for line, after in zip(lines, [*lines[1:], ""], strict=True):
         words = line.strip()
         start = offset + len(line) - len(line.lstrip())
         end = start + len(words)
         kind = _kind(words, code or fenced)
         fenced ^= not code and kind == "fence"
         item = _ITEM.match(words) if kind == "prose" else None
-        if paragraph and (kind != "prose" or item):
+        begins = kind != "prose" or item is not None or STAMP.match(words) is not None
+        if paragraph and begins:
             yield from _sentences(value, *paragraph, block)
             paragraph = None
-        block += kind != "prose" or item is not None
+        block += begins
         if kind == "prose":
             first = paragraph[0] if paragraph else start + (item.end() if item else 0)
             paragraph = first, end
         elif kind == "row":
-            yield Unit(start, end, "row", block, 1.0 if header else 0.4, header)
-            header = header or (start, end)
+            # The first row of a passage that was cut out of a table names nothing.
+            is_header = not header and _TABLE_RULE.match(after.strip()) is not None
+            yield Unit(start, end, "row", block, 0.4 if is_header else 1.0, header, is_header)
+            header = (start, end) if is_header else header
         elif kind == "code":
             yield Unit(offset, end, "code", 0, 0.2 if _IMPORT.match(words) else 1.0)
         elif kind == "heading":
@@ -85,7 +97,7 @@ def _kind(words: str, code: bool) -> str:
     if code:
         return "code"
     if words.startswith("|"):
-        return "" if _TABLE_RULE.match(words) else "row"
+        return "row"
     if _HEADING.match(words) or _SPEAKER.match(words):
         return "heading"
     return "" if _BARE_TAG.match(words) else "prose"

@@ -46,3 +46,23 @@ def test_a_sentence_stands_under_the_headings_of_its_chunk_where_text_has_no_mar
         "We saw drift.": ("4 Results",),
         "5 Conclusion\nIt can be removed.": ("5 Conclusion",),
     }
+
+
+def test_a_row_cut_out_of_a_table_is_not_put_under_another_row():
+    document = DocumentRef(1, "a.csv", "A", "default", "csv", 0, 1, "/a.csv")
+    cut = "| 5 March | Ana | 7.00 |\n| 6 March | Ben | 9.00 |"
+    whole = f"| Day | Payer | Amount |\n| --- | --- | --- |\n{cut}"
+    assert [one.header for one in sentences_of(Passage(0, len(cut), cut), document)] == ["", ""]
+    found = [one.header for one in sentences_of(Passage(0, len(whole), whole), document)]
+    assert found == ["", "| Day | Payer | Amount |", "| Day | Payer | Amount |"]
+
+
+def test_each_line_of_a_log_is_a_sentence():
+    document = DocumentRef(1, "a.log", "A", "default", "text", 0, 1, "/a.log")
+    lines = [
+        "2026-02-27T12:54:00Z WARN pump 54: pressure 18 kPa, below the limit",
+        "[28/02/2026 12:55] WARN pump 55: pressure 25 kPa, below the limit",
+        "Mar  1 12:55:07 host pump[56]: pressure 32 kPa, below the limit",
+    ]
+    text = "\n".join(lines)
+    assert [one.text for one in sentences_of(Passage(0, len(text), text), document)] == lines

@@ -114,6 +114,22 @@ def test_the_document_page(library, tmp_path):
     assert "A full refund within 30 days." in html(app)
 
 
+def test_the_page_of_a_document_without_text_says_why_and_offers_nothing_empty(library, tmp_path):
+    folder = tmp_path / "papers"
+    folder.mkdir()
+    (folder / "broken.pdf").write_bytes(b"%PDF-1.4 broken")
+    library.jobs.wait(library.sources.sync(library.sources.add_folder(folder)))
+    app = run(library)
+    with writer_lock(library.paths.lock, "test"):
+        app.query_params["id"] = str(library.documents.list(containing="broken")[0].id)
+        app.switch_page("pages/document.py").run()
+    assert not app.exception
+    assert html(app).count("This PDF is damaged or incomplete") == 1
+    assert "broken.pdf · 0 chunks" in html(app)
+    assert "no headings" not in html(app)
+    assert not app.toggle
+
+
 def test_a_library_that_cannot_be_opened_is_said(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("in the way")
     monkeypatch.setenv("RAGKIT_LIBRARY", str(tmp_path / "file" / "library"))

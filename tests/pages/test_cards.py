@@ -247,6 +247,10 @@ def test_a_single_omitted_chunk_is_singular():
     assert passages.gap_words(3, 3) == "chunk 4 omitted"
 
 
+def test_a_title_is_read_and_cut_in_its_own_direction():
+    assert read(cards.open_link(result(), "")).attributes.count(("dir", "auto")) == 1
+
+
 def test_the_full_passages_wait_with_their_length():
     short = Passage(0, 9, "All of it", (), None, (), (0, 0))
     one = result(passages=(short,), matched_chunks=(matched(0),))

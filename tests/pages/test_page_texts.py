@@ -73,6 +73,19 @@ def test_names_show_characters_that_turn_or_hide_text():
     assert markup.name("a\u202eb\u200bc\n") == "a\ufffdb\ufffdc\ufffd"
 
 
+def test_a_name_that_is_cut_ends_in_an_ellipsis():
+    assert markup.name("Kapitän & Mütze", 9) == "Kapitän…"
+    assert markup.name("Kapitän", 7) == "Kapitän"
+
+
+def test_two_files_never_style_the_same_class_by_its_name_alone():
+    styled: dict[str, str] = {}
+    for file in sorted(Path(markup.__file__).parents[1].glob("*/*.css")):
+        for selectors in re.findall(r"([^{}]+)\{", file.read_text(encoding="utf-8")):
+            for name in re.findall(r"^\.(rk-[\w-]+),?$", selectors, re.M):
+                assert styled.setdefault(name, file.name) == file.name, name
+
+
 def test_marks_are_merged_clipped_and_escaped():
     assert markup.marked("a<b>c", [(1, 3), (2, 4), (9, 12)]) == "a<mark>&lt;b&gt;</mark>c"
     assert markup.marked("abcdef", [(0, 6)], 2, 4) == "<mark>cd</mark>"

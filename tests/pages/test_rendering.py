@@ -336,6 +336,16 @@ def test_a_mail_shows_its_headers_as_a_table_and_dims_quotations():
     assert "<mark>yesterday</mark>" in html
 
 
+def test_a_snippet_of_a_mails_head_keeps_its_lines_apart():
+    text = "From: A\nTo: D\nDate: Tue\n\nDear D"
+    assert rendering.snippet(text, (0, 23), (), Kind("mail")) == "From: A To: D Date: Tue"
+
+
+def test_the_lines_of_a_log_are_not_joined():
+    text = "\n".join(f"2026-02-27 12:5{n}:00 pump {n}: the pressure is low" for n in "123")
+    assert '<p class="rk-broken"' in rendering.blocks(text, (0, len(text)), (), Kind("plain"))
+
+
 def test_messages_are_bubbles_with_speaker_and_time():
     text = (
         "# Move\n\n**Lena Osei** · 2026-03-30 08:42\nTwelve *pieces*\n\n"

@@ -27,8 +27,13 @@ def text(value: str) -> str:
     return escape(_SURROGATES.sub("\ufffd", _CONTROLS.sub("\ufffd", value)), quote=True)
 
 
-def name(value: str) -> str:
-    """Escape a title or path; invisible and direction-changing characters are replaced too."""
+def name(value: str, most: int | None = None) -> str:
+    """Escape a title or path; invisible and direction-changing characters are replaced too.
+
+    One that has more than ``most`` characters is cut, and ends in an ellipsis.
+    """
+    if most is not None and len(value) > most:
+        value = f"{value[: most - 1].rstrip()}…"
     return text(_TRICKS.sub("\ufffd", value))
 
 

@@ -152,7 +152,7 @@ def _item(comparison: Comparison, column: int, ranked: RankedResult, shown: Show
             data_doc=document.id, data_path=document.path, title=elsewhere or None,
             data_joined="" if joined and not again else None,
         )
-        + f'><div class="rk-item-head"><span class="rk-place">{ranked.rank}</span>'
+        + f'><div class="rk-item-head"><span class="rk-rank">{ranked.rank}</span>'
         f'<a class="rk-link" id="{place}-title" target="_self" data-rk="open"{link}>'
         f"<bdi>{name(document.title or document.path)}</bdi></a>{move}</div>"
         f'<p class="rk-item-where"><bdi>{name(document.path)}</bdi>{score}</p>'

@@ -151,7 +151,7 @@ def outline(
         level = max(0, min(5, len(section.path) - 1))
         items.append(
             f'<li><a target="_self" style="--level:{level}"{data}>'
-            f"<bdi>{name(section.title[:160])}</bdi></a></li>"
+            f"<bdi>{name(section.title, 160)}</bdi></a></li>"
         )
     rest = len(titled) - len(shown)
     tail = f'<p class="rk-soft">and {number(rest)} more</p>' if rest > 0 else ""

@@ -54,6 +54,6 @@ def tabs(
         )
         counted = f' <span class="rk-soft">{number(count)}</span>' if count else ""
         items.append(
-            f'<li><a target="_self"{data}><bdi>{name(sheet.label[:80])}</bdi>{counted}</a></li>'
+            f'<li><a target="_self"{data}><bdi>{name(sheet.label, 80)}</bdi>{counted}</a></li>'
         )
     return f'<nav class="rk-sheets" aria-label="Sheets"><ul>{"".join(items)}</ul></nav>'

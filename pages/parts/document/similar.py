@@ -38,4 +38,4 @@ def _also_in(copies: Sequence[DocumentRecord], words: str) -> str:
 
 def _link(record: DocumentRecord, label: str) -> str:
     link = attributes(href=document_url(record.id), data_rk="open", data_id=record.id)
-    return f'<a class="rk-link" target="_self"{link}><bdi>{name(label[:160])}</bdi></a>'
+    return f'<a class="rk-link" target="_self"{link}><bdi>{name(label, 160)}</bdi></a>'

@@ -304,7 +304,7 @@ def failures(failed: Sequence[FailedContext], total: int) -> str:
         f'href="{text(document_url(failure.document_id, failure.chunk_index))}">'
         f"<bdi>{name(failure.path[-80:])}</bdi>, chunk {failure.chunk_index + 1}</a> "
         f'<span class="rk-soft">{moment(failure.changed_at)}, '
-        f"{plural(failure.attempts, 'attempt')}</span><br>{name(failure.error[:300])}</li>"
+        f"{plural(failure.attempts, 'attempt')}</span><br>{name(failure.error, 300)}</li>"
         for failure in failed
     )
     rest = total - len(failed)

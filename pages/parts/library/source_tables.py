@@ -70,8 +70,9 @@ def documents_table(records: Sequence[DocumentRecord], removable: Collection[int
     if not rows:
         return '<p class="rk-soft">No document has such a name.</p>'
     return (
-        '<table class="rk-docs"><thead><tr><th>Document</th><th>Status</th><th>Chunks</th>'
-        '<th>Size</th><th>Changed</th><th><span class="rk-hidden">Actions</span></th></tr></thead>'
+        '<table class="rk-docs"><thead><tr><th>Document</th><th>Status</th>'
+        '<th class="rk-count">Chunks</th><th class="rk-count">Size</th><th>Changed</th>'
+        '<th><span class="rk-hidden">Actions</span></th></tr></thead>'
         f"<tbody>{rows}</tbody></table>"
     )
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pages.parts.rendering.canvas import Canvas, Span, lines_of
 from pages.parts.rendering.code import draw_code
 from pages.parts.rendering.tables import draw_rows, is_rule
+from ragkit.chunking.units import STAMP
 
 _BULLET = re.compile(r"[ \t]*(?:[-*+•‣–◦▪]|\d{1,3}[.)]|[a-z][.)])[ \t]+(?=\S)")
 _LAID_OUT = re.compile(r"\s{2,}|\t|[|+=#>]")
@@ -98,9 +99,9 @@ def _lines(
     if item:
         texts = [text.strip() for text in texts]
     wrapped = all(len(text) >= _FULL_LINE for text in texts[:-1]) and not any(
-        map(_LAID_OUT.match, texts)
+        _LAID_OUT.match(text) or STAMP.match(text) for text in texts
     )
-    style = f"{'rk-item' if item else ''} {'' if wrapped else 'rk-broken'}".strip()
+    style = f"{'rk-bulleted' if item else ''} {'' if wrapped else 'rk-broken'}".strip()
     canvas.open("p", (lines[0][0], lines[-1][1]), class_=style or None, dir="auto")
     (draw or canvas.draw)(lines[0][0], lines[-1][1])
     canvas.close()
@@ -131,7 +132,8 @@ def _headers(canvas: Canvas, lines: Sequence[Span]) -> None:
     canvas.open("dl", (lines[0][0], lines[-1][1]), class_="rk-headers")
     for start, end in lines:
         if canvas.flat:
-            canvas.draw(start, end)
+            with canvas.element("dd"):
+                canvas.draw(start, end)
             continue
         colon = canvas.source.index(":", start, end)
         canvas.open("dt")

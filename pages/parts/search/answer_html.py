@@ -78,9 +78,9 @@ def place_of(source: Source) -> str:
     """Return where a sentence stands, as HTML: title, the last heading, page."""
     document = source.document
     title = source.title or source.url if document is None else document.title or document.path
-    parts = [f"<bdi>{name(title[:90])}</bdi>"]
+    parts = [f"<bdi>{name(title, 90)}</bdi>"]
     if source.own_headings:
-        parts.append(f" › <bdi>{name(source.own_headings[-1][:70])}</bdi>")
+        parts.append(f" › <bdi>{name(source.own_headings[-1], 70)}</bdi>")
     if source.page is not None:
         word = _PAGE_WORDS.get(document.format, "p.") if document else "p."
         parts.append(f", {word} {source.page}")
@@ -122,7 +122,7 @@ def asked_as(turn: Turn | None) -> str:
     typed = action("as-typed", "Search as typed", style="rk-inline")
     change = action("change-asked", "Change it", style="rk-inline")
     return (
-        f'<p class="rk-said-of">“<bdi>{name(turn.question[:200])}</bdi>” was read as the question '
+        f'<p class="rk-said-of">“<bdi>{name(turn.question, 200)}</bdi>” was read as the question '
         f"in the box. {typed} · {change}</p>"
     )
 

@@ -69,9 +69,10 @@ def card(
 
 def open_link(result: Result, question: str) -> str:
     """Return the title as a link to the best matched chunk on the Document page."""
-    title = f"<bdi>{name(result.document.title or result.document.path)}</bdi>"
+    title = name(result.document.title or result.document.path)
     document_id, chunk = result.document.id, result.best_index
-    return document_link(document_id, chunk, question, title, class_="rk-link")
+    # In its own direction, a title that is too long is cut at its end.
+    return document_link(document_id, chunk, question, title, class_="rk-link", dir="auto")
 
 
 def _score(result: Result) -> str:

@@ -89,7 +89,7 @@ def gap_text(result: Result, detail: DocumentDetail, gap: tuple[int, int]) -> st
 
 def heading_path(path: Sequence[str]) -> str:
     """Return ``Guide › Auth › OAuth`` as HTML."""
-    return " › ".join(f"<bdi>{name(title[:120])}</bdi>" for title in path)
+    return " › ".join(f"<bdi>{name(title, 120)}</bdi>" for title in path)
 
 
 def passages(result: Result, number_: int, expanded: ExpandedContent, question: str = "") -> str:

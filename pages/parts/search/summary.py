@@ -196,7 +196,7 @@ def phrasings(outcome: PhrasingOutcome | None, titles: Mapping[int, str]) -> str
 
 
 def _quoted(question: str) -> str:
-    return f'<b><bdi class="rk-quote">{name(question[:200])}</bdi></b>'
+    return f'<b><bdi class="rk-quote">{name(question, 200)}</bdi></b>'
 
 
 def more(answer: Answer, options: SearchOptions) -> str:

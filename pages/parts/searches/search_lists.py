@@ -207,7 +207,7 @@ def _options(one: LoggedSearch) -> str:
              for key in one.options if key in SEARCH_OPTIONS]  # fmt: skip
     said += [CHUNKED_OPTIONS[key].describe(getattr(chunked, key))
              for key in one.chunked or () if key in CHUNKED_OPTIONS]  # fmt: skip
-    return f'<br><span class="rk-soft">{name(" · ".join(said)[:300])}</span>' if said else ""
+    return f'<br><span class="rk-soft">{name(" · ".join(said), 300)}</span>' if said else ""
 
 
 def _results(one: LoggedSearch) -> str:
