@@ -10,6 +10,7 @@ import streamlit as st
 
 from pages.parts.common import (
     browser,
+    collection_picker,
     frame,
     judging,
     markup,
@@ -76,12 +77,12 @@ def question_and_answer() -> None:
     elif counts.documents and question.strip():
         results(library, question, choices)
     else:
-        home.draw(library, choices.options.collections, counts.documents)
+        home.draw(library, choices.options.collections, counts)
 
 
 def results(library: Library, question: str, choices: controls.Controls) -> None:
     """Search, and draw what was found, or why nothing was."""
-    options = choices.options
+    options = collection_picker.everywhere(library, choices.options)
     before = st.session_state[state.ASKED]
     # More results of the same question are no new answer.
     is_new = not before or (question, options) != (

@@ -175,12 +175,13 @@ class NoteQueries:
             noted.setdefault(document_id, []).append((name, value))
         return noted
 
-    def topics(self, collection_id: int, most: int) -> list[str]:
-        """Return topics that contexts name, by the order of their stems."""
+    def topics(self, collection_id: int | None, most: int) -> list[str]:
+        """Return topics that contexts name, of one collection or of all, ordered by their stems."""
+        where, values = of_collection("collection_id", collection_id)
         return self._connections.column(
-            "SELECT MIN(topic) FROM chunk_notes WHERE collection_id = ? AND topic_key <> '' "
+            f"SELECT MIN(topic) FROM chunk_notes WHERE {where} AND topic_key <> '' "
             "GROUP BY topic_key ORDER BY topic_key LIMIT ?",
-            (collection_id, most),
+            (*values, most),
         )
 
     def contexts(self, collection_id: int) -> bool:

@@ -85,6 +85,11 @@ class Collections:
             (*(values if containing else ()), limit),
         )
 
+    def is_named(self, name: str, besides: int | None = None) -> bool:
+        """Return whether a collection, but one with that id, has a name, in any case."""
+        named = self._connections.rows("SELECT id, name FROM collections")
+        return any(one.casefold() == name.casefold() for id_, one in named if id_ != besides)
+
     def count(self) -> int:
         """Count the collections."""
         return int(self._connections.row("SELECT COUNT(*) FROM collections")[0])
@@ -228,6 +233,12 @@ class Collections:
             "SELECT id, root, machine FROM sources WHERE machine IN ('', ?) ORDER BY id", (machine,)
         )
         return {row[0]: (row[1], not row[2]) for row in rows}
+
+    def folders(self) -> list[str]:
+        """Return the folders that are sources, oldest first."""
+        return self._connections.column(
+            "SELECT root FROM sources WHERE kind = 'folder' ORDER BY id"
+        )
 
     def has_sources(self, root: str | None = None) -> bool:
         """Return whether there is any source, or one with that root."""

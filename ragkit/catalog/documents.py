@@ -35,6 +35,14 @@ SELECT d.id, d.source_id, d.collection_id, c.name, s.root, d.path, d.status, d.r
        d.pages, d.warnings, d.chunks, d.characters, d.changed_at
 FROM documents d JOIN collections c ON c.id = d.collection_id JOIN sources s ON s.id = d.source_id
 """
+_COUNTED = (
+    ", ".join(
+        f"COUNT(*) FILTER (WHERE status = '{status}')"
+        for status in (Status.INDEXED, Status.PENDING, Status.SKIPPED, Status.FAILED)
+    )
+    + ", TOTAL(chunks)"
+)
+"""In the order of ``Counts``."""
 
 
 class Documents:
@@ -108,19 +116,19 @@ class Documents:
     def counts(self, collection_id: int | None = None) -> Counts:
         """Count documents by status, their chunks and their entries."""
         where, parameters = conditions(("collection_id = ?", collection_id))
+        row = self._connections.row(
+            f"SELECT {_COUNTED}, (SELECT TOTAL(entries) FROM entry_counts WHERE 1{where}) "
+            f"FROM documents WHERE 1{where}",
+            (*parameters, *parameters),
+        )
+        return Counts(*map(int, row))
+
+    def counts_of_each(self) -> dict[int, Counts]:
+        """Count the documents of every collection that has any, by its id; not their entries."""
         rows = self._connections.rows(
-            f"SELECT status, COUNT(*), SUM(chunks) FROM documents WHERE 1{where} GROUP BY status",
-            parameters,
+            f"SELECT collection_id, {_COUNTED} FROM documents GROUP BY collection_id"
         )
-        by_status = {row[0]: int(row[1]) for row in rows}
-        entries = self._connections.column(
-            f"SELECT entries FROM entry_counts WHERE 1{where}", parameters
-        )
-        return Counts(
-            **{status.value: by_status.get(status.value, 0) for status in Status},
-            chunks=sum(int(row[2] or 0) for row in rows),
-            entries=sum(entries),
-        )
+        return {row[0]: Counts(*map(int, row[1:])) for row in rows}
 
     def text(self, document_id: int) -> str:
         """Return a document's stored text; empty when it has none."""

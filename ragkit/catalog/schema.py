@@ -258,6 +258,17 @@ ALTER TABLE sources ADD COLUMN machine TEXT NOT NULL DEFAULT ''
 """
 
 
+def m021_counted_documents(connection: Transaction) -> None:
+    """Have documents counted by an index alone, whose rows are a tenth as long."""
+    execute(connection, _COUNTED_DOCUMENTS)
+
+
+_COUNTED_DOCUMENTS = """
+DROP INDEX documents_by_collection;
+CREATE INDEX documents_by_collection ON documents (collection_id, status, chunks)
+"""
+
+
 MIGRATIONS: tuple[Callable[[Transaction], None], ...] = (
     m001_tables,
     m002_context_cache,
@@ -279,6 +290,7 @@ MIGRATIONS: tuple[Callable[[Transaction], None], ...] = (
     m018_entry_counts,
     m019_tags,
     m020_machines,
+    m021_counted_documents,
 )
 """In the order in which they are applied. A catalog's version is how many of them it has had."""
 

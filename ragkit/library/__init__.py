@@ -160,9 +160,8 @@ class Library:
 
         # A model of Ollama's is not loaded before somebody asks.
         mode = Mode.KEYWORD if is_remote(self.embedder.name) else Mode.HYBRID
-        usual, names = self.settings.collection, self.collections.names()
-        if names:
-            name = usual if usual in names else names[0]
+        usual = self.settings.collection
+        for name in [usual] if self.collections.has(usual) else self.collections.names(limit=1):
             self.search(_FIRST_QUESTION, mode=mode, collections=name)
 
     # -- searching -------------------------------------------------------------------------

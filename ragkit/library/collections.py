@@ -60,10 +60,13 @@ class CollectionService:
         """Count the collections, without those that are being deleted."""
         return self._collections.count() - len(self.leaving())
 
-    def has(self, name: str) -> bool:
-        """Return whether there is a collection of that name that is not being deleted."""
-        there = self._collections.find(name) is not None
-        return there and all(one.name != name for one in self.leaving())
+    def has(self, *names: str) -> bool:
+        """Return whether there are collections of these names that are not being deleted."""
+        # No query can hold half a character, and no name does.
+        wanted = {name.encode(errors="ignore").decode() for name in names}
+        there = len(self._collections.named(wanted)) == len(wanted)
+        is_text = wanted == set(names)
+        return is_text and there and wanted.isdisjoint(one.name for one in self.leaving())
 
     def get(self, name: str) -> CollectionRecord:
         """Return the collection of that name.
@@ -197,7 +200,6 @@ class CollectionService:
             raise SettingsError(
                 "A collection needs a name.", f"Use up to {_LONGEST_NAME} letters on one line."
             )
-        others = {one.name.casefold() for one in self._collections.all() if one.id != own}
-        if name.casefold() in others | {_RESERVED}:
+        if name.casefold() == _RESERVED or self._collections.is_named(name, besides=own):
             raise SettingsError(f'There is already a collection "{name}".', "Choose another name.")
         return name

@@ -317,13 +317,17 @@ class DocumentService:
         record = self._catalog.collections.find(collection)
         return self._catalog.documents.counts(record.id) if record else Counts()
 
+    def counts_of_each(self) -> dict[int, Counts]:
+        """Count the documents of every collection that has any, by its id; not their entries."""
+        return self._catalog.documents.counts_of_each()
+
     def facets(self, *collections: str, among: Ids | None = None) -> Facets:
         """Return the values that the indexed documents can be filtered by, with counts.
 
-        They are counted of the documents ``among``, by default of all. Read again only when a
-        collection has changed.
+        They are of these collections, or of all, and counted of the documents ``among``, by default
+        of all. Read again only when a collection has changed.
         """
-        records = self._catalog.collections.apart(collections) if collections else []
+        records = self._catalog.collections.apart(collections)
         return self._catalog.filters.facets(records, among)
 
     def field_names(self, collections: Sequence[str] = ()) -> Sequence[str]:

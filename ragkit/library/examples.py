@@ -71,13 +71,14 @@ class ExampleService:
     ) -> tuple[str, ...] | None:
         """Return up to three questions of different documents; ``None`` while they are found.
 
+        They are of these collections, or of all; there are none where those are very many.
         After a change of the library the earlier ones are returned until others are found.
         ``offered`` are questions with the path of a document that answers them, tried first.
         """
-        key = tuple(collections)
-        if len(key) > MOST_APART:
+        records = self._catalog.collections.apart(collections)
+        if records is None or len(records) > MOST_APART:
             return ()  # Each is found by a search of them all.
-        records = self._catalog.collections.named(key)
+        key = tuple(record.name for record in records)
         versions = tuple(record.version for record in records)
         with self._lock:
             last = self._found.get(key, _Found(None, 0.0, None, looking=False))

@@ -87,7 +87,7 @@ class JobService:
             return number in {source.id for source in sources}
         if job.kind not in _ABOUT_DOCUMENTS:
             return False
-        return record is not None and len(self._collections.all()) == 1
+        return record is not None and self._collections.count() == 1
 
     def wait(self, job_id: int, watch: Callable[[Progress], None] | None = None) -> JobRecord:
         """Wait until a job has ended, doing it in this process when no other one writes."""

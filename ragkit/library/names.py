@@ -44,8 +44,8 @@ def folded(text: str) -> str:
 class DocumentNames:
     """The names of all documents, read again when a collection has changed.
 
-    A collection that keeps changing is read every ten seconds at most. Very many collections, if
-    they are all of the library, are read as one.
+    A collection that keeps changing is read every ten seconds at most. No ``collections`` stand
+    for all of the library, which are read as one if they are very many.
     """
 
     def __init__(self, catalog: Catalog) -> None:
@@ -103,7 +103,7 @@ class DocumentNames:
 
     def _of(self, collections: Sequence[str]) -> Iterator[_Names]:
         every = self._catalog.collections
-        records = every.apart(collections) if collections else []
+        records = every.apart(collections)
         if records is None:
             yield self._kept_names(None, every.newest())
             return

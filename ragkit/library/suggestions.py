@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from itertools import chain
 from pathlib import PurePath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from ragkit.library.names import folded
 from ragkit.retrieval.query_parser import FILTER_NAMES, format_filter
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from ragkit.catalog.records import CollectionRecord
     from ragkit.library.names import DocumentNames
     from ragkit.library.searches import SearchHistory
+
+_Known: TypeAlias = "Sequence[CollectionRecord] | None"
+"""The collections that are searched; ``None`` for all of a library with very many."""
 
 LONGEST = 300
 """Characters before the cursor up to which anything is suggested."""
@@ -80,8 +83,7 @@ class SuggestionService:
         documents by their titles, of these collections or of all. Nothing for an empty text, which
         only gets everything ready to answer at once.
         """
-        every = self._catalog.collections
-        known = every.named(collections) if collections else every.all()
+        known = self._catalog.collections.apart(collections)
         before, after = text[:cursor], text[len(text[:cursor]) :]
         if len(before) > LONGEST:
             return ()
@@ -90,15 +92,15 @@ class SuggestionService:
         head = before[: len(before) - len(word)]
         name, colon, value = word.partition(":")
         if colon:
-            values = self._values(name.casefold(), known)
+            values = self._values(name.casefold(), collections, known)
             return tuple(_completed(head, name, value, after, values))
         if len(before.strip()) < _LEAST_LETTERS:
-            self._names.prepare([record.name for record in known])
+            self._names.prepare(collections)
             return ()
         return (
             *self._searches(before),
-            *self._filters(head, word, after, known),
-            *self._documents(before, known),
+            *self._filters(head, word, after, collections, known),
+            *self._documents(before, collections),
         )
 
     def _searches(self, text: str) -> Iterator[Suggestion]:
@@ -111,46 +113,48 @@ class SuggestionService:
             )
 
     def _filters(
-        self, head: str, word: str, after: str, collections: Sequence[CollectionRecord]
+        self, head: str, word: str, after: str, collections: Sequence[str], known: _Known
     ) -> Iterator[Suggestion]:
         """Yield the filters whose names begin with a word and that have any values here."""
         if len(word) < _LEAST_LETTERS:
             return
-        fields = self._catalog.filters.facets(collections).fields
+        fields = self._catalog.filters.facets(known).fields
         names = [one for one in (*FILTER_NAMES, *fields) if one.startswith(word.lower())]
         for name in names[:_MOST_FILTERS]:
-            values = [value for value, _ in self._values(name, collections).most_common(3)]
+            values = [value for value, _ in self._values(name, collections, known).most_common(3)]
             if values or name in _FREE:
                 text = f"{head}{name}:"
                 detail = ", ".join(values) if values else _FREE[name]
                 yield Suggestion(Kind.FILTER, f"{name}:", text + after, len(text), detail)
 
-    def _documents(
-        self, text: str, collections: Sequence[CollectionRecord]
-    ) -> Iterator[Suggestion]:
+    def _documents(self, text: str, collections: Sequence[str]) -> Iterator[Suggestion]:
         """Yield the documents whose names have the words that are typed, filters apart."""
-        names = [record.name for record in collections]
-        for one in self._names.matching(_FILTERED.sub(" ", text), names, _MOST_DOCUMENTS):
+        text = _FILTERED.sub(" ", text)
+        for one in self._names.matching(text, collections, _MOST_DOCUMENTS):
             yield Suggestion(Kind.DOCUMENT, one.title, detail=one.path, document=one.id)
 
-    def _values(self, name: str, collections: Sequence[CollectionRecord]) -> Counter[str]:
+    def _values(self, name: str, collections: Sequence[str], known: _Known) -> Counter[str]:
         """Return the values of a filter with their counts; 0 where documents are not counted."""
-        names = [record.name for record in collections]
         if name == "path":
-            return self._names.folders(names)
+            return self._names.folders(collections)
         if name == "collection":
-            return Counter(dict.fromkeys(names, 0))
+            every = self._catalog.collections.names() if known is None else map(_name, known)
+            return Counter(dict.fromkeys(every, 0))
         if name == "topic":
-            topics = (self._catalog.notes.topics(record.id, _MOST_TOPICS) for record in collections)
+            of = [None] if known is None else [record.id for record in known]
+            topics = (self._catalog.notes.topics(one, _MOST_TOPICS) for one in of)
             return Counter(dict.fromkeys(chain.from_iterable(topics), 0))
         if name in ("newer_than", "older_than"):
             return Counter(dict.fromkeys(_AGES, 0))
         if name == "source":
-            sources = self._catalog.collections.sources()
-            folders = [one.root for one in sources if one.kind == "folder"]
+            folders = self._catalog.collections.folders()
             return Counter(dict.fromkeys((PurePath(root).name for root in folders), 0))
-        values = Counter(dict(self._catalog.filters.facets(collections).values(name)))
-        return values | self._names.suffixes(names) if name == "type" else values
+        values = Counter(dict(self._catalog.filters.facets(known).values(name)))
+        return values | self._names.suffixes(collections) if name == "type" else values
+
+
+def _name(collection: CollectionRecord) -> str:
+    return collection.name
 
 
 def _completed(

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from ragkit.catalog.records import Counts
 from ragkit.formatting import plural
 from ragkit.surfaces.render import document_as_json, plain
 
 if TYPE_CHECKING:
     from ragkit.answering.outcomes import Outcome
-    from ragkit.catalog.records import ChunkRecord, CollectionRecord, ContextRecord, Counts
-    from ragkit.library import DocumentDetail
+    from ragkit.catalog.records import ChunkRecord, CollectionRecord, ContextRecord
+    from ragkit.library import DocumentDetail, Library
 
 _KINDS = {"decision": "Decided", "action": "To do"}
 _LONGEST = 300
@@ -26,6 +27,14 @@ def collection_as_json(record: CollectionRecord, counts: Counts) -> dict[str, An
         "chunks": counts.chunks,
         "settings": record.settings,
     }
+
+
+def collections_as_json(library: Library) -> list[dict[str, Any]]:
+    """Return every collection as ``ragkit collections list --json`` prints it."""
+    counts = library.documents.counts_of_each()
+    return [
+        collection_as_json(one, counts.get(one.id, Counts())) for one in library.collections.list()
+    ]
 
 
 def detail_as_json(

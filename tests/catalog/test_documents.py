@@ -355,3 +355,32 @@ def test_two_threads_may_write_at_once(catalog, shelf):
     for place, document_id in enumerate(rows.document_ids):
         ids = column.flat[column.offsets[place] : column.offsets[place + 1]]
         assert " ".join(vocabulary[int(one)] for one in ids) == texts[int(document_id)]
+
+
+def test_the_documents_of_every_collection_are_counted_at_once(catalog, shelf):
+    shelf.put("a.md", "one", "two")
+    shelf.put("b.md", "three")
+    other = Shelf(catalog, "other", "/elsewhere")
+    other.put("c.md", "four")
+    outcome = FileState("d.md", 1, 1), Status.FAILED, "broken"
+    catalog.documents.set_outcome(other.source_id, other.collection_id, *outcome)
+    catalog.documents.add_pending(other.source_id, other.collection_id, [FileState("e.md", 1, 1)])
+    Shelf(catalog, "empty", "/nowhere")
+    assert catalog.documents.counts_of_each() == {
+        shelf.collection_id: Counts(indexed=2, chunks=3),
+        other.collection_id: Counts(indexed=1, pending=1, failed=1, chunks=1),
+    }
+    assert catalog.documents.counts() == Counts(3, 1, 0, 1, chunks=4, entries=4)
+    assert catalog.documents.counts(other.collection_id) == Counts(1, 1, 0, 1, chunks=1, entries=1)
+
+
+@pytest.mark.sqlite
+def test_documents_are_counted_without_reading_their_rows(catalog):
+    counted = []
+    catalog.connections.get().set_trace_callback(counted.append)
+    catalog.documents.counts()
+    catalog.documents.counts_of_each()
+    plans = [catalog.connections.rows(f"EXPLAIN QUERY PLAN {query}") for query in counted]
+    assert len(plans) == 2
+    for plan in plans:
+        assert any("documents USING COVERING INDEX" in row[3] for row in plan)

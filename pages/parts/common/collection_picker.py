@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -11,6 +12,7 @@ import streamlit as st
 from pages.parts.common import markup
 from pages.parts.common.markup import number
 from ragkit.library import Library
+from ragkit.options import SearchOptions
 
 MOST = 100
 """How many collections a list offers; more are found by a part of their names."""
@@ -53,6 +55,16 @@ def draw(
             on_change=partial(settle, library, key, chosen, everything, then), **widget,
         )
     )  # fmt: skip
+
+
+def everywhere(library: Library, options: SearchOptions) -> SearchOptions:
+    """Return options with the names of all collections, if they are to be searched.
+
+    Nothing but a search needs them all, of which there may be very many.
+    """
+    if options.collections:
+        return options
+    return replace(options, collections=tuple(library.collections.names()))
 
 
 def _typed(key: str) -> str:

@@ -43,6 +43,7 @@ FILTERS_OPEN, OPTIONS_OPEN = "filters_open", "options_open"
 class Controls:
     """The state of the row under the box.
 
+    No collections in ``options`` stand for all: ``collection_picker.everywhere`` names them.
     ``problem`` is what is wrong with the question's filters; ``export`` is the place where the
     answer is offered as files, while the options are open.
     """
@@ -94,6 +95,7 @@ def long_controls(
     first = library.chunked_options()
     collections = _choose(library, "long_option_collection", state.ALL)
     options = library.options(collections=tuple(collections))
+    options = collection_picker.everywhere(library, options)
     offered = option_controls.of_conversation(first, options)
     changes: dict[str, Any] = {"exclude": frozenset(left_out)}
     for name_ in OFFERED_LONG:
@@ -114,25 +116,23 @@ def _matters(option: str, chosen: Mapping[str, Any]) -> bool:
     return option != "per_document" or chosen["dedup"] is not Dedup.NONE
 
 
-def _names(library: Library) -> list[str]:
-    """Return the names of all collections."""
-    return [*library.collections.names()] or [library.settings.collection]
-
-
 def _collections(library: Library) -> list[str]:
-    """Return which collections are searched; a choice only where there are several."""
+    """Return which collection is searched, none for all; a choice only where there are several."""
     active = st.session_state.get(state.ACTIVE, library.settings.collection)
     return _choose(library, state.COLLECTION, active, label_visibility="collapsed", width=170)
 
 
 def _choose(library: Library, key: str, first: str, **widget: Any) -> list[str]:
-    """Draw the choice of a collection, or of all; ``first`` is chosen to begin with."""
+    """Draw the choice of a collection, which is returned, or of all: none are returned then.
+
+    ``first`` is chosen to begin with.
+    """
     if library.collections.count() < 2:
-        return _names(library)
+        return [next(iter(library.collections.names()), library.settings.collection)]
     chosen = collection_picker.draw(
         library, key, first, state.ALL, persist_state="session", **widget
     )
-    return _names(library) if chosen == state.ALL else [chosen]
+    return [] if chosen == state.ALL else [chosen]
 
 
 # -- filters ---------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from pages.parts.common import collection_picker
 from pages.parts.common.markup import name, number, text
 from pages.parts.search import summary
 from ragkit.errors import RagkitError
@@ -73,7 +74,11 @@ def _counted(library: Library, options: SearchOptions, question: str) -> Facets:
     among = None
     if question.strip():
         # A model that reads results again finds no others; the answer is mostly kept already.
-        own_words = replace(options, rerank=Rerank.NONE, phrasings=Phrasings.NONE)
+        own_words = replace(
+            collection_picker.everywhere(library, options),
+            rerank=Rerank.NONE,
+            phrasings=Phrasings.NONE,
+        )
         with suppress(RagkitError):
             among = library.search(question, own_words).document_ids
     return library.documents.facets(*options.collections, among=among)

@@ -10,6 +10,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from pages.parts.common import browser, frame, markup, state
 from pages.parts.common.markup import action, attributes, name, number, plural, text
 from pages.parts.search import thread_list
+from ragkit.catalog.records import Counts
 from ragkit.errors import RagkitError
 from ragkit.library import Library
 from ragkit.library.names import NamedDocument
@@ -25,21 +26,27 @@ _BUSY_SECONDS = 1.0
 _FILTERS = ("type:pdf", "path:notes/", "tag:travel", "after:2025-01")
 
 
-def draw(library: Library, collections: Sequence[str], documents: int) -> None:
-    """Draw the page of an empty box, or what to do next when nothing is indexed yet."""
+def draw(library: Library, collections: Sequence[str], counts: Counts) -> None:
+    """Draw the page of an empty box, or what to do next when nothing is indexed yet.
+
+    No ``collections`` stand for all.
+    """
     st.session_state[state.TYPED] = False
-    if documents:
-        _home(library, tuple(collections))
+    if counts.documents:
+        _home(library, tuple(collections), [counts])
     else:
         _empty_library(library)
 
 
 @st.fragment
-def _home(library: Library, collections: tuple[str, ...]) -> None:
-    """Draw all of it as one element, again while something is being indexed or looked for."""
+def _home(library: Library, collections: tuple[str, ...], counted: list[Counts]) -> None:
+    """Draw all of it as one element, again while something is being indexed or looked for.
+
+    What was ``counted`` for the page is of its first drawing alone.
+    """
     working = library.jobs.progress()
     examples = library.examples.of(collections, sample_questions(library))
-    counts = library.documents.counts()
+    counts = counted.pop() if counted else library.documents.counts()
     st.html(
         '<div class="rk-home">'
         + _head(counts.indexed, counts.chunks, frame.brief(*working) if working else "")

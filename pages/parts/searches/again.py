@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -25,12 +25,11 @@ def url(library: Library, search: LoggedSearch) -> str:
 
     It is not where only the beginning of the text was kept, or a collection is gone.
     """
-    known = set(library.collections.names())
-    if search.cut or not search.collections or not known.issuperset(search.collections):
+    if search.cut or not search.collections or not library.collections.has(*search.collections):
         return ""
     if search.chunked is None:
-        return _of_search(library, search, known)
-    return _of_conversation(library, search, known)
+        return _of_search(library, search)
+    return _of_conversation(library, search)
 
 
 def options_of(search: LoggedSearch) -> tuple[SearchOptions, ChunkedOptions]:
@@ -43,13 +42,17 @@ def options_of(search: LoggedSearch) -> tuple[SearchOptions, ChunkedOptions]:
     return apply_options(SearchOptions(), search.options), chunked
 
 
-def _of_search(library: Library, search: LoggedSearch, known: set[str]) -> str:
+def _is_everywhere(library: Library, search: LoggedSearch) -> bool:
+    return len(set(search.collections)) == library.collections.count()
+
+
+def _of_search(library: Library, search: LoggedSearch) -> str:
     question, where = f"{search.question} {search.filters}".rstrip(), _EVERYWHERE
     if len(search.collections) == 1:
         where = search.collections[0]
-    elif known != {*search.collections}:
+    elif not _is_everywhere(library, search):
         question += f" {format_filters(Filters(), search.collections)}"
-    usual = library.options(collections=_opened_with(search.collections, known))
+    usual = library.options(collections=search.collections)
     query = {"q": question}
     if where != library.settings.collection:
         query["collection"] = where
@@ -58,22 +61,17 @@ def _of_search(library: Library, search: LoggedSearch, known: set[str]) -> str:
     return f"./?{urlencode(query)}"
 
 
-def _of_conversation(library: Library, search: LoggedSearch, known: set[str]) -> str:
-    if len(search.collections) > 1 and known != {*search.collections}:
+def _of_conversation(library: Library, search: LoggedSearch) -> str:
+    if len(search.collections) > 1 and not _is_everywhere(library, search):
         return ""
     query = {"text": search.question}
-    if len(search.collections) == 1 and len(known) > 1:
+    if len(search.collections) == 1 and library.collections.count() > 1:
         query["collection"] = search.collections[0]
     options, chunked = options_of(search)
-    usual = library.options(collections=_opened_with(search.collections, known))
+    usual = library.options(collections=search.collections)
     controls = option_controls.of_conversation
     query |= _different(controls(library.chunked_options(), usual), controls(chunked, options))
     return f"conversation?{urlencode(query)}"
-
-
-def _opened_with(collections: Sequence[str], known: set[str]) -> tuple[str, ...]:
-    """Return the collections whose usual options the page has when it is opened."""
-    return tuple(collections) if len(collections) == 1 else tuple(sorted(known))
 
 
 def _different(usual: Mapping[str, Control], chosen: Mapping[str, Control]) -> dict[str, Any]:

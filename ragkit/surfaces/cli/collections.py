@@ -24,7 +24,7 @@ from ragkit.surfaces.cli.options import (
     do_job,
     open_library,
 )
-from ragkit.surfaces.render_documents import collection_as_json
+from ragkit.surfaces.render_documents import collections_as_json
 
 collections = typer.Typer(
     help="List, make, rename and delete collections.", no_args_is_help=True, rich_markup_mode=None
@@ -39,12 +39,11 @@ NameArgument = Annotated[
 def list_(library: LibraryOption = None, json_: JsonOption = False) -> None:
     """List the collections with what they hold."""
     opened = open_library(library, None)
-    for record in opened.collections.list():
-        counts = opened.documents.counts(record.name)
+    for one in collections_as_json(opened):
         if json_:
-            console.put_json(collection_as_json(record, counts))
+            console.put_json(one)
         else:
-            console.put(f"{counts.documents:>8}  {render.plain(record.name)}")
+            console.put(f"{one['documents']:>8}  {render.plain(one['name'])}")
 
 
 @collections.command()

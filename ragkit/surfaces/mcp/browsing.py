@@ -228,13 +228,7 @@ def _list_lines(value: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _list_collections(call: Call) -> Found:
-    library = call.library
-    value = {
-        "collections": [
-            render_documents.collection_as_json(record, library.documents.counts(record.name))
-            for record in library.collections.list()
-        ]
-    }
+    value = {"collections": render_documents.collections_as_json(call.library)}
     lines = (
         f"- {plain(one['name'])}: {plural(one['documents'], 'document')}, "
         f"{plural(one['chunks'], 'chunk')}"

@@ -15,7 +15,7 @@ from ragkit.surfaces.http.api.options import Strict
 from ragkit.surfaces.http.api.requests import NameInPath, Said, library_of
 from ragkit.surfaces.http.api.routing import Route
 from ragkit.surfaces.http.api.shapes import COLLECTION, JOB
-from ragkit.surfaces.render_documents import collection_as_json
+from ragkit.surfaces.render_documents import collection_as_json, collections_as_json
 
 router = APIRouter(route_class=Route, tags=["collections"])
 
@@ -36,8 +36,7 @@ class Named(Strict):
 def list_collections(request: Request) -> Json:
     """List the collections with what they hold."""
     library = library_of(request)
-    records = library.collections.list()
-    return Json({"collections": [_as_json(library, one) for one in records]})
+    return Json({"collections": collections_as_json(library)})
 
 
 @router.post("/collections", **described("The new collection.", COLLECTION, 201))

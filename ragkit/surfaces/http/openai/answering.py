@@ -69,7 +69,7 @@ def answer_of(library: Library, request: ChatRequest, base: str) -> Pieces:
     Raises:
         RagkitError: nothing can be answered; while pieces are read: the model broke off.
     """
-    if request.collection not in library.collections.names():
+    if not library.collections.has(request.collection):
         raise no_such_model()
     if request.is_task:
         # A generator would ask for its model only when it is read.

@@ -86,8 +86,9 @@ class _Door:
     async def model(self, request: Request) -> Response:
         """Return one model."""
         model = request.path_params["model"]
-        names = await self._run(lambda: self._library.get().collections.names())
-        if not any(model in (f"{PREFIX}{name}", f"{WITH_LIST}{name}") for name in names):
+        prefix = next((one for one in (PREFIX, WITH_LIST) if model.startswith(one)), "")
+        name = model.removeprefix(prefix)
+        if not prefix or not await self._run(lambda: self._library.get().collections.has(name)):
             raise no_such_model()
         return _json(_as_model(model))
 
