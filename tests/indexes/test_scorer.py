@@ -16,7 +16,7 @@ from ragkit.indexes.local import scorer
 from ragkit.indexes.local.collection import CollectionIndex
 from ragkit.indexes.local.keyword import KeywordIndex
 from ragkit.indexes.protocol import EntryFilter, IndexKind, IndexQuery
-from ragkit.indexes.rows import TokenColumn, positions_in
+from ragkit.indexes.rows import TokenColumn
 from ragkit.types import Field
 
 WEIGHTS = {Field.TEXT: 1.5, Field.CONTEXT: 0.5}
@@ -115,12 +115,13 @@ def test_counts_are_read_back_from_scores():
         for _ in range(50)
     ]
     index = KeywordIndex.build(TokenColumn.of(rows))
-    places, known = positions_in(index.token_ids, np.arange(3, 30))
-    assert known.all()
-    for token, place in zip(range(3, 30), places.tolist(), strict=True):
-        found, counts = index.counts_at(place)
+    asked = np.array([*range(3, 30), 99])
+    found, counts, lengths = index.counts_of(asked)
+    starts = np.cumsum(lengths) - lengths
+    for token, start, length in zip(asked.tolist(), starts, lengths, strict=True):
+        span = slice(start, start + length)
         expected = {row: words.count(token) for row, words in enumerate(rows) if token in words}
-        assert dict(zip(found.tolist(), counts.tolist(), strict=True)) == expected
+        assert dict(zip(found[span].tolist(), counts[span].tolist(), strict=True)) == expected
 
 
 def test_under_a_filter_rarity_is_that_of_what_passes():

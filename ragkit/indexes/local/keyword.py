@@ -161,17 +161,28 @@ class KeywordIndex:
         )
         return [self.bm25.scores["indices"][span] for span in spans]
 
-    def counts_at(self, position: int) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
-        """Return the rows in which the token at a position stands, and how often in each.
+    def counts_of(self, token_ids: Ids) -> tuple[NDArray[np.int32], NDArray[np.float32], Ids]:
+        """Return the rows of tokens, one token after the other, and how often it stands in each.
 
-        The counts are read back from the scores, which is as good as exact.
+        Last is how many rows each token has, (m,), 0 for unknown tokens. The counts are read back
+        from the scores, which is as good as exact.
         """
-        span = self._span(position)
-        rows, scores = self.bm25.scores["indices"][span], self.bm25.scores["data"][span]
+        positions, present = positions_in(self.token_ids, token_ids)
+        spans = [
+            self._span(position) if there else slice(0, 0)
+            for position, there in zip(positions.tolist(), present.tolist(), strict=True)
+        ]
+        rows, scores = (
+            np.concatenate([self.bm25.scores[name][span] for span in spans])
+            for name in ("indices", "data")
+        )
+        lengths = np.array([span.stop - span.start for span in spans], np.int64)
         counts: NDArray[np.float32] = self._norms[rows]
         counts *= scores
-        counts /= self._idf[position] - scores
-        return rows, np.rint(counts, out=counts)
+        missing = np.repeat(self._idf[positions], lengths)
+        missing -= scores
+        counts /= missing
+        return rows, np.rint(counts, out=counts), lengths
 
     @cached_property
     def has_tokens(self) -> Bools:
