@@ -25,7 +25,7 @@ from ragkit.indexes.protocol import EntryIndex, IndexKind, IndexSearch
 from ragkit.indexes.rows import Bools, Ids, distinct, positions_in
 from ragkit.indexes.tokenizer import fold_with_offsets, index_tokens, word_pattern
 from ragkit.options import Mode
-from ragkit.results import Contribution, Result
+from ragkit.results import Result
 from ragkit.retrieval.candidates import WRITTEN
 from ragkit.retrieval.grouping import Group, Grouping
 from ragkit.retrieval.query import Query
@@ -113,7 +113,7 @@ def judge(
     coverages = _coverages(leads, tokens, ids, indexes, written=written)
     for (result, group), coverage in zip(paired, coverages, strict=True):
         held = _chosen(tokens, holding[:, np.searchsorted(documents, result.document.id)])
-        fit = _fit(group.hits[0].contributions, coverage, query) if calibrated or by_words else None
+        fit = _fit(group.hits[0], coverage, query) if calibrated or by_words else None
         weak = fit is not None and fit < least
         lacking = words.without(held)
         judged.append(replace(result, fit=fit, weak=weak, missing_terms=lacking))
@@ -159,7 +159,7 @@ def _is_weak(hit: Hit, query: Query, indexes: Sequence[EntryIndex], *, written: 
     ids = [query.known.get(token, _UNKNOWN) for token in tokens]
     lead = np.array([hit.entry_id], np.int64)
     (coverage,) = _coverages(lead, tokens, ids, indexes, written=written)
-    return _fit(hit.contributions, coverage, query) < (WEAK_BY_WORDS if by_words else WEAK)
+    return _fit(hit, coverage, query) < (WEAK_BY_WORDS if by_words else WEAK)
 
 
 def _paired(results: Sequence[Result], groups: Sequence[Group]) -> Iterator[tuple[Result, Group]]:
@@ -173,11 +173,8 @@ def _chosen(tokens: Sequence[str], where: NDArray[Any]) -> set[str]:
     return {token for token, there in zip(tokens, where.tolist(), strict=True) if there}
 
 
-def _fit(parts: Sequence[Contribution], coverage: float, query: Query) -> float:
-    if query.mode is Mode.KEYWORD:
-        return coverage
-    cosine = next((part.raw for part in parts if part.index == IndexKind.VECTOR), 0.0)
-    return (coverage + min(max(cosine, 0.0), 1.0)) / 2
+def _fit(hit: Hit, coverage: float, query: Query) -> float:
+    return coverage if query.mode is Mode.KEYWORD else (coverage + hit.cosine) / 2
 
 
 def _fields(index: EntryIndex, *, written: bool) -> list[Field]:

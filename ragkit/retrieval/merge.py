@@ -105,6 +105,7 @@ def blend(hits: Sequence[Hit], others: Sequence[Hit], share: float, *, outer: bo
                 own,
                 score=own.score + part.score,
                 contributions=(*own.contributions, *part.contributions),
+                cosine=own.cosine or part.cosine,
             )
         elif outer:
             blended[hit.entry_id] = part

@@ -54,7 +54,8 @@ class Hit:
     """An entry with its joint score, from 0 to 1: the sum of its contributions' values.
 
     ``grade`` is what a reranker gave it, from 0 to 10. ``content_key`` is equal for texts that
-    people take for the same, and 0 where that is not known.
+    people take for the same, and 0 where that is not known. ``cosine`` is that with the query,
+    from 0 to 1, and 0 where no vectors were compared.
     """
 
     entry_id: int
@@ -65,6 +66,7 @@ class Hit:
     contributions: Sequence[Contribution]
     grade: float | None = None
     content_key: int = 0
+    cosine: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +136,8 @@ class Ranking:
         ``searches`` found them, and name their texts (``Hit.content_key``).
         """
         bounds = np.searchsorted(self.queries, np.arange(self.count + 1))
+        compared = (part.raw for part in self.parts if part.index == IndexKind.VECTOR)
+        cosines = np.clip(next(compared, np.zeros(len(self.entry_ids))), 0.0, 1.0)
         hits = []
         for query, (start, end) in enumerate(pairwise(bounds.tolist())):
             rows = self.order[start:end][:most]
@@ -146,14 +150,15 @@ class Ranking:
                 self.levels[rows].tolist(),
                 self.scores[rows].tolist(),
                 content_keys(searches, self.entry_ids[rows]).tolist(),
+                cosines[rows].tolist(),
                 strict=True,
             )
             best = [
                 Hit(
                     entry, document, chunk, _LEVELS[level], score,
-                    Later(partial(parts_of, row)), content_key=key,
+                    Later(partial(parts_of, row)), None, key, cosine,
                 )
-                for row, entry, document, chunk, level, score, key in columns
+                for row, entry, document, chunk, level, score, key, cosine in columns
             ]  # fmt: skip
             hits.append(best)
         return hits

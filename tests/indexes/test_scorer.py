@@ -108,7 +108,7 @@ def test_half_a_word_is_a_length_too():
     assert score == pytest.approx(math.log1p(0.5 / 1.5) * 0.5 / (0.5 + K1))
 
 
-def test_counts_are_read_back_from_scores():
+def test_each_token_has_its_counts():
     random = np.random.default_rng(1)
     rows = [
         [token for token in range(3, 30) for _ in range(int(random.zipf(1.3)) % 400)]

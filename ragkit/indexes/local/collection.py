@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
-from functools import cached_property, partial, reduce
+from functools import cached_property, lru_cache, partial, reduce
 from itertools import pairwise
 from typing import Any
 
@@ -163,7 +163,7 @@ class CollectionIndex:
 
     def idf(self, token_ids: Sequence[int], field: Field) -> NDArray[np.float32]:
         """Return the inverse document frequency of tokens among the live entries, (m,)."""
-        return self.scorer.idf(field, np.array(token_ids, dtype=np.int64))[0]
+        return self._idf_of(tuple(token_ids), field)
 
     def document_frequencies(self, token_ids: Sequence[int], field: Field) -> Ids:
         """Return how many live entries have each token, (m,)."""
@@ -354,6 +354,15 @@ class CollectionIndex:
         """The level codes that occur."""
         codes = np.unique(np.concatenate([self.base.levels, self.delta.rows.levels]))
         return set(codes.tolist())
+
+    @cached_property
+    def _idf_of(self) -> Callable[[tuple[int, ...], Field], NDArray[np.float32]]:
+        """What ``idf`` returns; each step of a search asks for that of the same words."""
+
+        def idf(token_ids: tuple[int, ...], field: Field) -> NDArray[np.float32]:
+            return self.scorer.idf(field, np.array(token_ids, np.int64))[0]
+
+        return lru_cache(maxsize=16)(idf)
 
     @cached_property
     def scorer(self) -> BM25Scorer:

@@ -51,6 +51,8 @@ class DocumentWords:
 
     def openings(self, token_ids: Sequence[int], least: int) -> list[Ids]:
         """Return the documents that open with each token."""
+        if self._longest < least:
+            return [_NO_ROWS] * len(token_ids)
         return [
             self._long(np.unique(documents[places == 0]), least)
             for documents, places in self._having(token_ids, Field.TEXT)
@@ -58,6 +60,8 @@ class DocumentWords:
 
     def throughout(self, token_ids: Sequence[int], field: Field, least: int) -> list[Ids]:
         """Return the documents that have each token in every chunk."""
+        if self._longest < least:
+            return [_NO_ROWS] * len(token_ids)
         found = []
         for documents, _places in self._having(token_ids, field):
             holding, counts = np.unique(documents, return_counts=True)
@@ -113,6 +117,11 @@ class DocumentWords:
         documents, group = np.unique(of_runs[chunks > 0], return_inverse=True)
         sizes = np.bincount(group.reshape(-1), chunks[chunks > 0], len(documents))
         return documents, sizes.astype(np.int64)
+
+    @cached_property
+    def _longest(self) -> int:
+        """How many chunks the longest document has."""
+        return int(self._sizes[1].max(initial=0))
 
     def _runs_of(self, documents: Ids) -> tuple[Ids, Ids]:
         """Return the runs of some documents: the document of each by its place, and its bounds."""

@@ -12,7 +12,7 @@ from typing import Any
 from ragkit.errors import IndexCorruptError
 from ragkit.types import Version
 
-FORMAT_VERSION = 5
+FORMAT_VERSION = 6
 """Changes whenever files of an older version could not be read, or hold other vectors."""
 
 MANIFEST = "manifest.json"

@@ -26,7 +26,7 @@ from ragkit.indexes.rows import Bools, Ids, TokenColumn, positions_in
 if TYPE_CHECKING:
     import bm25s
 
-_TOKEN_IDS, _FLAT, _OFFSETS = "token_ids.npy", "flat.npy", "offsets.npy"
+_TOKEN_IDS, _COUNTS, _FLAT, _OFFSETS = "token_ids.npy", "counts.npy", "flat.npy", "offsets.npy"
 _SCORES = "data.csc.index.npy"
 _BLOCK = 1 << 20
 _LEAST_MAPPED = 1 << 18
@@ -81,14 +81,20 @@ class KeywordIndex:
     """BM25 scores of one field's tokens, ready to be added up. Immutable."""
 
     def __init__(
-        self, bm25: bm25s.BM25, token_ids: NDArray[np.uint32], column: TokenColumn
+        self,
+        bm25: bm25s.BM25,
+        token_ids: NDArray[np.uint32],
+        counts: NDArray[np.unsignedinteger],
+        column: TokenColumn,
     ) -> None:
         """Keep a scorer of the ascending token ids' positions, those ids, and the tokens by row.
 
-        ``size`` is how many rows there are.
+        ``counts`` say how often a token stands in a row, where ``bm25`` has its score. ``size`` is
+        how many rows there are.
         """
         self.bm25 = bm25
         self.token_ids = token_ids
+        self.counts = counts
         self.column = column
         self.parameters = Bm25Parameters(bm25.k1, bm25.b)
         self.totals = totals_of(column)
@@ -102,6 +108,8 @@ class KeywordIndex:
         totals = totals_of(column)
         frequencies = np.diff(indptr)
         idf, norms = totals.idf(frequencies), totals.norms(column.lengths, parameters)
+        # Mostly a byte each.
+        kept = data.astype(np.min_scalar_type(int(data.max(initial=0))))
         # By blocks and in place: counts become scores.
         ends = np.searchsorted(indptr, np.arange(_BLOCK, len(rows) + _BLOCK, _BLOCK))
         for start, end in pairwise([0, *np.minimum(ends, len(token_ids)).tolist()]):
@@ -113,7 +121,7 @@ class KeywordIndex:
         bm25.scores = {"data": data, "indices": rows, "indptr": indptr, "num_docs": len(column)}
         bm25.vocab_dict = {}
         bm25.nonoccurrence_array = None
-        return cls(bm25, token_ids, column)
+        return cls(bm25, token_ids, kept, column)
 
     def document_frequencies(self, token_ids: Ids) -> Ids:
         """Return in how many rows each token stands; 0 for unknown tokens."""
@@ -164,39 +172,22 @@ class KeywordIndex:
     def counts_of(self, token_ids: Ids) -> tuple[NDArray[np.int32], NDArray[np.float32], Ids]:
         """Return the rows of tokens, one token after the other, and how often it stands in each.
 
-        Last is how many rows each token has, (m,), 0 for unknown tokens. The counts are read back
-        from the scores, which is as good as exact.
+        Last is how many rows each token has, (m,), 0 for unknown tokens.
         """
         positions, present = positions_in(self.token_ids, token_ids)
         spans = [
             self._span(position) if there else slice(0, 0)
             for position, there in zip(positions.tolist(), present.tolist(), strict=True)
         ]
-        rows, scores = (
-            np.concatenate([self.bm25.scores[name][span] for span in spans])
-            for name in ("indices", "data")
-        )
+        rows = np.concatenate([self.bm25.scores["indices"][span] for span in spans])
+        counts = np.concatenate([self.counts[span] for span in spans])
         lengths = np.array([span.stop - span.start for span in spans], np.int64)
-        counts: NDArray[np.float32] = self._norms[rows]
-        counts *= scores
-        missing = np.repeat(self._idf[positions], lengths)
-        missing -= scores
-        counts /= missing
-        return rows, np.rint(counts, out=counts), lengths
+        return rows, counts.astype(np.float32), lengths
 
     @cached_property
     def has_tokens(self) -> Bools:
         """Which rows have tokens in the field, bool (n,)."""
         return self.column.lengths > 0
-
-    @cached_property
-    def _idf(self) -> NDArray[np.float32]:
-        """The inverse document frequency of each token among these rows."""
-        return self.totals.idf(np.diff(self.bm25.scores["indptr"]))
-
-    @cached_property
-    def _norms(self) -> NDArray[np.float32]:
-        return self.totals.norms(self.column.lengths, self.parameters)
 
     def _span(self, position: int) -> slice:
         """Return where the postings of the token at a position stand."""
@@ -208,12 +199,13 @@ class KeywordIndex:
         """How many bytes it takes: the scores, and the tokens in reading order."""
         scores = sum(self.bm25.scores[name].nbytes for name in ("data", "indices", "indptr"))
         column = self.column.flat.nbytes + self.column.offsets.nbytes
-        return int(scores) + self.token_ids.nbytes + column
+        return int(scores) + self.token_ids.nbytes + self.counts.nbytes + column
 
     def save(self, folder: Path) -> None:
         """Write everything into a new folder."""
         self.bm25.save(folder, show_progress=False)
         np.save(folder / _TOKEN_IDS, self.token_ids, allow_pickle=False)
+        np.save(folder / _COUNTS, self.counts, allow_pickle=False)
         np.save(folder / _FLAT, self.column.flat, allow_pickle=False)
         np.save(folder / _OFFSETS, self.column.offsets, allow_pickle=False)
 
@@ -229,7 +221,7 @@ class KeywordIndex:
         for name in ("data", "indices", "indptr"):
             bm25.scores[name] = plain_view(bm25.scores[name])
         column = TokenColumn(load_array(folder / _FLAT), load_array(folder / _OFFSETS))
-        return cls(bm25, load_array(folder / _TOKEN_IDS), column)
+        return cls(bm25, load_array(folder / _TOKEN_IDS), load_array(folder / _COUNTS), column)
 
 
 class _Hidden:
