@@ -226,6 +226,12 @@ def test_what_is_said_of_an_answer_above_its_cards():
     assert ">Search without quotes</button>" in summary.head(phrase, SearchOptions())
 
 
+def test_a_filter_that_nothing_passes_is_offered_to_be_dropped_once():
+    none = replace(answer(), query="refund path:nowhere/", suggestion="refund", results=())
+    assert "Did you mean" not in summary.head(none, SearchOptions())
+    assert "Did you mean" in summary.head(replace(none, suggestion="refunds"), SearchOptions())
+
+
 def test_more_results_are_offered_while_there_are_some():
     many = replace(answer(), results=answer().results * 10, total_documents=184)
     assert 'data-value="20"' in summary.more(many, SearchOptions(limit=10))

@@ -293,6 +293,16 @@ def test_colour_only_on_a_terminal_that_wants_it(library, monkeypatch):
     assert (coloured, plain) == (True, False)
 
 
+def test_a_command_that_is_stopped_says_so(library, here, monkeypatch):
+    def stop(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("ragkit.library.documents.DocumentService.list", stop)
+    done = here("list", "--library", library)
+    assert (done.returncode, done.stdout) == (130, "")
+    assert done.stderr == "ragkit: stopped. Finished work is kept.\n"
+
+
 def test_a_closed_pipe_is_no_error(library):
     for command in (["list", "--json"], ["search", "refund", "--json"], ["version"]):
         run = subprocess.Popen(

@@ -149,7 +149,7 @@ def documents_list(documents: Sequence[NamedDocument]) -> str:
     if not documents:
         return ""
     rows = "".join(
-        f'<li><a class="rk-home-name"{_opens(one)}><bdi>{name(one.title)}</bdi></a>'
+        f'<li><a class="rk-home-name"{_opens(one)}>{name(one.title)}</a>'
         f'<span class="rk-soft">{text(markup.ago(one.changed_at))}</span></li>'
         for one in documents
     )
@@ -166,14 +166,16 @@ def _section(title: str, body: str, tool: str = "") -> str:
 def _ask(question: str, about: str = "") -> str:
     """Return a button that searches for a question; ``about`` is said where it is pointed at."""
     title = " · ".join(filter(None, (question, about)))
-    data = attributes(data_rk="ask", data_question=question, class_="rk-home-name", title=title)
-    return f'<button type="button"{data}><bdi>{name(question)}</bdi></button>'
+    data = attributes(
+        data_rk="ask", data_question=question, class_="rk-home-name", title=title, dir="auto"
+    )
+    return f'<button type="button"{data}>{name(question)}</button>'
 
 
 def _opens(document: NamedDocument) -> str:
     return attributes(
         href=document_url(document.id), target="_self", data_rk="suggested",
-        data_id=document.id, title=document.path,
+        data_id=document.id, title=f"{document.title} · {document.path}", dir="auto",
     )  # fmt: skip
 
 

@@ -151,12 +151,20 @@ def _corrections(answer: Answer) -> str:
             )
             return f'<p class="rk-said-of">Also searched: {also}. {typed}</p>'
         return f'<p class="rk-said-of">Showing results for {_quoted(answer.corrected)}. {typed}</p>'
-    if answer.suggestion:
+    if answer.suggestion and not _drops_a_filter(answer):
         unquoted = '"' in answer.query and '"' not in answer.suggestion
         label = "Search without quotes" if unquoted else answer.suggestion
         meant = action("ask", label, style="rk-inline", data_question=answer.suggestion)
         return f'<p class="rk-said-of">{meant if unquoted else f"Did you mean {meant}?"}</p>'
     return ""
+
+
+def _drops_a_filter(answer: Answer) -> bool:
+    """Return whether nothing was found, and what was meant is what ``nothing_found`` offers."""
+    return not answer.results and any(
+        without_filter(answer.query, chip.token) == answer.suggestion
+        for chip in chips(answer.query)
+    )
 
 
 def _nothing_close(answer: Answer) -> str:

@@ -88,6 +88,9 @@ class Commands(Mapping[str, Any]):
         return len(COMMANDS)
 
 
+_STOPPED = 130
+
+
 class CommandGroup(TyperGroup):
     """The group of all commands, listed without loading any."""
 
@@ -111,6 +114,9 @@ class CommandGroup(TyperGroup):
         """Run a command, and close what it opened however it ends."""
         try:
             return super().invoke(ctx)
+        except KeyboardInterrupt:
+            console.say("ragkit: stopped. Finished work is kept.")
+            raise typer.Exit(_STOPPED) from None
         finally:
             close_libraries()
 
@@ -208,9 +214,6 @@ def main() -> None:
     except BrokenPipeError:
         console.stop_writing()
         sys.exit(0)
-    except KeyboardInterrupt:
-        console.say("ragkit: stopped. Finished work is kept.")
-        sys.exit(130)
     except Exception as error:  # noqa: BLE001 - nobody is shown a traceback
         console.say(f"ragkit: {noted(error)}")
         sys.exit(1)
