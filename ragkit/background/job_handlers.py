@@ -22,6 +22,7 @@ from ragkit.indexing.sync import SyncReport, at_or_below, sync_source
 from ragkit.indexing.writer import writer_lock
 
 if TYPE_CHECKING:
+    from ragkit.catalog import Catalog
     from ragkit.indexing.writer import Writer
 
 _LEFT_SECONDS = 2
@@ -198,17 +199,21 @@ def can_do(writer: Writer, job: JobRecord) -> bool:
     """Return whether this machine has the files that a job is about, and no other is at them."""
     if not writer.paths.machine:
         return True
-    catalog = writer.catalog
-    busy = catalog.jobs.is_held_elsewhere
+    busy = writer.catalog.jobs.is_held_elsewhere
+    sources = sources_of(writer.catalog, job)
+    return not sources or any(writer.reads(one) and not busy(claim_of(one)) for one in sources)
+
+
+def sources_of(catalog: Catalog, job: JobRecord) -> list[SourceRecord]:
+    """Return the sources whose files a job needs; none where any machine can do it."""
     if job.kind == "sync" and "source_id" in job.arguments:
         numbers = {int(job.arguments["source_id"])}
     elif job.kind == "remove_documents":
         documents = catalog.documents.get_many(map(int, job.arguments["document_ids"]))
         numbers = {document.source_id for document in documents.values()}
     else:
-        return True
-    sources = [source for source in catalog.collections.sources() if source.id in numbers]
-    return not sources or any(writer.reads(one) and not busy(claim_of(one)) for one in sources)
+        return []
+    return [source for source in catalog.collections.sources() if source.id in numbers]
 
 
 def _remove_documents(writer: Writer, arguments: Mapping[str, Any], reporter: Reporter) -> str:
@@ -226,7 +231,7 @@ def _remove_documents(writer: Writer, arguments: Mapping[str, Any], reporter: Re
     _save_indexes(writer, [sources[d.source_id] for d in removable], reporter)
     kept = len(documents) - len(uploaded)
     note = f" {kept} lie in a watched folder: delete or ignore them there." if kept else ""
-    return f"Removed {len(removable)} documents.{note}"
+    return f"Removed {plural(len(removable), 'document')}.{note}"
 
 
 def _remove_source(writer: Writer, arguments: Mapping[str, Any], reporter: Reporter) -> str:
@@ -245,7 +250,7 @@ def _remove_source(writer: Writer, arguments: Mapping[str, Any], reporter: Repor
     finally:
         writer.catalog.jobs.release(claim_of(source))
     _save_indexes(writer, [source], reporter)
-    return f"Removed {source.root} with {len(files)} documents."
+    return f"Removed {source.root} with {plural(len(files), 'document')}."
 
 
 def _remove_collection(writer: Writer, arguments: Mapping[str, Any], reporter: Reporter) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import platform
 import time
 from collections.abc import Callable
 from typing import Any
@@ -232,11 +233,17 @@ class Jobs:
         return [one for one in self.workers() if one.machine != self.machine]
 
     def host_of(self, machine: str) -> str:
-        """Return the name of another machine; empty for this one, or for any."""
+        """Return the name of another machine; empty for this one, or for any.
+
+        One that has this one's name is told apart by its folder.
+        """
         if machine in ("", self.machine):
             return ""
         known = next((one for one in self.others() if one.machine == machine), None)
-        return str(known.notes.get("host", "")) if known else "another machine"
+        if known is None:
+            return "another machine"
+        host = str(known.notes.get("host", ""))
+        return f"{host}, {known.notes.get('folder')}" if host == platform.node() else host
 
     def workers(self) -> list[WorkerRecord]:
         """Return the last sign of life of each machine's worker."""

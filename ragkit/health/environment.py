@@ -98,25 +98,33 @@ def _jobs(parts: Parts) -> Iterator[Finding]:
 
 
 def _sources(parts: Parts) -> Iterator[Finding]:
-    workers = parts.catalog.jobs.workers()
-    heard = [one for one in workers if one.machine == parts.paths.machine or one.works]
+    heard = [
+        one
+        for one in parts.catalog.jobs.workers()
+        if one.machine == parts.paths.machine or one.works
+    ]
     sources = parts.catalog.collections.sources(parts.collection_id)
     for source in sources:
         number = str(source.id)
         by = next((one for one in heard if number in one.notes.get("watched", {})), None)
         if by is None and source.machine != parts.paths.machine:
-            yield _unseen(workers, source)
+            yield _unseen(source, parts.catalog.jobs.host_of(source.machine))
         else:
             yield from _source(source, by.notes["watched"][number] if by else {})
     if not sources:
         yield Finding("sources", True, "No folders yet.")
 
 
-def _unseen(workers: Sequence[WorkerRecord], source: SourceRecord) -> Finding:
+def _unseen(source: SourceRecord, host: str) -> Finding:
     """Report a folder of a library on a server that no machine which works can see."""
-    owner = next((one for one in workers if one.machine == source.machine), None)
-    host = f" It belongs to {owner.notes.get('host')}." if owner else ""
-    text = f"{source.root}: no worker that runs reads it, so changes are not seen.{host}"
+    if source.kind == "uploads":
+        text = (
+            f"Files that were dropped on {host}: found all the same while it does not run. What "
+            "is to be done with them waits for it."
+        )
+        return Finding("sources", True, text, count=source.documents)
+    text = f"{source.root}: no worker that runs reads it, so changes are not seen."
+    text += f" It belongs to {host}." if host else ""
     fix = "start the worker there, or add the folder on another machine"
     return Finding("sources", False, text, fix, source.documents)
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from enum import StrEnum
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragkit.indexing.writer import pipeline_fingerprint
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from ragkit.catalog import Catalog
     from ragkit.catalog.records import CollectionRecord
     from ragkit.models.base import Embedder

@@ -101,7 +101,7 @@ class SourceService:
         owner = next((one for one in others if one.machine == source.machine), None)
         if not shared and owner is not None and owner.is_heard:
             raise SourceError(
-                f"{root} is a folder of another machine ({owner.notes.get('host')}) already.",
+                f"{root} is a folder of another machine ({self.elsewhere(source)}) already.",
                 "If both see the same files, name it in sources.shared_roots on both; if not, "
                 "give this one a collection of its own.",
             )

@@ -38,6 +38,7 @@ class JobService:
         self, paths: LibraryPaths, catalog: Catalog, open_writer: Callable[[], Writer]
     ) -> None:
         self._paths = paths
+        self._catalog = catalog
         self._jobs = catalog.jobs
         self._collections = catalog.collections
         self._open_writer = open_writer
@@ -63,9 +64,29 @@ class JobService:
         self._jobs.cancel(job_id)
 
     def progress(self) -> tuple[JobRecord, Progress] | None:
-        """Return the job that runs or comes next with its progress; ``None`` when all is done."""
+        """Return the job that runs or comes next with its progress; ``None`` when all is done.
+
+        Where all of them wait for other machines that do not run, the progress names one.
+        """
         jobs = self._jobs.open()
-        return (jobs[0], Progress.from_dict(jobs[0].progress)) if jobs else None
+        hosts = []
+        for job in jobs[:_MOST_LOOKED_AT]:
+            hosts.append(self._waits_for(job))
+            if not hosts[-1]:
+                return job, Progress.from_dict(job.progress)
+        return (jobs[0], Progress(f"Waiting for {hosts[0]}")) if jobs else None
+
+    def _waits_for(self, job: JobRecord) -> str:
+        """Return the name of the machine that alone has a job's files and does not run, if any."""
+        if not self._paths.machine or job.state is not JobState.PENDING:
+            return ""
+        from ragkit.background.job_handlers import sources_of
+
+        machines = {source.machine for source in sources_of(self._catalog, job)}
+        running = {one.machine for one in self._jobs.others() if one.works}
+        if not machines or machines & {"", self._paths.machine, *running}:
+            return ""
+        return self._jobs.host_of(min(machines))
 
     def last(self, collection: str) -> JobRecord | None:
         """Return the newest ended job about a collection alone that found news, or ``None``."""

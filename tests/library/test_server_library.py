@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import platform
 import shutil
 import subprocess
 import sys
@@ -223,10 +224,21 @@ def test_what_was_dropped_is_listed_where_it_was_dropped(database, tmp_path):
         one.uploads.dismiss("default")
         assert one.uploads.lines("default") == []
         assert len(other.uploads.lines("default")) == 1
-        # A document is removed by the machine that has its file.
+        # A document is removed by the machine that has its file, and waits for it.
         document = next(each for each in one.documents.list() if each.path == "other.md")
+        place = f"{platform.node()}, {tmp_path / 'other'}"
+        assert one.documents.get(document.id).elsewhere == place
         job = one.jobs.add("remove_documents", document_ids=[document.id])
-        assert other.jobs.wait(job).message == "Removed 1 documents."
+        assert one.jobs.progress()[1].phase == f"Waiting for {place}"
+        assert other.jobs.progress()[1].phase == ""
+        findings = one.health.check(Depth.CHECK)
+        assert [finding for finding in findings if not finding.ok and finding.name != "worker"] == []
+        said = [finding.sentence for finding in findings if finding.name == "sources"]
+        assert any(line.startswith(f"Files that were dropped on {place}:") for line in said)
+        other.catalog.jobs.heartbeat(1, 1.0, "idle", {"host": "attic"})
+        assert one.jobs.progress()[1].phase == ""
+        assert one.documents.get(document.id).elsewhere == "attic"
+        assert other.jobs.wait(job).message == "Removed 1 document."
         assert not list(other.paths.uploads.rglob("other.md"))
         assert one.documents.counts().indexed == 1
 

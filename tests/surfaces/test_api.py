@@ -182,7 +182,7 @@ def test_an_upload_becomes_a_document_under_a_safe_name(api):
     found = api.get("search", params={"q": "ferry", "collection": "sent"}).json()["results"]
     assert found[0]["document"]["path"] == "x__.md"
     removed = api.delete(f"documents/{found[0]['document']['id']}").json()
-    assert api.library.jobs.wait(removed["id"]).message == "Removed 1 documents."
+    assert api.library.jobs.wait(removed["id"]).message == "Removed 1 document."
     assert problem(api.delete(f"documents/{found[0]['document']['id']}"), 404)
 
 

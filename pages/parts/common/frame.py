@@ -199,7 +199,8 @@ def _activity(library: Library) -> tuple[str, str, bool]:
 
 def brief(job: JobRecord, progress: Progress) -> str:
     """Return ``reading 12 of 40 · about 5 s left`` for the header."""
-    phase = name(progress.phase or "starting").lower()
+    phase = progress.phase or "starting"
+    phase = name(phase[0].lower() + phase[1:])
     far = markup.figure(job.id, progress.done, progress.total, progress.seconds_left)
     return f"{phase} {far}".rstrip()
 
