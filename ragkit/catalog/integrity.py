@@ -197,8 +197,14 @@ class Integrity:
             known = np.zeros(max(ids, default=0) + 2, dtype=np.bool_)
             known[ids] = True
             used = np.zeros(len(known), dtype=np.bool_)
-            cursor = connection.execute("SELECT entry_id, ids FROM entry_tokens")
-            while rows := cursor.fetchmany(_TOKEN_ROWS):
+            after = 0
+            # A server sends all that a query finds at once.
+            while rows := connection.execute(
+                "SELECT entry_id, ids FROM entry_tokens WHERE entry_id > ? "
+                "ORDER BY entry_id LIMIT ?",
+                (after, _TOKEN_ROWS),
+            ).fetchall():
+                after = rows[-1][0]
                 places = _places(b"".join(row[1] for row in rows), len(known))
                 used[places] = True
                 if not known[places].all():
