@@ -246,6 +246,13 @@ class Collections:
         query = f"SELECT 1 FROM sources WHERE 1{where} LIMIT 1"
         return self._connections.row(query, parameters) is not None
 
+    def unsettled_sources(self) -> dict[str, int]:
+        """Return how many sources are held, and how many offline; cheap enough to poll."""
+        rows = self._connections.rows(
+            "SELECT state, COUNT(*) FROM sources WHERE state IN ('held', 'offline') GROUP BY state"
+        )
+        return {row[0]: row[1] for row in rows}
+
     def source(self, source_id: int) -> SourceRecord:
         """Return one source.
 

@@ -49,6 +49,10 @@ class SourceService:
         """Return whether there is any source, or one of that folder."""
         return self._catalog.collections.has_sources(str(folder.resolve()) if folder else None)
 
+    def unsettled(self) -> dict[str, int]:
+        """Return how many sources are ``held``, and how many ``offline``."""
+        return self._catalog.collections.unsettled_sources()
+
     def add_folder(
         self, folder: Path | str, collection: str | None = None, *, confirmed: bool = True
     ) -> SourceRecord:

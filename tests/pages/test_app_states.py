@@ -130,6 +130,14 @@ def test_the_page_of_a_document_without_text_says_why_and_offers_nothing_empty(l
     assert not app.toggle
 
 
+def test_the_header_says_that_a_folder_is_gone(library, tmp_path):
+    fill(library, tmp_path / "papers")
+    assert ">up to date</span>" in html(run(library))
+    (tmp_path / "papers").rename(tmp_path / "elsewhere")
+    library.jobs.wait(library.sources.sync(library.sources.list()[0]))
+    assert ">1 folder not connected</span>" in html(run(library))
+
+
 def test_a_library_that_cannot_be_opened_is_said(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("in the way")
     monkeypatch.setenv("RAGKIT_LIBRARY", str(tmp_path / "file" / "library"))

@@ -58,6 +58,8 @@ def test_the_sample_brings_its_questions(library):
         app.button(key="evaluate-sample").click().run()
     assert not app.exception
     assert library.judgments.sets("default")["sample questions"][0] == 40
+    assert "Imported 40 questions with 59 ratings." in html(app)
+    assert "quotation is not in it" not in html(app)
     assert "evaluate-sample" not in [button.key for button in app.button]
 
 

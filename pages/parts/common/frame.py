@@ -20,6 +20,7 @@ from ragkit.library import Library
 from ragkit.settings import Settings, load_settings
 
 _FRAMED = "framed"
+_UNSETTLED = {"offline": "not connected", "held": "to decide on"}
 _BUSY_SECONDS, _IDLE_SECONDS = 1, 5
 logger = logging.getLogger(__name__)
 
@@ -192,6 +193,10 @@ def _activity(library: Library) -> tuple[str, str, bool]:
         return "not running", "rk-off", False
     if now is not None:
         return brief(*now), "rk-busy", True
+    unsettled = library.sources.unsettled()
+    for state_, words in _UNSETTLED.items():
+        if count := unsettled.get(state_):
+            return f"{plural(count, 'folder')} {words}", "rk-off", False
     if failed := library.contexts.status().counts.failed:
         return f"{plural(failed, 'context')} failed", "rk-off", False
     return "up to date", "", False
