@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 from ragkit.traces import Trace
-from ragkit.types import BlockKind, Level, Metadata, Span
+from ragkit.types import BlockKind, Level, Metadata, Span, pickled_as_call
 
 if TYPE_CHECKING:
     import numpy as np
@@ -71,6 +71,7 @@ class Later(Sequence[_T], Generic[_T]):
         return tuple, (self.made,)
 
 
+@pickled_as_call
 @dataclass(frozen=True, slots=True)
 class Contribution:
     """The part of a score that one index added: ``value == weight * normalised``.
@@ -87,6 +88,7 @@ class Contribution:
     value: float
 
 
+@pickled_as_call
 @dataclass(frozen=True, slots=True)
 class MatchedChunk:
     """A chunk that the query found. ``index`` counts from 0; parts add up to ``score``.
@@ -113,6 +115,7 @@ class MatchedChunk:
     block: BlockKind | None = None
 
 
+@pickled_as_call
 @dataclass(frozen=True, slots=True)
 class Passage:
     """A contiguous slice ``text[start:end]`` of a document's stored text.
@@ -152,6 +155,7 @@ class Passage:
         return begun[-1] if begun else self.heading_path
 
 
+@pickled_as_call
 @dataclass(frozen=True, slots=True)
 class DocumentRef:
     """The document of a result. ``file`` is its path on this machine; it may be gone."""
@@ -168,6 +172,7 @@ class DocumentRef:
     metadata: Metadata = field(default_factory=dict)
 
 
+@pickled_as_call
 @dataclass(frozen=True, slots=True)
 class Result:
     """One document in the answer.
@@ -315,6 +320,7 @@ class Spelling:
     meant: str
 
 
+@pickled_as_call
 @dataclass(frozen=True, slots=True)
 class Answer:
     """Everything that a search returns. ``notices`` are sentences for the person.

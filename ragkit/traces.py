@@ -7,7 +7,10 @@ from dataclasses import asdict, dataclass, field
 from functools import partial
 from typing import Any
 
+from ragkit.types import pickled_as_call
 
+
+@pickled_as_call
 @dataclass(frozen=True, slots=True)
 class Stage:
     """One step of a search: how long it took and how many things went in and came out."""

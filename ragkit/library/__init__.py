@@ -191,7 +191,8 @@ class Library:
         record = self.catalog.collections.find(collections[0]) if len(collections) == 1 else None
         if record is not None and record.settings.get("search"):
             options = apply_options(options, record.settings["search"])
-        return replace(options, **changes)
+        unchanged = changes == {"collections": options.collections}
+        return options if unchanged else replace(options, **changes)
 
     def _filters(self, value: Filters | str, collections: Sequence[str]) -> Filters:
         from ragkit.options import Filters

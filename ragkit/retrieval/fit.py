@@ -191,7 +191,8 @@ def _holders(
     for index in indexes if ids else ():
         fields = _fields(index, written=written)
         for field in fields:
-            there |= index.document_frequencies(ids, field) > 0
+            if not there.all():
+                there |= index.document_frequencies(ids, field) > 0
         holding |= index.holders(ids, documents, fields)
     return there, holding
 
@@ -207,12 +208,13 @@ def _coverages(
     """Return what share of the tokens, by their rarity in texts, each entry or its folders hold."""
     best = np.zeros(len(entries))
     factors = [_NUMBER_COUNTS if any(map(str.isdigit, token)) else 1.0 for token in tokens]
-    ascending = np.unique(np.array(ids, np.int64))
+    ascending = distinct(np.array(ids, np.int64))
     number_of = np.searchsorted(ascending, ids)
     for index in indexes if ids else ():
         weights = index.idf(ids, Field.TEXT) * np.array(factors)
         held = np.zeros((len(entries), len(ascending)), np.bool_)
-        for field in (*_fields(index, written=written), Field.FOLDERS):
+        counting = (*_fields(index, written=written), Field.FOLDERS)
+        for field in index.fields.intersection(counting):
             column = index.get(entries, field)
             numbers, known = positions_in(ascending, column.flat)
             rows = np.repeat(np.arange(len(entries)), column.lengths)

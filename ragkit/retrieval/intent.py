@@ -35,6 +35,7 @@ _QUOTES = re.compile(r'"[^"]*"|“[^”]*”|„[^“”]*[“”]|«[^»]*»|�
 _OWNER = re.compile(r"['’]s?\Z|['’]s$")
 _NAME = re.compile(r"[^\W\d_][\w'’.-]+(?: [^\W\d_][\w'’.-]+){0,3}")
 _TIMES = {"date", "after", "before", "newer_than", "older_than"}
+_TELLING = ("relative", "absolute", "from", "owned", "place", "code", "noun")
 _APART = re.compile(r"[\s,]*+")
 _EDGES = " ,;:"
 
@@ -117,7 +118,9 @@ def phrases(question: str, known: KnownValues, today: date) -> list[Phrase]:
     if len(question) > LONGEST_READ or "\n" in question.strip():
         return []
     plain = _plain(question)
-    if not _rules()["any"].search(plain) or " OR " in question or "collection:" in plain:
+    # One after the other: joined to one pattern, they take more than twice as long.
+    told = any(_rules()[name].search(plain) for name in _TELLING)
+    if not told or " OR " in question or "collection:" in plain:
         return []
     restrictions = parse_query(question).restrictions
     taken = [match.span() for match in _QUOTES.finditer(question)]
@@ -356,14 +359,7 @@ def _rules() -> Mapping[str, re.Pattern[str]]:
         "code": r"\b(?P<language>[a-z]{2,}) "
         rf"(?P<part>{words.CODE_FILES}|{words.CODE_PARTS})(?![\w-])",
     }
-    rules = {name: re.compile(pattern) for name, pattern in made.items()}
-    telling = ("relative", "absolute", "from", "owned", "place", "code", "noun")
-    return {**rules, "any": re.compile("|".join(_anonymous(made[name]) for name in telling))}
-
-
-def _anonymous(pattern: str) -> str:
-    """Return a pattern without names of groups, so that it can stand beside others."""
-    return re.sub(r"\(\?P<\w+>", "(?:", pattern)
+    return {name: re.compile(pattern) for name, pattern in made.items()}
 
 
 def _plain(text: str) -> str:

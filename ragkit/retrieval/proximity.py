@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragkit.indexes.protocol import IndexQuery, IndexSearch
-from ragkit.indexes.rows import Ids, TokenColumn
+from ragkit.indexes.rows import Ids, TokenColumn, distinct
 from ragkit.types import Field
 
 Scores: TypeAlias = NDArray[np.float64]
@@ -91,7 +91,7 @@ def phrase_shares(
         pair = np.minimum(np.searchsorted(pairs, key), len(pairs) - 1)
         among = pairs[pair] == key
         matches.append(row[close][among] * len(pairs) + pair[among])
-    once = np.unique(np.concatenate(matches))
+    once = distinct(np.concatenate(matches))
     np.add.at(shares, once // len(pairs), weights[once % len(pairs)])
     totals = np.bincount(owners, idf, len(queries)).astype(np.float64)
     shares /= np.where(totals > 0, totals, 1.0)[asking]
@@ -147,12 +147,12 @@ def title_shares(
     width = max(width, 1)
     weights = np.zeros((len(queries), width))
     weights[owners, codes] = idf
-    row, code = np.divmod(np.unique(row * width + code), width)
+    row, code = np.divmod(distinct(row * width + code), width)
     shares = np.zeros(len(asking))
     np.add.at(shares, row, weights[asking[row], code])
     # Added up token by token, so that a total is the same in any batch.
-    distinct, first = np.unique(owners * width + codes, return_index=True)
-    totals = np.bincount(distinct // width, idf[first], len(queries)).astype(np.float64)
+    words, first = np.unique(owners * width + codes, return_index=True)
+    totals = np.bincount(words // width, idf[first], len(queries)).astype(np.float64)
     shares /= np.where(totals > 0, totals, 1.0)[asking]
     return shares
 

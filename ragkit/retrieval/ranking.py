@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragkit.indexes.protocol import Candidates, IndexKind, IndexSearch
-from ragkit.indexes.rows import Ids
+from ragkit.indexes.rows import Ids, distinct
 from ragkit.options import Fusion, QuestionMerge, SearchOptions
 from ragkit.results import Contribution, Later
 from ragkit.retrieval.candidates import content_keys, exact_scores, places_of, ranks_of, take_rows
@@ -275,7 +275,7 @@ def fuse(
     width = 1 + max((int(ids.max(initial=0)) for ids in entries), default=0)
     keyed = [found.queries * width + found.entry_ids for _, found in used.values()]
     brought = [one.query * width + one.ranking.entry_ids for one in within]
-    keys = np.unique(np.concatenate([np.zeros(0, np.int64), *keyed, *brought]))
+    keys = distinct(np.concatenate([np.zeros(0, np.int64), *keyed, *brought]))
     queries, entry_ids = np.divmod(keys, width)
     count = max(map(len, weights.values()), default=0)
     documents, chunks, levels = np.zeros((3, len(keys)), np.int64)
@@ -400,6 +400,6 @@ def with_part(
         Part(part.index, part.weights * share, part.ranks, part.raw, part.normalised)
         for part in ranking.parts
     )
-    own = np.broadcast_to(weight / (1 + weight), ranking.count)
+    own = np.full(ranking.count, weight / (1 + weight))
     part = Part(name, own, np.zeros(len(raw), np.int64), raw, normalised)
     return replace(ranking, parts=(*scaled, part))

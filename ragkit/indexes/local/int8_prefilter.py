@@ -196,5 +196,5 @@ def _helpers() -> ThreadPoolExecutor:
 
 
 def _lengths(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
-    lengths: NDArray[np.float32] = np.linalg.norm(vectors, axis=1).astype(np.float32)
+    lengths: NDArray[np.float32] = np.sqrt(np.vecdot(vectors, vectors))
     return lengths
