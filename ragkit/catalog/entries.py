@@ -119,6 +119,14 @@ class Entries:
         )
         return sum(counted)
 
+    def count_after(self, collection_id: int, levels: Sequence[Level], after: int) -> int:
+        """Return how many of them have ids above ``after``."""
+        row = self._connections.row(
+            f"SELECT COUNT(*) FROM entries WHERE collection_id = ? AND id > ? AND {AT_LEVELS}",
+            (collection_id, after, _level_list(levels)),
+        )
+        return int(row[0])
+
     def last_id(self) -> int:
         """Return the highest id of an entry; those that come have higher ones."""
         row = self._connections.row("SELECT coalesce(max(id), 0) FROM entries")

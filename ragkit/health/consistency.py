@@ -14,7 +14,7 @@ from ragkit.errors import IndexCorruptError
 from ragkit.health.findings import Depth, Parts
 from ragkit.indexes.bm25 import Bm25Parameters
 from ragkit.indexes.local.collection import CollectionIndex
-from ragkit.indexes.local.generation import Generation, open_newest
+from ragkit.indexes.local.generation import open_newest
 from ragkit.indexes.rows import EntryRows, Ids, RowSlices, TokenColumn
 from ragkit.indexes.tokenizer import TOKENIZER_VERSION
 from ragkit.indexing.preparation import EmbeddedText, embedded_texts
@@ -107,8 +107,8 @@ def stored_texts(document: StoredDocument) -> list[EmbeddedText]:
 def compare_index(parts: Parts, collection: CollectionRecord, level: Level) -> IndexState:
     """Compare the newest generation of an index, brought up to date, with the catalog.
 
-    At a glance, only entry ids are compared; else the checksums of its files as well, and to verify
-    every vector and word. Nothing is changed.
+    At a glance, the numbers of entries are compared; else their ids and the checksums of its files,
+    and to verify every vector and word. Nothing is changed.
     """
     catalog, levels = parts.catalog, INDEXED_LEVELS[level]
     try:
@@ -122,17 +122,21 @@ def compare_index(parts: Parts, collection: CollectionRecord, level: Level) -> I
     except IndexCorruptError as error:
         return IndexState(fault=error.message)
     with catalog.connections.read():
-        ids = catalog.integrity.entry_ids(collection.id, levels)
+        count = catalog.entries.count(collection.id, levels)
         if generation is None:
-            return IndexState(entries=len(ids), missing=len(ids) > 0)
+            return IndexState(entries=count, missing=count > 0)
         manifest = generation.manifest
         if not catalog.entries.holds(manifest.version):
-            return IndexState(len(ids), fault=OTHER_HISTORY)
+            return IndexState(count, fault=OTHER_HISTORY)
         if manifest.version > catalog.collections.version(collection.id):
-            return IndexState(len(ids), fault=f"{generation.name} is newer than the catalog.")
+            return IndexState(count, fault=f"{generation.name} is newer than the catalog.")
         if parts.depth is Depth.GLANCE:
-            then = manifest.collection_version
-            return _by_ids(generation, ids, catalog.entries.removed_since(collection.id, then))
+            removed = catalog.entries.removed_since(collection.id, manifest.collection_version)
+            added = catalog.entries.count_after(collection.id, levels, manifest.max_entry_id)
+            gone = int(np.isin(removed, generation.segment.entry_ids).sum())
+            found = len(generation.segment) - gone + added
+            return IndexState(count, found, fault=_other_number(found, count, generation.name))
+        ids = catalog.integrity.entry_ids(collection.id, levels)
         fingerprint, dimensions = manifest.fingerprint, generation.segment.vectors.dimensions
         since = catalog.entries.changes(
             collection.id,
@@ -153,17 +157,15 @@ def compare_index(parts: Parts, collection: CollectionRecord, level: Level) -> I
     return IndexState(len(ids), index.entries, index.vector_entries, fault=fault)
 
 
-def _by_ids(generation: Generation, ids: Ids, removed: Ids) -> IndexState:
-    """Compare entry ids only; those added since the generation are the catalog's own."""
-    last = generation.manifest.max_entry_id
-    kept = np.setdiff1d(np.asarray(generation.segment.entry_ids), removed)
-    found = np.concatenate([kept, np.setdiff1d(ids[ids > last], removed)])
-    return IndexState(len(ids), len(found), fault=_difference(found, ids, generation.name))
+def _other_number(found: int, expected: int, name: str) -> str:
+    if found != expected:
+        return f"{name} gives {found} entries, the catalog has {expected}."
+    return ""
 
 
 def _difference(found: Ids, expected: Ids, name: str) -> str:
-    if len(found) != len(expected):
-        return f"{name} gives {len(found)} entries, the catalog has {len(expected)}."
+    if fault := _other_number(len(found), len(expected), name):
+        return fault
     if not np.array_equal(found, expected):
         return f"{name} gives other entries than the catalog has."
     return ""
