@@ -83,6 +83,7 @@ class Worker:
         ends_with = process_to_end_with()
         lock = self.writer.paths.lock
         with writer_lock(lock, self.role, wait_seconds=2.0, ends_with=ends_with):
+            presence.begin(self.writer, self.role)
             self.writer.catalog.jobs.requeue_running()
             heartbeat = _start("ragkit-heartbeat", self._send_heartbeats)
             loops = self._start_loops()

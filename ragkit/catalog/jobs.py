@@ -213,16 +213,25 @@ class Jobs:
                     "DELETE FROM claims WHERE what = ? AND machine = ?", (what, self.machine)
                 )
 
-    def heartbeat(self, pid: int, started_at: float, state: str, notes: dict[str, Any]) -> None:
-        """Store a sign of life of this machine's worker."""
+    def heartbeat(self, pid: int, started_at: float, state: str, notes: dict[str, Any]) -> bool:
+        """Store a sign of life of this machine's worker; return False if another is heard of.
+
+        ``run`` of the notes tells a process from every other. Another one of this id works in a
+        copy of this folder, unless it ended without a word some seconds ago.
+        """
         with self._connections.write(alone=False) as connection:
-            connection.execute(
+            return connection.execute(
                 "INSERT INTO workers (machine, pid, started_at, heartbeat, state, notes) "
                 "VALUES (?, ?, ?, now_seconds(), ?, ?) ON CONFLICT (machine) DO UPDATE SET "
                 "pid = excluded.pid, started_at = excluded.started_at, state = excluded.state, "
-                "heartbeat = excluded.heartbeat, notes = excluded.notes",
-                (self.machine, pid, started_at, state, json.dumps(notes, sort_keys=True)),
-            )
+                "heartbeat = excluded.heartbeat, notes = excluded.notes "
+                "WHERE workers.machine = '' OR workers.state = 'stopped' "
+                "OR workers.heartbeat <= now_seconds() - ? OR "
+                "coalesce(json_extract(workers.notes, '$.run'), '') = "
+                "coalesce(json_extract(excluded.notes, '$.run'), '')",
+                (self.machine, pid, started_at, state, json.dumps(notes, sort_keys=True),
+                 SILENT_SECONDS),
+            ).rowcount == 1  # fmt: skip
 
     def worker(self) -> WorkerRecord | None:
         """Return the last sign of life of this machine's worker, or ``None``."""

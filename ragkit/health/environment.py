@@ -35,7 +35,15 @@ def _worker(parts: Parts) -> Iterator[Finding]:
     waiting = len(parts.catalog.jobs.open())
     name = "worker"
     if not lock_is_held(parts.paths.lock):
-        if record is not None and record.state != "stopped":
+        if parts.paths.machine and record is not None and record.works:
+            text = (
+                "No worker runs here, but one with this folder's id was heard of "
+                f"{record.silent:.0f} seconds ago: {record.notes.get('host')}, "
+                f"{record.notes.get('folder')}."
+            )
+            fix = f"if one folder is a copy of the other, delete {parts.paths.server} in the copy"
+            yield Finding(name, False, text, fix, waiting)
+        elif record is not None and record.state != "stopped":
             text = f"The worker (process {record.pid}) stopped unexpectedly."
             yield Finding(name, False, text, "worker", waiting)
         elif waiting:

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import shutil
+
 import pytest
 from several_machines import held, is_done, until, workers, write_notes
 
 import ragkit
+from ragkit.background import presence
+from ragkit.background.worker import Worker
+from ragkit.errors import LibraryError
 
 FOLDERS, FILES = 3, 4
 
@@ -57,3 +62,38 @@ def test_a_worker_that_dies_is_stood_in_for(database, folders, tmp_path):
             until(lambda: is_done(library, FILES))
             ended = library.jobs.get(job)
             assert (ended.attempts, ended.message[:9]) == (2, "4 indexed")
+
+
+def test_a_copy_of_a_machines_folder_does_no_work_until_it_is_one_of_its_own(
+    database, folders, tmp_path, monkeypatch
+):
+    """As on machines that were cloned: both have one id, and other files at the same paths."""
+    with ragkit.open(tmp_path / "one", create=True, backend=database) as one:
+        source = one.sources.add_folder(folders[0])
+        one.jobs.wait(one.sources.sync(source))
+        shutil.copytree(tmp_path / "one", tmp_path / "copy")
+        beat = {"host": "attic", "folder": "/there", "run": "of the first"}
+        assert one.catalog.jobs.heartbeat(1, 1.0, "working", beat)
+        running = one.sources.sync(source, reread=True)
+        assert one.catalog.jobs.claim().id == running
+        monkeypatch.setattr(presence, "_LONGEST_WAIT_SECONDS", 0.3)
+        with ragkit.open(tmp_path / "copy", backend=database) as copy:
+            assert copy.paths.machine == one.paths.machine
+            (folders[0] / "new.md").write_text("# Platypus\n\nThe platypus swims.\n", "utf-8")
+            with pytest.raises(LibraryError, match=r"attic, /there.*one is a copy") as told:
+                copy.jobs.wait(copy.sources.sync(source))
+            assert "server.json in the copy" in told.value.cure
+            with pytest.raises(LibraryError, match="one is a copy"):
+                Worker(copy.writer()).run()
+            found = next(each for each in copy.health.check() if each.name == "worker")
+            assert not found.ok
+            assert "folder's id was heard of" in found.sentence
+        # What the first does, it goes on doing; whoever lost its place is told.
+        assert one.jobs.get(running).attempts == 1
+        assert one.catalog.jobs.report(running, {})
+        assert not presence.report(one.writer(), "worker", "idle", {})
+        (tmp_path / "copy" / "server.json").unlink()
+        with ragkit.open(tmp_path / "copy", backend=database) as copy:
+            assert copy.paths.machine != one.paths.machine
+            assert copy.sources.elsewhere(source) == "attic"
+            assert presence.report(copy.writer(), "worker", "idle", {})
