@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 from ragkit.errors import QueryError
 from ragkit.indexes.tokenizer import TokenSpan, token_spans, tokenize, without_stop_words
 from ragkit.retrieval.query_parser import parse_query
+from ragkit.retrieval.word_forms import without_function_words
 
 LONGEST_HIGHLIGHTED = 200_000
 """Characters of one text in which words are looked for; the rest is left plain."""
@@ -178,7 +179,7 @@ def highlight_question(text: str, question: str) -> _Spans:
         words = parse_query(question).text
     except QueryError:
         words = question
-    return highlight(text, tokenize(words))
+    return highlight(text, without_function_words(words, tokenize(words)))
 
 
 def best_window(text: str, highlights: Sequence[tuple[int, int]], width: int) -> tuple[int, int]:

@@ -62,6 +62,16 @@ def foreign_language(text: str) -> str:
     return best if clear else ""
 
 
+def without_function_words(text: str, tokens: Sequence[str]) -> tuple[str, ...]:
+    """Return a question's tokens; in a foreign language without those of its function words."""
+    language = foreign_language(text)
+    if not language:
+        return tuple(tokens)
+    words = _function_words()[language].intersection(_LETTERS.findall(fold(text).casefold()))
+    left_out = {token for word in words for token in index_tokens(word)}
+    return tuple(token for token in tokens if token not in left_out) or tuple(tokens)
+
+
 def in_known_forms(catalog: Catalog, text: str, tokens: Sequence[str]) -> tuple[str, ...]:
     """Return a question's tokens; in a foreign language those of its words as the library has them.
 

@@ -15,6 +15,7 @@ from ragkit.retrieval.highlight import (
     Highlighter,
     best_window,
     highlight,
+    highlight_question,
     merge_spans,
     question_words,
 )
@@ -202,3 +203,10 @@ def test_a_piece_is_found_by_each_of_its_tokens(piece):
     for token in tokenize(piece):
         marks = Highlighter({token})
         assert marks.spans(f"before {piece} after"), token
+
+
+def test_the_function_words_of_another_language_are_not_marked():
+    text = "Die Gans und die Ente: wer bringt den Rotkohl?"
+    spans = highlight_question(text, "Wer bringt die Gans?")
+    assert [text[start:end] for start, end in spans] == ["Gans", "bringt"]
+    assert highlight_question("wer die das", "wer die das") != ()

@@ -137,7 +137,7 @@ def outline(
     titled = [section for section in sections if section.title]
     shown = titled[:MOST_OUTLINE]
     if not shown:
-        return '<p class="rk-soft">This document has no headings.</p>'
+        return '<p class="rk-soft rk-no-outline">This document has no headings.</p>'
     current = bisect_right([section.start for section in shown], place) - 1
     items = []
     for index, section in enumerate(shown):
