@@ -18,6 +18,10 @@ def test_a_passage_is_marked_in_the_text_and_in_sight(open_page):
     expect(outline.get_by_role("link", name="Parking")).to_be_visible()
     page.get_by_text("Show chunks and contexts").click()
     expect(page.locator(".rk-chunk").first).to_contain_text("Chunk 1")
+    page.set_viewport_size({"width": 400, "height": 800})
+    parts = (".rk-outline", ".rk-rendered", "#also-see")
+    tops = [page.locator(part).first.bounding_box()["y"] for part in parts]
+    assert tops == sorted(tops)
 
 
 def test_a_deep_link_as_the_first_page(open_page, served):
