@@ -27,7 +27,8 @@ _MOST_NAMED = 20
 _SOURCE = """
 SELECT s.id, s.collection_id, c.name AS collection, s.kind, s.root, s.state, s.reason, s.scanned_at,
        (SELECT COUNT(*) FROM documents d WHERE d.source_id = s.id) AS documents,
-       (SELECT COUNT(*) FROM documents d WHERE d.source_id = s.id AND d.status = 'failed'),
+       (SELECT COUNT(*) FROM documents d WHERE d.collection_id = s.collection_id
+        AND d.status = 'failed' AND d.source_id = s.id),
        s.machine
 FROM sources s JOIN collections c ON c.id = s.collection_id
 """
