@@ -20,6 +20,7 @@ from ragkit.library.search_log import Door
 from ragkit.reading.question_text import as_conversation, read_dropped
 from ragkit.retrieval.multi_query import ChunkedAnswer
 from ragkit.retrieval.query_segmentation import Topic
+from ragkit.surfaces.serve import has_sample
 
 TEXT, TOPIC, ROUND, DRAFT, LEFT_OUT, FAULT, NOTED = (
     f"long_{name}" for name in ("text", "topic", "round", "draft", "left_out", "fault", "noted")
@@ -116,7 +117,8 @@ def same_documents(library: Library, data: bytes) -> tuple[int, ...]:
 
 def sample_conversation(library: Library) -> int | None:
     """Return the id of the sample library's long conversation, if it is indexed."""
-    records = library.documents.list(containing=_SAMPLE, limit=1)
+    # Looking through the names of all documents takes long where there are very many.
+    records = library.documents.list(containing=_SAMPLE, limit=1) if has_sample(library) else []
     return records[0].id if records and records[0].chunks else None
 
 

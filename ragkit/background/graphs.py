@@ -15,7 +15,6 @@ from pathlib import Path
 import psutil
 
 from ragkit.background.loop import BackgroundLoop
-from ragkit.catalog.records import CollectionRecord
 from ragkit.errors import IndexCorruptError, RagkitError
 from ragkit.indexes.local.files import generations
 from ragkit.indexes.local.generation import NewestGraph, build_graph_of, newest_graph
@@ -45,8 +44,8 @@ class GraphBuilder:
     writer: Writer
     stopping: threading.Event = field(default_factory=threading.Event)
     _requests: int = 0
-    _versions: dict[int, Version] = field(default_factory=dict)
-    _versions_before: dict[int, Version] = field(default_factory=dict)
+    _seen: Version = field(default=Version(0))
+    _before: Version = field(default=Version(0))
     _everywhere: bool = True
     _whole: dict[Path, Path] = field(default_factory=dict)
     _failed: dict[Path, float] = field(default_factory=dict)
@@ -99,13 +98,12 @@ class GraphBuilder:
         """
         everywhere, self._everywhere = self._everywhere, False
         writer = self.writer.now()
-        records: list[CollectionRecord] = writer.catalog.collections.all()
-        for record in records:
-            if everywhere or self._versions_before.get(record.id) != record.version:
-                for level in INDEXED_LEVELS:
-                    yield writer.paths.index(record.id, level.value, writer.embedder.fingerprint)
-        self._versions_before = self._versions
-        self._versions = {record.id: record.version for record in records}
+        collections = writer.catalog.collections
+        newest = collections.newest()
+        for record in collections.changed_since(Version(0) if everywhere else self._before):
+            for level in INDEXED_LEVELS:
+                yield writer.paths.index(record.id, level.value, writer.embedder.fingerprint)
+        self._before, self._seen = self._seen, newest
 
     def _without_graph(self, folder: Path) -> NewestGraph | None:
         """Return the newest generation if it should have a graph and has none that is whole."""

@@ -213,13 +213,14 @@ def sources_of(catalog: Catalog, job: JobRecord) -> list[SourceRecord]:
         numbers = {document.source_id for document in documents.values()}
     else:
         return []
-    return [source for source in catalog.collections.sources() if source.id in numbers]
+    return list(catalog.collections.sources_of(numbers).values())
 
 
 def _remove_documents(writer: Writer, arguments: Mapping[str, Any], reporter: Reporter) -> str:
     """Remove uploaded files for good. Files of a folder stay as long as they lie in it."""
     documents = writer.catalog.documents.get_many(map(int, arguments["document_ids"]))
-    sources = {s.id: s for s in writer.catalog.collections.sources()}
+    homes = {document.source_id for document in documents.values()}
+    sources = writer.catalog.collections.sources_of(homes)
     uploaded = [d for d in documents.values() if sources[d.source_id].kind == "uploads"]
     removable = [d for d in uploaded if writer.reads(sources[d.source_id])]
     elsewhere = [d.id for d in uploaded if not writer.reads(sources[d.source_id])]

@@ -21,13 +21,13 @@ from ragkit.catalog.copies import backup_is_due
 from ragkit.catalog.records import JobRecord, JobState
 from ragkit.errors import LibraryBusyError, LibraryError, ServerAwayError
 from ragkit.indexing.writer import is_seen, lock_is_held, writer_lock
+from ragkit.types import Version
 
 if TYPE_CHECKING:
     from ragkit.background.context_model import OpenModel
     from ragkit.background.graphs import GraphBuilder
     from ragkit.indexing.writer import Writer
     from ragkit.sources.watch import Change, FolderWatcher
-    from ragkit.types import Version
 
 logger = logging.getLogger(__name__)
 
@@ -50,7 +50,7 @@ class Worker:
     _state: str = "starting"
     _graphs: GraphBuilder | None = None
     _watched: dict[str, dict[str, str]] = field(default_factory=dict)
-    _saved: dict[int, Version] = field(default_factory=dict)
+    _saved: Version = field(default=Version(0))
     _catalog_file: tuple[int, int] | None = None
 
     def run(self, *, watch: bool = True, wait: bool = False) -> None:
@@ -171,14 +171,13 @@ class Worker:
 
         Nothing depends on it.
         """
-        for collection in self.writer.catalog.collections.all():
+        for collection in self.writer.catalog.collections.changed_since(self._saved):
             if self.stopping.is_set():
                 return
-            if self._saved.get(collection.id) != collection.version:
-                self._saved[collection.id] = collection.version
-                writer = self.writer.now()
-                if not writer.is_saved(collection):
-                    writer.indexes.save(collection)
+            self._saved = collection.version
+            writer = self.writer.now()
+            if not writer.is_saved(collection):
+                writer.indexes.save(collection)
 
     def _work(self, wait: Callable[[], object]) -> None:
         """Run jobs while there are any; else wait, which may bring new ones.

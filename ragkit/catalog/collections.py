@@ -8,9 +8,9 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from ragkit.catalog.connection import Connections, conditions, folded
+from ragkit.catalog.connection import Connections, conditions, folded, id_list
 from ragkit.catalog.entry_counts import add_to_counts
-from ragkit.catalog.lineage import VERSION, forget, newest, next_change, next_version
+from ragkit.catalog.lineage import VERSION, forget, holds, newest, next_change, next_version
 from ragkit.catalog.records import (
     BY_PERSON,
     CollectionContents,
@@ -32,6 +32,7 @@ SELECT s.id, s.collection_id, c.name AS collection, s.kind, s.root, s.state, s.r
        s.machine
 FROM sources s JOIN collections c ON c.id = s.collection_id
 """
+_AMONG = "s.id IN (SELECT value FROM json_each(?))"
 
 
 class Collections:
@@ -45,10 +46,26 @@ class Collections:
         self._connections = connections
         self.active_embedder: int | None = None
 
-    def all(self) -> list[CollectionRecord]:
-        """Return every collection, by name."""
+    def all(self, limit: int = -1) -> list[CollectionRecord]:
+        """Return every collection, by name, or the first of them."""
+        return self._records("ORDER BY c.name LIMIT ?", limit)
+
+    def with_settings(self) -> list[CollectionRecord]:
+        """Return the collections that set anything for themselves, by name."""
+        return self._records("WHERE c.settings <> '{}' ORDER BY c.name")
+
+    def changed_since(self, version: Version) -> list[CollectionRecord]:
+        """Return the collections that changed after a change of the library, in that order.
+
+        Every one that ever changed, if that is not of this catalog's history, or long ago.
+        """
+        with self._connections.read() as connection:
+            last = version.number if holds(connection, version) else 0
+        return self._records("WHERE c.version > ? ORDER BY c.version, c.id", last)
+
+    def _records(self, which: str, *values: Any) -> list[CollectionRecord]:
         rows = self._connections.rows(
-            f"SELECT c.id, c.name, c.settings, {VERSION} FROM collections c ORDER BY c.name"
+            f"SELECT c.id, c.name, c.settings, {VERSION} FROM collections c {which}", values
         )
         return [_collection(row) for row in rows]
 
@@ -113,12 +130,8 @@ class Collections:
 
     def named(self, names: Iterable[str]) -> list[CollectionRecord]:
         """Return those of these names that there are, ordered by name."""
-        rows = self._connections.rows(
-            f"SELECT c.id, c.name, c.settings, {VERSION} FROM collections c "
-            "WHERE c.name IN (SELECT value FROM json_each(?)) ORDER BY c.name",
-            (json.dumps(list(names)),),
-        )
-        return [_collection(row) for row in rows]
+        within = "WHERE c.name IN (SELECT value FROM json_each(?)) ORDER BY c.name"
+        return self._records(within, json.dumps(list(names)))
 
     def _some(self) -> str:
         """Name the first collections, and count the others."""
@@ -135,13 +148,10 @@ class Collections:
         Raises:
             NotFoundError: it is gone.
         """
-        row = self._connections.row(
-            f"SELECT c.id, c.name, c.settings, {VERSION} FROM collections c WHERE c.id = ?",
-            (collection_id,),
-        )
-        if row is None:
+        found = self._records("WHERE c.id = ?", collection_id)
+        if not found:
             raise NotFoundError("The collection is gone.", "It has been deleted.")
-        return _collection(row)
+        return found[0]
 
     def ensure(self, name: str) -> CollectionRecord:
         """Return the collection of that name, adding it if it is missing."""
@@ -219,11 +229,52 @@ class Collections:
                 "DELETE FROM removed_entries WHERE collection_id = ?", (collection_id,)
             )
 
-    def sources(self, collection_id: int | None = None) -> list[SourceRecord]:
-        """Return all sources, or those of one collection, oldest first."""
+    def sources(self, collection_id: int | None = None, limit: int = -1) -> list[SourceRecord]:
+        """Return all sources, or those of one collection, oldest first; or the first of them."""
         where, parameters = conditions(("s.collection_id = ?", collection_id))
-        rows = self._connections.rows(f"{_SOURCE} WHERE 1{where} ORDER BY s.id", parameters)
+        rows = self._connections.rows(
+            f"{_SOURCE} WHERE 1{where} ORDER BY s.id LIMIT ?", (*parameters, limit)
+        )
         return [SourceRecord(*row) for row in rows]
+
+    def sources_of(self, numbers: Iterable[int]) -> dict[int, SourceRecord]:
+        """Return sources by their ids; those that are gone are left out."""
+        rows = self._connections.rows(
+            f"{_SOURCE} WHERE {_AMONG} ORDER BY s.id", (id_list(numbers),)
+        )
+        return {row[0]: SourceRecord(*row) for row in rows}
+
+    def troubled_sources(
+        self,
+        collection_id: int | None,
+        machine: str,
+        *,
+        remarked: Iterable[int],
+        seen: Iterable[int],
+        limit: int,
+    ) -> tuple[list[SourceRecord], int, int]:
+        """Return the first sources in trouble, oldest first, how many are, and how many are not.
+
+        In trouble are those that are offline or have a reason, that are ``remarked`` on by a
+        worker, and folders of another machine that are not ``seen`` by any worker.
+        """
+        scope, parameters = conditions(("s.collection_id = ?", collection_id))
+        where = (
+            f"(s.state = 'offline' OR s.reason <> '' OR {_AMONG} "
+            f"OR (s.machine <> ? AND s.kind <> 'uploads' AND NOT {_AMONG})){scope}"
+        )
+        values = [id_list(remarked), machine, id_list(seen), *parameters]
+        with self._connections.read() as connection:
+            rows = connection.execute(
+                f"{_SOURCE} WHERE {where} ORDER BY s.id LIMIT ?", (*values, limit)
+            ).fetchall()
+            (troubled,) = connection.execute(
+                f"SELECT COUNT(*) FROM sources s WHERE {where}", values
+            ).fetchone()
+            (every,) = connection.execute(
+                f"SELECT COUNT(*) FROM sources s WHERE 1{scope}", parameters
+            ).fetchone()
+        return [SourceRecord(*row) for row in rows], int(troubled), int(every - troubled)
 
     def roots(self, machine: str = "") -> dict[int, tuple[str, bool]]:
         """Return the folders of sources that a machine reads, by their ids; cheap enough to poll.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ragkit.catalog.connection import Connections, id_list
+from ragkit.catalog.connection import Connections, conditions, id_list
 from ragkit.catalog.document_writing import CHUNK_COLUMNS
 from ragkit.catalog.documents import chunk_of_row
 from ragkit.catalog.entry_counts import fill_counts, miscounted
@@ -171,15 +171,22 @@ class Integrity:
             collection_id,
         )
 
-    def stale(self, collection_id: int, pipeline_fingerprint: str) -> set[int]:
-        """Return indexed documents of another pipeline: the next sync reads them again."""
-        return set(
-            self._connections.column(
-                "SELECT id FROM documents WHERE collection_id = ? AND status = 'indexed' "
-                "AND recipe <> ?",
-                (collection_id, pipeline_fingerprint),
-            )
-        )
+    def stale(
+        self, fingerprint: str, own: Mapping[int, str], collection_id: int | None = None
+    ) -> set[int]:
+        """Return indexed documents of another pipeline: the next sync reads them again.
+
+        Those of a collection, or of all; ``own`` are fingerprints that collections have instead.
+        """
+        query = "SELECT id, collection_id FROM documents WHERE status = 'indexed' AND recipe <> ?"
+        where, values = conditions(("collection_id = ?", collection_id))
+        rows = self._connections.rows(query + where, (fingerprint, *values))
+        found = {number for number, home in rows if home not in own}
+        for home, wanted in own.items():
+            if collection_id in (None, home):
+                rows = self._connections.rows(f"{query} AND collection_id = ?", (wanted, home))
+                found |= {number for number, _home in rows}
+        return found
 
     def entry_ids(self, collection_id: int, levels: Sequence[Level]) -> NDArray[np.int64]:
         """Return ids of a collection's live entries of those levels, ascending int64."""

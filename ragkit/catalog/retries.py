@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from datetime import datetime
 
-from ragkit.catalog.connection import Connections, Transaction
+from ragkit.catalog.connection import Connections, Transaction, conditions
 from ragkit.types import Status
 
 DELAYS = (60.0, 300.0, 1800.0)
@@ -35,19 +35,21 @@ class Retries:
 
     def failed(self, collection_id: int | None = None) -> list[int]:
         """Return the documents that could not be read, or not in their present state."""
-        rows = self._connections.rows(
-            "SELECT id FROM documents WHERE (status = ? OR id IN (SELECT document_id FROM retries))"
-            " AND (? IS NULL OR collection_id = ?) ORDER BY id",
-            (Status.FAILED.value, collection_id, collection_id),
+        where, values = conditions(("d.collection_id = ?", collection_id))
+        return self._connections.column(
+            f"SELECT d.id FROM documents d WHERE d.status = ?{where} "
+            "UNION SELECT r.document_id FROM retries r JOIN documents d ON d.id = r.document_id "
+            f"WHERE 1{where} ORDER BY 1",
+            (Status.FAILED.value, *values, *values),
         )
-        return [row[0] for row in rows]
 
     def outdated(self, collection_id: int | None = None) -> int:
         """Count the documents that are found with their text of before."""
+        where, values = conditions(("collection_id = ?", collection_id))
         row = self._connections.row(
-            "SELECT COUNT(*) FROM retries r JOIN documents d ON d.id = r.document_id "
-            "WHERE d.status = ? AND (? IS NULL OR d.collection_id = ?)",
-            (Status.INDEXED.value, collection_id, collection_id),
+            "SELECT COUNT(*) FROM documents WHERE id IN (SELECT document_id FROM retries) "
+            f"AND status = ?{where}",
+            (Status.INDEXED.value, *values),
         )
         return int(row[0])
 

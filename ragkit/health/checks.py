@@ -25,11 +25,12 @@ from ragkit.indexes.local.generation import newest_graph
 from ragkit.indexes.local.hnsw import GraphState
 from ragkit.models.factory import full_name, is_lazy
 from ragkit.paths import LibraryPaths
-from ragkit.types import INDEXED_LEVELS
+from ragkit.types import INDEXED_LEVELS, Version
 
-_MOST_AT_A_GLANCE = 20
+_MOST_AT_A_GLANCE = 5
 _MOST_NAMED = 3
 _CATALOG_CURE = "run ragkit restore for the last good backup, or ragkit recover to save what it can"
+_PLAIN = CollectionRecord(0, "", {}, Version(0))
 _TORN = "its stored parts do not match"
 
 _Check: TypeAlias = Callable[[Parts], Iterator[Finding]]
@@ -147,10 +148,11 @@ def _embedder(parts: Parts) -> Iterator[Finding]:
         yield Finding("embedder", False, parts.trouble or "No embedding model is available.")
         return
     integrity, name = parts.catalog.integrity, parts.embedder.name
-    missing = integrity.without_vectors(parts.embedder_id, parts.collection_id)
-    stale: set[int] = set()
-    for collection in parts.collections():
-        stale |= integrity.stale(collection.id, parts.pipeline_fingerprint(collection) or "")
+    missing: Mapping[int, int] = {}
+    if parts.depth is not Depth.GLANCE or parts.catalog.vectors.waiting(parts.embedder_id):
+        missing = integrity.without_vectors(parts.embedder_id, parts.collection_id)
+    own = {one.id: _fingerprint(parts, one) for one in parts.catalog.collections.with_settings()}
+    stale = integrity.stale(_fingerprint(parts, _PLAIN), own, parts.collection_id)
     lost = {document: count for document, count in missing.items() if document not in stale}
     if lost and is_lazy(parts.embedder):
         yield _waiting(parts, name, len(lost))
@@ -168,6 +170,10 @@ def _embedder(parts: Parts) -> Iterator[Finding]:
     else:
         text = f"Every entry has a vector of {name} ({parts.embedder.dimensions} dimensions)."
         yield Finding("embedder", True, text + _to_come(parts))
+
+
+def _fingerprint(parts: Parts, collection: CollectionRecord) -> str:
+    return parts.pipeline_fingerprint(collection) or ""
 
 
 def _waiting(parts: Parts, name: str, documents: int) -> Finding:
@@ -198,8 +204,9 @@ def _indexes(parts: Parts) -> Iterator[Finding]:
         text = f"Indexes are on {server}; each search compares their number of entries."
         yield Finding("indexes", True, text)
         return
-    collections = parts.collections()
-    checked = collections[:_MOST_AT_A_GLANCE] if parts.depth is Depth.GLANCE else collections
+    glance = parts.depth is Depth.GLANCE
+    checked = parts.collections(_MOST_AT_A_GLANCE if glance else -1)
+    left_out = 0 if parts.scope else parts.catalog.collections.count() - len(checked)
     states: list[IndexState] = []
     graphs: list[GraphState] = []
     faults: list[str] = []
@@ -217,7 +224,7 @@ def _indexes(parts: Parts) -> Iterator[Finding]:
     for fault in faults:
         yield Finding("indexes", False, fault, "rebuild_indexes", 1)
     if not faults:
-        yield _agreeing(states, graphs, parts.depth, len(collections) - len(checked))
+        yield _agreeing(states, graphs, parts.depth, left_out)
 
 
 def _graph(parts: Parts, folder: Path) -> GraphState | None:

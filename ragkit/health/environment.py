@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from ragkit.catalog.model_choice import rerank_model_name
 from ragkit.catalog.records import JobState, SourceRecord, WorkerRecord
 from ragkit.errors import ModelFolderError, WebError
 from ragkit.formatting import megabytes, plural
-from ragkit.health.findings import Finding, Parts
+from ragkit.health.findings import Depth, Finding, Parts
 from ragkit.indexing.writer import lock_holder, lock_is_held
 from ragkit.models.factory import FOLDER
 from ragkit.models.model_folder import INSTALL, find_folder, is_installed
@@ -27,6 +27,9 @@ _SLOW_SECONDS = 30.0
 _GIGABYTE = 1_000_000_000
 _LOG_TAIL_BYTES = 64_000
 _LOG_SECONDS = 24 * 3600
+_MOST_SOURCES = 50
+"""Where there are more, those are named that something is wrong with."""
+
 _REPEATABLE = ("sync", "compact", "rebuild_indexes", "reread")
 
 
@@ -111,16 +114,33 @@ def _sources(parts: Parts) -> Iterator[Finding]:
         for one in parts.catalog.jobs.workers()
         if one.machine == parts.paths.machine or one.works
     ]
-    sources = parts.catalog.collections.sources(parts.collection_id)
+    watched = {int(number): how for one in reversed(heard) for number, how in _watched(one)}
+    collections, machine = parts.catalog.collections, parts.paths.machine
+    sources = collections.sources(parts.collection_id, limit=_MOST_SOURCES + 1)
+    more = others = 0
+    if len(sources) > _MOST_SOURCES:
+        remarked = [number for number, how in watched.items() if how.get("reason")]
+        sources, troubled, others = collections.troubled_sources(
+            parts.collection_id, machine, remarked=remarked, seen=watched, limit=_MOST_SOURCES
+        )
+        more = troubled - len(sources)
     for source in sources:
-        number = str(source.id)
-        by = next((one for one in heard if number in one.notes.get("watched", {})), None)
-        if by is None and source.machine != parts.paths.machine:
+        if source.id not in watched and source.machine != machine:
             yield _unseen(source, parts.catalog.jobs.host_of(source.machine))
         else:
-            yield from _source(source, by.notes["watched"][number] if by else {})
-    if not sources:
+            yield from _source(source, watched.get(source.id, {}))
+    if more:
+        text = f"{plural(more, 'more folder')} offline, or not seen by a worker."
+        yield Finding("sources", False, text, "sync", more)
+    if others:
+        yield Finding("sources", True, f"{plural(others, 'other folder')} as they should be.")
+    elif not sources:
         yield Finding("sources", True, "No folders yet.")
+
+
+def _watched(worker: WorkerRecord) -> Iterable[tuple[str, dict[str, str]]]:
+    watched: dict[str, dict[str, str]] = worker.notes.get("watched", {})
+    return watched.items()
 
 
 def _unseen(source: SourceRecord, host: str) -> Finding:
@@ -179,9 +199,11 @@ def _models(parts: Parts) -> Iterator[Finding]:
     """Look whether the models in folders that are in use are there; their files are not read."""
     used = {rerank_model_name(parts.catalog, parts.settings.models): "reranks"}
     choice = parts.catalog.embedders.choice()
-    if choice is not None and not read_embedder_state(parts.catalog).message:
+    embedders = (choice.active.name, choice.target) if choice else ()
+    in_folder = any(name.startswith(FOLDER) for name in embedders)
+    if in_folder and not read_embedder_state(parts.catalog).message:
         # Otherwise documents wait for it, and that finding says why.
-        used |= dict.fromkeys((choice.active.name, choice.target), "embeds")
+        used |= dict.fromkeys(embedders, "embeds")
     for name, does in used.items():
         if not name.startswith(FOLDER):
             continue
@@ -200,8 +222,13 @@ def _models(parts: Parts) -> Iterator[Finding]:
 
 def _disk(parts: Parts) -> Iterator[Finding]:
     free = shutil.disk_usage(parts.paths.root).free
-    size = folder_size(parts.paths.root)
-    text = f"{megabytes(free)} free; the library takes {megabytes(size)}."
+    file = parts.catalog.connections.file
+    # Every index is a folder of its own, and looking at 50,000 takes seconds.
+    glance = file if parts.depth is Depth.GLANCE else None
+    size = glance.stat().st_size if glance else folder_size(parts.paths.root)
+    text = (
+        f"{megabytes(free)} free; the {'catalog' if glance else 'library'} takes {megabytes(size)}."
+    )
     short = free < max(_GIGABYTE, 2 * size)
     if short:
         text += " Compacting and exporting may need more space."

@@ -126,6 +126,6 @@ class Parts:
         """Return whether a folder of uploads is this machine's, where several share a library."""
         return not self.paths.machine or Path(uploads).is_relative_to(self.paths.uploads)
 
-    def collections(self) -> list[CollectionRecord]:
-        """Return the collections to check."""
-        return [self.scope] if self.scope else self.catalog.collections.all()
+    def collections(self, limit: int = -1) -> list[CollectionRecord]:
+        """Return the collections to check, or the first of them."""
+        return [self.scope] if self.scope else self.catalog.collections.all(limit)

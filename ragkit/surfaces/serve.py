@@ -59,16 +59,19 @@ def add_sample(library: Library) -> tuple[int, int]:
     return reading, library.contexts.import_file(source.id, folder.with_name("contexts.jsonl"))
 
 
+def has_sample(library: Library) -> bool:
+    """Return whether the sample documents are a source of the library."""
+    with suppress(RagkitError):
+        return library.sources.any(_sample_folder())
+    return False
+
+
 def sample_questions(library: Library) -> Sequence[tuple[str, str]]:
     """Return questions about the sample with paths of documents that answer them.
 
     None when the sample is not in the library.
     """
-    with suppress(RagkitError):
-        folder = _sample_folder()
-        if library.sources.any(folder):
-            return _questions_about(folder)
-    return ()
+    return _questions_about(_sample_folder()) if has_sample(library) else ()
 
 
 @cache

@@ -186,3 +186,45 @@ def test_renewed_versions_are_of_no_earlier_history(catalog, shelf):
     assert after.number > before.number
     assert catalog.entries.holds(after)
     assert not catalog.entries.holds(before)
+
+
+def test_collections_that_changed_are_given_in_the_order_of_their_changes(catalog, shelf):
+    collections = catalog.collections
+    assert collections.changed_since(Version(0)) == []
+    shelf.put("a.md", "one")
+    first = collections.newest()
+    other, empty = Shelf(catalog, "a name before it", "/other"), collections.ensure("empty")
+    other.put("b.md", "two")
+    shelf.put("c.md", "three")
+    changed = collections.changed_since(Version(0))
+    assert [one.id for one in changed] == [other.collection_id, shelf.collection_id]
+    assert changed[-1].version == collections.newest()
+    assert collections.changed_since(changed[0].version) == changed[1:]
+    assert collections.changed_since(changed[1].version) == []
+    # A change of another history, as before the library was restored, says nothing.
+    assert collections.changed_since(Version(first.number, "of another")) == changed
+    assert empty.id not in {one.id for one in changed}
+
+
+def test_only_sources_in_trouble_are_named_of_many(catalog, shelf):
+    collections = catalog.collections
+    numbers = [
+        collections.ensure_source(shelf.collection_id, "folder", f"/{place}").id
+        for place in range(5)
+    ]
+    collections.set_source_state(numbers[1], "offline", "It is gone.")
+    collections.set_source_place(numbers[2], "/2", "another machine")
+    collections.set_source_place(numbers[3], "/3", "another machine")
+
+    def look(limit=9, collection_id=None):
+        found, troubled, others = collections.troubled_sources(
+            collection_id, "", remarked=[numbers[4]], seen=[numbers[3]], limit=limit
+        )
+        return [source.id for source in found], troubled, others
+
+    assert look() == ([numbers[1], numbers[2], numbers[4]], 3, 3)
+    assert look(1) == ([numbers[1]], 3, 3)
+    assert look(9, shelf.collection_id) == look()
+    assert look(9, shelf.collection_id + 1) == ([], 0, 0)
+    assert collections.sources_of([numbers[0], 999])[numbers[0]].root == "/0"
+    assert [source.id for source in collections.sources(limit=2)] == [shelf.source_id, numbers[0]]

@@ -5,6 +5,7 @@ from contextlib import closing
 
 import numpy as np
 import pytest
+from support import Shelf
 
 from ragkit.catalog import Catalog
 from ragkit.catalog.integrity import examine, move_uploads
@@ -141,8 +142,8 @@ def test_living_entries_recorded_as_removed_are_found(shelf, integrity):
 
 def test_documents_of_another_recipe_are_stale(shelf, integrity):
     one = shelf.put("a.md")
-    assert integrity.stale(shelf.collection_id, "pipeline-1") == set()
-    assert integrity.stale(shelf.collection_id, "pipeline-2") == {one}
+    assert integrity.stale("pipeline-1", {}) == set()
+    assert integrity.stale("pipeline-2", {}) == {one}
 
 
 def test_a_stored_document_is_given_whole(shelf, integrity):
@@ -271,3 +272,13 @@ def test_shrinking_gives_spare_pages_back(shelf, integrity):
     assert integrity.space() == (size - spare, 0) or integrity.space()[0] < size
     assert integrity.space()[1] == 0
     assert shelf.catalog.documents.list(status=Status.INDEXED) == []
+
+
+def test_a_collection_with_a_pipeline_of_its_own_is_stale_by_that(shelf, integrity):
+    one, own = shelf.put("a.md"), Shelf(shelf.catalog, "own", "/own")
+    two = own.put("b.md")
+    home = own.collection_id
+    assert integrity.stale("pipeline-1", {home: "pipeline-2"}) == {two}
+    assert integrity.stale("pipeline-2", {home: "pipeline-1"}) == {one}
+    assert integrity.stale("pipeline-2", {home: "pipeline-2"}, home) == {two}
+    assert integrity.stale("pipeline-2", {home: "pipeline-2"}, shelf.collection_id) == {one}

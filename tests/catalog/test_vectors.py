@@ -81,3 +81,19 @@ def test_entries_that_get_a_vector_are_put_anew_in_their_order(shelf):
     assert words == {field: column.flat.size for field, column in before.tokens.items()}
     assert vectors.missing(shelf.embedder_id, 0).documents == 0
     assert shelf.catalog.entries.last_id() == after.entry_ids.max()
+
+
+def test_entries_are_looked_at_again_only_where_one_lacked_its_vector(shelf):
+    vectors, embedder = shelf.catalog.vectors, shelf.embedder_id
+    shelf.put("a.md", "first")
+    assert vectors.waiting(embedder) == 0
+    with shelf.catalog.connections.write() as connection:
+        connection.execute("DELETE FROM vectors")
+    assert vectors.waiting(embedder) == vectors.missing(embedder).documents == 0
+    assert shelf.catalog.integrity.without_vectors(embedder) == {1: 1}
+    document = shelf.put("b.md", "second", "third", with_vectors=False)
+    assert (vectors.waiting(embedder), vectors.waiting(_other(shelf))) == (1, 2)
+    vectors.put(
+        embedder, dict.fromkeys(vectors.texts_missing(document, embedder), bytes(8)), renew=True
+    )
+    assert vectors.waiting(embedder) == 0

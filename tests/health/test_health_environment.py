@@ -14,6 +14,7 @@ from health_library import (
 )
 
 from ragkit.catalog.records import JobState
+from ragkit.health import environment
 from ragkit.health.environment import last_errors
 from ragkit.health.findings import Depth
 from ragkit.indexing.writer import writer_lock
@@ -124,3 +125,18 @@ def test_only_recent_errors_of_the_log_count(library):
 def test_a_mend_that_is_only_words_asks_for_nothing(library):
     assert library.health.fix("stop process 5") is None
     assert library.catalog.jobs.open() == []
+
+
+def test_of_very_many_folders_those_are_named_that_something_is_wrong_with(library, monkeypatch):
+    monkeypatch.setattr(environment, "_MOST_SOURCES", 3)
+    collections = library.catalog.collections
+    home = library.collections.list()[0].id
+    numbers = [collections.ensure_source(home, "folder", f"/gone/{n}").id for n in range(6)]
+    for number in numbers[:4]:
+        collections.set_source_state(number, "offline", "It is not there.")
+    found = [one for one in library.health.check() if one.name == "sources"]
+    assert [(one.ok, one.sentence) for one in found[3:]] == [
+        (False, "1 more folder offline, or not seen by a worker."),
+        (True, "3 other folders as they should be."),
+    ]
+    assert [one.sentence.split()[0] for one in found[:3]] == ["/gone/0", "/gone/1", "/gone/2"]

@@ -9,6 +9,7 @@ from support import Shelf
 from pages.parts.common import collection_picker, state
 from ragkit.catalog import collections
 from ragkit.catalog.sqlite import SqliteConnections
+from ragkit.indexing.writer import pipeline_fingerprint
 from ragkit.library import Library
 
 MANY = 300
@@ -19,9 +20,15 @@ def many(library, monkeypatch):
     """A library of 300 collections with a document each, where ten are already very many."""
     monkeypatch.setattr(collection_picker, "MOST", 10)
     monkeypatch.setattr(collections, "MOST_APART", 10)
+    fingerprint = pipeline_fingerprint(library.settings, library.collections.add("Group 000"))
     for number in range(MANY):
         shelf = Shelf(library.catalog, f"Group {number:03}", f"/nowhere/{number}")
         shelf.put("a.md", f"word{number}")
+    embedder_id = library.writer().embedder_id
+    with library.catalog.connections.write() as connection:
+        connection.execute("UPDATE documents SET recipe = ?", (fingerprint,))
+        # Nothing is wrong with them: their vectors are of the embedder that is asked.
+        connection.execute("UPDATE vectors SET embedder_id = ?", (embedder_id,))
     return library
 
 
@@ -39,7 +46,9 @@ def rows_read(monkeypatch):
     return counted
 
 
-@pytest.mark.parametrize("page", ["", "library", "compare", "conversation", "evaluate", "searches"])
+@pytest.mark.parametrize(
+    "page", ["", "library", "compare", "conversation", "evaluate", "health", "searches"]
+)
 def test_a_page_that_is_drawn_again_reads_a_row_of_each_collection_nowhere(many, rows_read, page):
     app = run(many, page)
     if not page:
