@@ -19,6 +19,7 @@ from ragkit.catalog import Catalog
 from ragkit.catalog.connection import again_if_lost, folded
 from ragkit.catalog.postgres.address import parse_address
 from ragkit.catalog.postgres.dialect import definitions, translated
+from ragkit.catalog.postgres.failures import no_server
 from ragkit.catalog.records import ContextAnswer, ContextDraft
 from ragkit.catalog.schema import MIGRATIONS, migrate
 from ragkit.errors import (
@@ -508,6 +509,19 @@ def test_a_server_that_does_not_answer_is_told_at_once(home):
     with pytest.raises(CatalogError, match=r"not answer: postgresql://127\.0\.0\.1/x\.") as told:
         Catalog.open_server("postgresql://me:secret@127.0.0.1:1/x", create=True)
     assert "secret" not in str(told.value)
+
+
+def test_what_drops_the_settings_of_a_connection_is_refused(database, monkeypatch):
+    """As poolers do that are told to ignore them; others say that they take none."""
+    address = parse_address(database)
+    bare = replace(address, conninfo=database)
+    monkeypatch.setattr("ragkit.catalog.postgres.connections.parse_address", lambda _: bare)
+    with pytest.raises(CatalogError, match="does not pass on the settings of a connection"):
+        Catalog.open_server(database, create=True)
+    with psycopg.connect(database) as connection:
+        assert connection.execute("SELECT to_regclass('public.meta')").fetchone() == (None,)
+    said = psycopg.OperationalError("FATAL:  unsupported startup parameter: options")
+    assert "as poolers do" in str(no_server(address, said))
 
 
 def test_a_database_that_is_not_there_is_told(postgres):

@@ -15,7 +15,13 @@ import psycopg
 from ragkit.catalog.connection import RETRY_SECONDS
 from ragkit.catalog.postgres.address import parse_address
 from ragkit.catalog.postgres.dialect import defines, definitions, translated
-from ragkit.catalog.postgres.failures import as_library_error, is_lost, no_server, unsure
+from ragkit.catalog.postgres.failures import (
+    as_library_error,
+    behind_pooler,
+    is_lost,
+    no_server,
+    unsure,
+)
 from ragkit.catalog.postgres.schema import is_current, prepare
 from ragkit.catalog.postgres.values import adapt
 from ragkit.errors import CatalogError, LibraryBusyError, UnstorableError
@@ -132,14 +138,19 @@ class PostgresConnections:
         while True:
             try:
                 connection = psycopg.connect(self.address.conninfo, autocommit=True)
-                adapt(connection)
-                return connection
+                break
             except (psycopg.OperationalError, psycopg.InterfaceError) as error:
                 found = no_server(self.address, error)
                 # At first somebody looks at the screen, and the address may be wrong.
                 if not self._answered or time.monotonic() > deadline:
                     raise found from None
             time.sleep(0.1)
+        # Without it, tables would be laid in the schema of others.
+        if connection.info.parameter_status("search_path") not in (None, self.address.schema):
+            connection.close()
+            raise behind_pooler(self.address)
+        adapt(connection)
+        return connection
 
     def _give_back(self, connection: _Psycopg) -> None:
         idle = connection.info.transaction_status == psycopg.pq.TransactionStatus.IDLE

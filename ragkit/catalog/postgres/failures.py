@@ -45,6 +45,8 @@ def no_server(address: Address, error: Exception) -> CatalogError:
             f"The server refuses the name or password for {address.shown}.",
             "Check the address; the password may stand in PGPASSWORD or ~/.pgpass.",
         )
+    if "unsupported startup parameter" in text:
+        return behind_pooler(address)
     if "does not exist" in text:
         return CatalogError(
             f"The server has no such database or user: {address.shown}.",
@@ -63,6 +65,15 @@ def no_server(address: Address, error: Exception) -> CatalogError:
     return ServerAwayError(
         f"The server does not answer: {address.shown}.",
         "Check that it runs and can be reached; ragkit tries again by itself.",
+    )
+
+
+def behind_pooler(address: Address) -> CatalogError:
+    """Return the error of a connection without the settings that it was asked with."""
+    return CatalogError(
+        f"What answers for {address.shown} does not pass on the settings of a connection, as "
+        "poolers do (PgBouncer).",
+        "Name the server itself: ragkit keeps connections by itself, and few of them.",
     )
 
 
