@@ -17,6 +17,7 @@ from support import Shelf, digest, vector_bytes
 
 from ragkit.catalog import Catalog
 from ragkit.catalog.connection import again_if_lost, folded
+from ragkit.catalog.postgres import connections
 from ragkit.catalog.postgres.address import parse_address
 from ragkit.catalog.postgres.dialect import definitions, translated
 from ragkit.catalog.postgres.failures import no_server
@@ -522,6 +523,21 @@ def test_what_drops_the_settings_of_a_connection_is_refused(database, monkeypatc
         assert connection.execute("SELECT to_regclass('public.meta')").fetchone() == (None,)
     said = psycopg.OperationalError("FATAL:  unsupported startup parameter: options")
     assert "as poolers do" in str(no_server(address, said))
+
+
+def test_behind_a_pooler_no_statement_is_prepared(laid, monkeypatch):
+    """It gives each transaction a connection that may hold another's statement of that name."""
+    prepared = "SELECT count(*) FROM pg_prepared_statements WHERE statement LIKE '%collections%'"
+
+    def asked() -> int:
+        with closing(Catalog.open_server(laid)) as catalog:
+            for _ in range(9):
+                catalog.collections.names()
+            return int(catalog.connections.row(prepared)[0])
+
+    assert asked() > 0
+    monkeypatch.setattr(connections, "_is_pooled", lambda _: True)
+    assert asked() == 0
 
 
 def test_a_database_that_is_not_there_is_told(postgres):

@@ -149,6 +149,9 @@ class PostgresConnections:
         if connection.info.parameter_status("search_path") not in (None, self.address.schema):
             connection.close()
             raise behind_pooler(self.address)
+        if _is_pooled(connection):
+            # Statements that one connection prepared would be another's.
+            connection.prepare_threshold = None
         adapt(connection)
         return connection
 
@@ -285,6 +288,12 @@ class PostgresConnections:
         """Close every connection; one in use is closed when it is given back."""
         self._closed = True
         self._forget_idle()
+
+
+def _is_pooled(connection: _Psycopg) -> bool:
+    """Return whether another process stands between, which may give each transaction another."""
+    row = connection.execute("SELECT pg_backend_pid()").fetchone()
+    return bool(row) and row[0] != connection.info.backend_pid
 
 
 def _is_replica(connection: _Psycopg) -> bool:

@@ -73,7 +73,8 @@ def behind_pooler(address: Address) -> CatalogError:
     return CatalogError(
         f"What answers for {address.shown} does not pass on the settings of a connection, as "
         "poolers do (PgBouncer).",
-        "Name the server itself: ragkit keeps connections by itself, and few of them.",
+        "Name the server itself: ragkit keeps few connections. Through a pooler that ignores "
+        f"options: ALTER ROLE NAME SET search_path = {address.schema}.",
     )
 
 
