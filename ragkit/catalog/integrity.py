@@ -26,7 +26,7 @@ from ragkit.errors import LibraryError, LibraryFormatError
 from ragkit.types import LEVEL_CODES, BlockKind, InnerBlock, Level, Markup, Section
 
 _MOST_PROBLEMS = 20
-_TOKEN_ROWS = 20_000
+_TOKEN_ROWS = 4_000
 _OUTSIDE = re.compile(r"(^|/)\.\.(/|$)|^/|\0")
 _ODD_UPLOAD = re.compile(r'\\|[\x00-\x1f<>:"|?*]')
 

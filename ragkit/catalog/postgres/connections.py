@@ -293,7 +293,7 @@ class PostgresConnections:
 def _is_pooled(connection: _Psycopg) -> bool:
     """Return whether another process stands between, which may give each transaction another."""
     row = connection.execute("SELECT pg_backend_pid()").fetchone()
-    return bool(row) and row[0] != connection.info.backend_pid
+    return row is not None and row[0] != connection.info.backend_pid
 
 
 def _is_replica(connection: _Psycopg) -> bool:
