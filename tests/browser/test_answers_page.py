@@ -68,7 +68,7 @@ def served(
 @pytest.fixture(autouse=True)
 def _usual(writer, ollama):
     writer.word, writer.says = "", ""
-    ollama.pause = 0.05
+    ollama.pause, ollama.delay = 0.05, 0.0
 
 
 def ask(page):
@@ -116,7 +116,7 @@ def test_an_answer_is_watched_and_its_citation_opens_a_pdf_at_the_sentence(
     expect(answer.locator(".rk-answer-text")).to_have_text(re.compile("zanderfoil"))
 
 
-def test_a_follow_up_is_understood_shown_and_taken_back(open_page, writer):
+def test_a_follow_up_is_understood_shown_and_taken_back(open_page, writer, ollama):
     page = open_page(REFUND)
     answer = ask(page)
     over(answer)
@@ -127,9 +127,14 @@ def test_a_follow_up_is_understood_shown_and_taken_back(open_page, writer):
     assert broken(page, EVERYTHING) == []
     first = answer.locator(".rk-answer-text").text_content()
     box = page.get_by_label("Ask a follow-up")
+    question = page.get_by_label("Search your documents")
+    top = question.bounding_box()["y"]
+    ollama.delay = 1.0
     box.fill("and for faulty ones?")
     box.press("Enter")
-    question = page.get_by_label("Search your documents")
+    page.get_by_text("Reading the question").wait_for()
+    assert question.bounding_box()["y"] == top
+    ollama.delay = 0.0
     expect(question).to_have_value(re.compile("return a buoy.*faulty"))
     page.locator(".rk-turn summary").click()
     expect(page.locator(".rk-turn .rk-answer-text")).to_have_text(first)
