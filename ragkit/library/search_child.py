@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from ragkit.retrieval.multi_query import ChunkedAnswer
     from ragkit.settings import Settings
 
+_OBJECTS_BETWEEN_COLLECTIONS = 20_000
+
 logger = logging.getLogger(__name__)
 
 
@@ -128,6 +130,8 @@ def _opened(settings: Settings) -> Library:
     # What is loaded by now stays: later collections need not look through it.
     gc.collect()
     gc.freeze()
+    # Nor do the values of a search, of which hardly any hold each other.
+    gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
     return library
 
 
