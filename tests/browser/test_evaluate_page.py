@@ -77,6 +77,8 @@ def test_judged_questions_are_run_and_read(open_page):
     with page.expect_download() as taken:
         figures.get_by_role("button", name="CSV").click()
     assert taken.value.suggested_filename == "ablation.csv"
+    page.get_by_text("Import a question set").first.click()
+    page.get_by_text("A CSV file with the columns").first.wait_for()
     page.evaluate(AXE)
     assert broken(page, EVERYTHING) == []
 
