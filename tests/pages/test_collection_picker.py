@@ -35,7 +35,7 @@ def session(monkeypatch):
         ("group 1", "Group 07", "group 1", "2 collections have “group 1” in their names"),
         ("group", "Group 07", "group", "More than 3 collections have “group”"),
         ("nothing", "Group 07", "", "No collection has “nothing” in its name"),
-        ("9 more: type …", "Group 07", "", ""),
+        ("9 more: type a part of a name", "Group 07", "", ""),
         (state.ALL, state.ALL, "", ""),
     ],
 )
@@ -55,11 +55,11 @@ def test_a_list_of_very_many_offers_the_first_or_those_typed_for(many):
     app = run(many)
     first = ["Group 00", "Group 01", "Group 02"]
     offered = app.selectbox(key=state.COLLECTION).options
-    assert offered == [state.ALL, "9 more: type …", *first]
+    assert offered == [state.ALL, "9 more: type a part of a name", *first]
     app.session_state["collection-typed"] = "GROUP 1"
     app.run()
     offered = app.selectbox(key=state.COLLECTION).options
-    assert offered == [state.ALL, "10 more: type …", "Group 10", "Group 11"]
+    assert offered == [state.ALL, "10 more: type a part of a name", "Group 10", "Group 11"]
 
 
 def test_the_library_page_offers_them_too(many):

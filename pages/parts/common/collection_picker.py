@@ -17,7 +17,7 @@ from ragkit.options import SearchOptions
 MOST = 100
 """How many collections a list offers; more are found by a part of their names."""
 
-_MORE = " more: type …"
+_MORE = " more: type a part of a name"
 
 
 def draw(
