@@ -379,4 +379,5 @@ class Collections:
 
 
 def _collection(row: sqlite3.Row | tuple[Any, ...]) -> CollectionRecord:
-    return CollectionRecord(int(row[0]), str(row[1]), json.loads(row[2]), Version(row[3], row[4]))
+    settings = json.loads(row[2]) if row[2] != "{}" else {}
+    return CollectionRecord(int(row[0]), str(row[1]), settings, Version(row[3], row[4]))

@@ -103,34 +103,37 @@ class Vectors:
 
         Only entries with ids above ``after`` are considered.
         """
-        texts, documents = self._without(embedder_id, after)
+        texts = documents = 0
+        if not self.is_complete(embedder_id):
+            texts, documents = self._connections.row(
+                "SELECT COUNT(DISTINCT e.text_hash), COUNT(DISTINCT e.document_id) "
+                f"FROM entries e WHERE e.id > ? AND {_NO_VECTOR}",
+                (after, _number(embedder_id)),
+            )
         # Without a condition, an index counts them in a sixth of the time.
         where, values = ("WHERE id > ?", (after,)) if after else ("", ())
-        row = self._connections.row(
+        (total,) = self._connections.row(
             f"SELECT COUNT(DISTINCT text_hash) FROM entries {where}", values
         )
-        return MissingVectors(texts, documents, int(row[0]))
+        return MissingVectors(int(texts), int(documents), int(total))
 
-    def waiting(self, embedder_id: int | None) -> int:
-        """Count the documents of which a text has no vector of the embedder."""
-        return self._without(embedder_id, 0)[1]
+    def is_complete(self, embedder_id: int | None) -> bool:
+        """Return whether every text has a vector of the embedder.
 
-    def _without(self, embedder_id: int | None, after: int) -> tuple[int, int]:
-        """Count texts and documents without a vector.
-
-        Entries are looked at again only until all had theirs: what an entry uses stays.
+        Entries that had one are not looked at again: what an entry uses stays.
         """
         of_embedder = self._connections.identity, embedder_id
-        complete = self._complete.get(of_embedder, 0)
         with self._connections.read() as connection:
-            last, texts, documents = connection.execute(
-                "SELECT (SELECT MAX(id) FROM entries), COUNT(DISTINCT e.text_hash), "
-                f"COUNT(DISTINCT e.document_id) FROM entries e WHERE e.id > ? AND {_NO_VECTOR}",
-                (max(after, complete), -1 if embedder_id is None else embedder_id),
+            (last,) = connection.execute("SELECT coalesce(MAX(id), 0) FROM entries").fetchone()
+            # The newest first: they are those that another embedder lacks.
+            lacking = connection.execute(
+                f"SELECT e.id FROM entries e WHERE e.id > ? AND {_NO_VECTOR} "
+                "ORDER BY e.id DESC LIMIT 1",
+                (self._complete.get(of_embedder, 0), _number(embedder_id)),
             ).fetchone()
-        if not texts and after <= complete:
-            self._complete[of_embedder] = int(last or 0)
-        return int(texts), int(documents)
+        if lacking is None:
+            self._complete[of_embedder] = int(last)
+        return lacking is None
 
     def documents_missing(self, embedder_id: int, limit: int = -1, after: int = 0) -> list[int]:
         """Return documents with entries that have no vector of the embedder, newest first.
@@ -308,6 +311,10 @@ class Embedders:
                 (value, time.time()),
             )
             return cursor.rowcount > 0
+
+
+def _number(embedder_id: int | None) -> int:
+    return -1 if embedder_id is None else embedder_id
 
 
 def _batches(hashes: Iterable[bytes]) -> Iterator[Sequence[bytes]]:

@@ -149,7 +149,7 @@ def _embedder(parts: Parts) -> Iterator[Finding]:
         return
     integrity, name = parts.catalog.integrity, parts.embedder.name
     missing: Mapping[int, int] = {}
-    if parts.depth is not Depth.GLANCE or parts.catalog.vectors.waiting(parts.embedder_id):
+    if parts.depth is not Depth.GLANCE or not parts.catalog.vectors.is_complete(parts.embedder_id):
         missing = integrity.without_vectors(parts.embedder_id, parts.collection_id)
     own = {one.id: _fingerprint(parts, one) for one in parts.catalog.collections.with_settings()}
     stale = integrity.stale(_fingerprint(parts, _PLAIN), own, parts.collection_id)

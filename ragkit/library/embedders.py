@@ -86,7 +86,7 @@ class EmbedderService:
         others = [
             record.name
             for record in self._catalog.embedders.all()
-            if record.name != active and not self._catalog.vectors.missing(record.id).texts
+            if record.name != active and self._catalog.vectors.is_complete(record.id)
         ]
         return [active, *others]
 

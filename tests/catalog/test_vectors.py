@@ -86,14 +86,15 @@ def test_entries_that_get_a_vector_are_put_anew_in_their_order(shelf):
 def test_entries_are_looked_at_again_only_where_one_lacked_its_vector(shelf):
     vectors, embedder = shelf.catalog.vectors, shelf.embedder_id
     shelf.put("a.md", "first")
-    assert vectors.waiting(embedder) == 0
+    assert vectors.is_complete(embedder)
     with shelf.catalog.connections.write() as connection:
         connection.execute("DELETE FROM vectors")
-    assert vectors.waiting(embedder) == vectors.missing(embedder).documents == 0
+    assert vectors.is_complete(embedder)
+    assert vectors.missing(embedder) == MissingVectors(0, 0, 1)
     assert shelf.catalog.integrity.without_vectors(embedder) == {1: 1}
+    assert not vectors.is_complete(_other(shelf))
     document = shelf.put("b.md", "second", "third", with_vectors=False)
-    assert (vectors.waiting(embedder), vectors.waiting(_other(shelf))) == (1, 2)
-    vectors.put(
-        embedder, dict.fromkeys(vectors.texts_missing(document, embedder), bytes(8)), renew=True
-    )
-    assert vectors.waiting(embedder) == 0
+    assert not vectors.is_complete(embedder)
+    names = vectors.texts_missing(document, embedder)
+    vectors.put(embedder, dict.fromkeys(names, bytes(8)), renew=True)
+    assert vectors.is_complete(embedder)
