@@ -199,6 +199,8 @@ def can_do(writer: Writer, job: JobRecord) -> bool:
     """Return whether this machine has the files that a job is about, and no other is at them."""
     if not writer.paths.machine:
         return True
+    if job.kind == "remove_uploads":
+        return bool(job.arguments["machine"] == writer.paths.machine)
     busy = writer.catalog.jobs.is_held_elsewhere
     sources = sources_of(writer.catalog, job)
     return not sources or any(writer.reads(one) and not busy(claim_of(one)) for one in sources)
@@ -248,10 +250,22 @@ def _remove_source(writer: Writer, arguments: Mapping[str, Any], reporter: Repor
         if source.kind == "uploads" and writer.reads(source):
             shutil.rmtree(source.root, ignore_errors=True)
         writer.catalog.collections.delete_source(source.id)
+        if source.kind == "uploads" and not writer.reads(source):
+            whose = {"root": source.root, "machine": source.machine}
+            writer.catalog.jobs.add("remove_uploads", **whose)
     finally:
         writer.catalog.jobs.release(claim_of(source))
     _save_indexes(writer, [source], reporter)
     return f"Removed {source.root} with {plural(len(files), 'document')}."
+
+
+def _remove_uploads(writer: Writer, arguments: Mapping[str, Any], reporter: Reporter) -> str:  # noqa: ARG001
+    """Delete the files of uploads that another machine has removed, unless some came since."""
+    root = str(arguments["root"])
+    if Path(root).parent != writer.paths.uploads or writer.catalog.collections.has_sources(root):
+        return "Uploaded files were kept."
+    shutil.rmtree(root, ignore_errors=True)
+    return "Deleted the files of uploads that were removed."
 
 
 def _remove_collection(writer: Writer, arguments: Mapping[str, Any], reporter: Reporter) -> str:
@@ -285,6 +299,7 @@ _HANDLERS: Mapping[str, Handler] = {
     "retry": _retry,
     "remove_documents": _remove_documents,
     "remove_source": _remove_source,
+    "remove_uploads": _remove_uploads,
     "remove_collection": _remove_collection,
 }
 

@@ -83,6 +83,8 @@ class JobService:
         from ragkit.background.job_handlers import sources_of
 
         machines = {source.machine for source in sources_of(self._catalog, job)}
+        if job.kind == "remove_uploads":
+            machines = {str(job.arguments["machine"])}
         running = {one.machine for one in self._jobs.others() if one.works}
         if not machines or machines & {"", self._paths.machine, *running}:
             return ""

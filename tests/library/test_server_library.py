@@ -243,6 +243,30 @@ def test_what_was_dropped_is_listed_where_it_was_dropped(database, tmp_path):
         assert one.documents.counts().indexed == 1
 
 
+def test_uploads_that_another_machine_removes_are_deleted_where_they_lie(database, tmp_path):
+    with (
+        ragkit.open(tmp_path / "one", create=True, backend=database) as one,
+        ragkit.open(tmp_path / "other", backend=database) as other,
+    ):
+        for collection in ("kept", "gone"):
+            one.uploads.add("a.md", io.BytesIO(b"# Notes\n\nText.\n"), collection)
+            source = one.sources.uploads(collection)
+            one.jobs.wait(one.sources.sync(source))
+            job = other.jobs.add("remove_source", source_id=source.id)
+            if collection == "gone":
+                job = other.jobs.add("remove_collection", collection=collection)
+            assert other.jobs.wait(job).state.value == "done"
+            if collection == "kept":
+                # Something came since: it is not what was removed.
+                one.uploads.add("b.md", io.BytesIO(b"# More\n\nText.\n"), collection)
+            (left,) = one.jobs.open()
+            assert left.kind == "remove_uploads"
+            assert other.jobs.progress()[1].phase.startswith("Waiting for ")
+            one.jobs.wait(left.id)
+            assert (one.paths.uploads / source.root).exists() == (collection == "kept")
+        assert one.collections.names() == ["kept"]
+
+
 def test_commands_take_the_address_and_say_where_the_library_lies(database, tmp_path):
     def ragkit_says(*arguments):
         command = [sys.executable, "-P", "-m", "ragkit", *arguments]

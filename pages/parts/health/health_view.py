@@ -59,6 +59,7 @@ _JOBS = {
     "sync": "Check folders",
     "retry": "Re-index",
     "remove_documents": "Remove documents",
+    "remove_uploads": "Delete uploaded files",
     "remove_source": "Remove a folder",
     "remove_collection": "Delete a collection",
     "adopt_uploads": "Index uploads",

@@ -35,6 +35,7 @@ STATUS_WORDS = {
 _JOB_PHASES = {
     "remove_source": "Removing a folder",
     "remove_documents": "Removing",
+    "remove_uploads": "Removing",
     "remove_collection": "Deleting a collection",
 }
 _SOURCE_STATES = {
