@@ -402,6 +402,12 @@ def test_collections_and_status_are_as_their_commands_print_them(found, library)
         f"- default: 6 documents, {listed['collections'][0]['chunks']} chunks",
         "- odd: 1 document, 1 chunk",
     ]
+    some, text = found("list_collections", limit=1)
+    assert [one["name"] for one in some["collections"]] == ["default"]
+    assert text.splitlines()[1:] == [some["left_out"]]
+    assert some["left_out"].startswith("There are more")
+    some, text = found("list_collections", containing="OD", limit=1)
+    assert (text, some["left_out"]) == ("- odd: 1 document, 1 chunk", "")
     state, text = found("status")
     assert state == status_as_json(library)
     assert text.startswith("7 documents indexed, 0 waiting, 0 skipped, 0 failed;")

@@ -103,10 +103,14 @@ def list_collections(_settings: Settings) -> Tool:
         "list_collections",
         "List collections",
         "Lists the collections of the library, which are searched apart, with how much they hold.",
-        (),
-        {"collections": "array"},
+        (
+            Parameter("containing", "string", "A part of their names, in any case.", ""),
+            Parameter("limit", "integer", "How many collections are listed at most.", _LISTED,
+                      bounds=(1, _MOST_LISTED)),
+        ),
+        {"collections": "array", "left_out": "string"},
         _list_collections,
-    )
+    )  # fmt: skip
 
 
 def status(_settings: Settings) -> Tool:
@@ -228,13 +232,27 @@ def _list_lines(value: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _list_collections(call: Call) -> Found:
-    value = {"collections": render_documents.collections_as_json(call.library)}
-    lines = (
-        f"- {plain(one['name'])}: {plural(one['documents'], 'document')}, "
-        f"{plural(one['chunks'], 'chunk')}"
-        for one in value["collections"]
-    )
-    return lines, value
+    library, limit = call.library, call["limit"] or _LISTED
+    names = library.collections.names(call["containing"] or "", limit + 1)
+    more = len(names) > limit
+    value = {
+        "collections": [
+            render_documents.collection_as_json(
+                library.collections.get(name), library.documents.counts(name)
+            )
+            for name in names[:limit]
+        ],
+        "left_out": "There are more: give a part of their names as containing." if more else "",
+    }
+    return _collection_lines(value), value
+
+
+def _collection_lines(value: Mapping[str, Any]) -> Iterator[str]:
+    for one in value["collections"]:
+        documents, chunks = plural(one["documents"], "document"), plural(one["chunks"], "chunk")
+        yield f"- {plain(one['name'])}: {documents}, {chunks}"
+    if value["left_out"]:
+        yield value["left_out"]
 
 
 def _status(call: Call) -> Found:
