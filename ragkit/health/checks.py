@@ -149,7 +149,10 @@ def _embedder(parts: Parts) -> Iterator[Finding]:
         return
     integrity, name = parts.catalog.integrity, parts.embedder.name
     missing: Mapping[int, int] = {}
-    if parts.depth is not Depth.GLANCE or not parts.catalog.vectors.is_complete(parts.embedder_id):
+    # Only lazy embedders leave entries without vectors, and looking at a million takes seconds.
+    if parts.depth is not Depth.GLANCE or (
+        is_lazy(parts.embedder) and not parts.catalog.vectors.is_complete(parts.embedder_id)
+    ):
         missing = integrity.without_vectors(parts.embedder_id, parts.collection_id)
     own = {one.id: _fingerprint(parts, one) for one in parts.catalog.collections.with_settings()}
     stale = integrity.stale(_fingerprint(parts, _PLAIN), own, parts.collection_id)

@@ -148,7 +148,7 @@ def test_a_damaged_catalog_file_is_found(library, tmp_path):
 def test_lost_vectors_are_counted_and_come_back(library):
     wanted = hits(library, "tokens")
     sql(library, "DELETE FROM vectors")
-    finding = finding_of(library, "embedder", Depth.GLANCE)
+    finding = finding_of(library, "embedder", Depth.CHECK)
     assert (finding.ok, finding.fix) == (False, "reread")
     assert finding.count == library.documents.counts().entries
     work(library, "reread")
