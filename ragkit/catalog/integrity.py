@@ -204,19 +204,21 @@ class Integrity:
             known = np.zeros(max(ids, default=0) + 2, dtype=np.bool_)
             known[ids] = True
             used = np.zeros(len(known), dtype=np.bool_)
-            after = 0
+            after = (0, 0)
             # A server sends all that a query finds at once.
             while rows := connection.execute(
-                "SELECT entry_id, ids FROM entry_tokens WHERE entry_id > ? "
-                "ORDER BY entry_id LIMIT ?",
-                (after, _TOKEN_ROWS),
+                "SELECT entry_id, field, ids FROM entry_tokens WHERE (entry_id, field) > (?, ?) "
+                "ORDER BY entry_id, field LIMIT ?",
+                (*after, _TOKEN_ROWS),
             ).fetchall():
-                after = rows[-1][0]
-                places = _places(b"".join(row[1] for row in rows), len(known))
+                after = rows[-1][:2]
+                places = _places(b"".join(row[2] for row in rows), len(known))
                 used[places] = True
                 if not known[places].all():
                     broken.update(
-                        entry for entry, own in rows if not known[_places(own, len(known))].all()
+                        entry
+                        for entry, _field, own in rows
+                        if not known[_places(own, len(known))].all()
                     )
         return Words(tuple(sorted(broken)), int(np.count_nonzero(known & ~used)))
 

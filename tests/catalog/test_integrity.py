@@ -8,7 +8,7 @@ import pytest
 from support import Shelf
 
 from ragkit.catalog import Catalog
-from ragkit.catalog.integrity import examine, move_uploads
+from ragkit.catalog.integrity import Words, examine, move_uploads
 from ragkit.errors import CatalogError, LibraryFormatError
 from ragkit.types import Level, Section, Status
 
@@ -125,6 +125,20 @@ def test_entries_with_unknown_words_are_found_with_their_documents(shelf, integr
     assert words.unused == 0
     _run(shelf, "UPDATE entry_tokens SET ids = x'ffffffff'")
     assert len(integrity.words().broken_entries) == 2
+
+
+@pytest.mark.parametrize("most", [1, 2, 3])
+def test_words_of_every_field_are_looked_at_however_few_are_read_at_once(
+    shelf, integrity, monkeypatch, most
+):
+    monkeypatch.setattr("ragkit.catalog.integrity._TOKEN_ROWS", most)
+    shelf.put("a.md", "alpha")
+    shelf.put("b.md", "beta")
+    rows = "SELECT entry_id, {}, ids FROM entry_tokens WHERE field = 0"
+    for field in (1, 2):
+        _run(shelf, f"INSERT INTO entry_tokens {rows.format(field)}")
+    _run(shelf, "UPDATE entry_tokens SET ids = x'ffffffff' WHERE field = 2")
+    assert integrity.words() == Words(tuple(shelf.entry_ids()), 0)
 
 
 def test_spare_words_are_counted(shelf, integrity):
