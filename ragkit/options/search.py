@@ -374,7 +374,7 @@ class SearchOptions:
         group=INDEX,
     )
     nprobe: int = option(
-        16,
+        24,
         "How many times 32 cells of the approximate index are looked through: more finds more, and "
         "takes longer.",
         bounds=(1, 1000),

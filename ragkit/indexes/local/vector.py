@@ -32,10 +32,10 @@ LOOK_SECONDS = 2.0
 CELLS_PER_PROBE = 32
 """How many more cells of a graph each ``nprobe`` has looked through."""
 
-MOST_CELLS = 0.5
-"""Where more of the cells would be looked through, exact search is about as quick."""
+MOST_CELLS = 0.75
+"""Where more of the cells would be looked through without a filter, exact search is as quick."""
 
-LEAST_SHARE = 0.5
+LEAST_SHARE = 0.2
 """Where a filter leaves a smaller share of the vectors, they are all scored."""
 
 EXACT = SearchStrategy(0, "exact")
@@ -315,8 +315,8 @@ def choose_strategy(
 ) -> SearchStrategy:
     """Choose for ``depth`` hits among the ``passing`` of ``rows`` vectors that may be found.
 
-    ``cells`` is how many the graph has, 0 without one. A filter that leaves most of the vectors
-    makes its search that much wider.
+    ``cells`` is how many the graph has, 0 without one. A filter makes its search wider by the root
+    of what it leaves: the best vectors that pass lie in other cells, though not in that many.
     """
     if search.mode is IndexMode.EXACT:
         return SearchStrategy(0, "exact: asked for")
@@ -330,9 +330,10 @@ def choose_strategy(
         )
     if passing < LEAST_SHARE * rows:
         return SearchStrategy(0, f"exact: {there}")
-    width = min(math.ceil(CELLS_PER_PROBE * search.nprobe * rows / max(1, passing)), cells)
+    wide = CELLS_PER_PROBE * search.nprobe
+    width = min(math.ceil(wide * math.sqrt(rows / max(1, passing))), cells)
     scored = search.overfetch * depth
-    slower = search.mode is IndexMode.AUTO and width > MOST_CELLS * cells
+    slower = search.mode is IndexMode.AUTO and wide > MOST_CELLS * cells
     if slower or passing <= scored:
         return SearchStrategy(0, f"exact: {there}, quicker than {width} of {cells} cells")
     return SearchStrategy(width, f"ann: {there}, {width} of {cells} cells", scored=scored)
