@@ -41,6 +41,9 @@ WEAK_BY_WORDS = 0.34
 
 _LONGEST_JUDGED = 2000
 _MOST_NAMED, _LONGEST_NAMED = 12, 40
+_MEASURES = frozenset(("long", "often", "far", "old", "big", "large", "high", "late", "soon"))
+"""After "how" they ask for a figure, and need not be in what answers."""
+
 _NUMBER_COUNTS = 2.0
 _UNKNOWN = 0
 
@@ -56,10 +59,13 @@ class Words:
         """Find the words of a text of which a token was asked for; stop words are none."""
         text = text[:_LONGEST_JUDGED]
         folded, starts, ends = fold_with_offsets(text)
-        words = {}
+        words, before = {}, ""
         for match in word_pattern(ascii_only=folded.isascii()).finditer(folded):
+            word = match.group().casefold()
             tokens = frozenset(index_tokens(match.group()))
-            if not tokens.isdisjoint(asked):
+            measures = before == "how" and word in _MEASURES
+            before = word
+            if not measures and not tokens.isdisjoint(asked):
                 words[text[starts[match.start()] : ends[match.end() - 1]]] = tokens
         return cls(words)
 

@@ -71,3 +71,17 @@ def test_words_are_named_as_they_are_written():
     words = Words.of(question, index_tokens(question))
     assert list(words.by_word) == ["Übernimmt", "der", "drift_offset_ugl", "12"]
     assert words.without({"12", "ugl"}) == ("Übernimmt", "der")
+
+
+@pytest.mark.parametrize(
+    ("question", "words"),
+    [
+        ("How long may a customer return a buoy?", ["customer", "return", "buoy"]),
+        ("how LONG is the long tail?", ["long", "tail"]),
+        ("a long return", ["long", "return"]),
+    ],
+)
+def test_what_asks_for_a_figure_is_not_missed(question, words):
+    found = Words.of(question, index_tokens(question))
+    assert [word for word in found.by_word if word != "may"] == words
+    assert found.without(()) == tuple(found.by_word)

@@ -190,7 +190,7 @@ def jobs_table(jobs: Sequence[JobRecord]) -> str:
     rows = "".join(
         f"<tr><td>{text(_job_name(job.kind))}</td><td>{_STATE_WORDS[job.state]}</td>"
         f"<td>{ago(job.finished_at or job.started_at or job.created_at)}</td>"
-        f"<td>{name(job.message[:_MOST_CHARACTERS])}</td></tr>"
+        f"<td>{name(job.message, _MOST_CHARACTERS)}</td></tr>"
         for job in jobs
     )
     return (
