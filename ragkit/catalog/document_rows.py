@@ -130,7 +130,7 @@ class DocumentRows:
         if asked < len(self.ids):
             kept = self.live[rows]
             among, ids = self.among(asked, condition.id)
-            documents, new = self._documents_and_entries(
+            documents, new = _documents_and_entries(
                 connection, condition.query + among, (*condition.values, *ids)
             )
             indexed = np.isin(documents, self.ids[asked:][self.live[asked:]])
@@ -144,16 +144,6 @@ class DocumentRows:
         ):
             self._entries.popitem(last=False)
         return entries[self.live[rows]]
-
-    def _documents_and_entries(
-        self, connection: Transaction, query: str, values: Sequence[Any]
-    ) -> tuple[Ids, Ids]:
-        """Return the columns of a query as they stand side by side."""
-        texts = connection.execute(
-            f"SELECT group_concat(document), group_concat(entry) FROM ({query})", values
-        ).fetchone()
-        documents, entries = (np.fromstring(text or "", np.int64, sep=",") for text in texts)
-        return documents, entries
 
     @property
     def _kept_entries(self) -> int:
@@ -218,6 +208,21 @@ def id_array(connection: Transaction, query: str, values: Sequence[Any]) -> Ids:
 
 def ids_of(text: str) -> Ids:
     """Return the ids of a text in which commas stand between them, ascending."""
-    ids: Ids = np.fromstring(text, np.int64, sep=",")
+    ids = _in_order(text)
     ids.sort(kind="stable")
+    return ids
+
+
+def _documents_and_entries(
+    connection: Transaction, query: str, values: Sequence[Any]
+) -> tuple[Ids, Ids]:
+    """Return the columns ``document`` and ``entry`` of a query, as they stand side by side."""
+    documents, entries = connection.execute(
+        f"SELECT group_concat(document), group_concat(entry) FROM ({query})", values
+    ).fetchone()
+    return _in_order(documents or ""), _in_order(entries or "")
+
+
+def _in_order(text: str) -> Ids:
+    ids: Ids = np.fromstring(text, np.int64, sep=",")
     return ids
