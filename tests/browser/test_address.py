@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from playwright.sync_api import expect
+from support import until
 
 TOP = "document.querySelector('[data-testid=stMain]').scrollTop"
 
@@ -80,7 +81,7 @@ def test_back_from_a_document_returns_to_the_place_in_the_results(open_page):
         leave()
         expect_question(page, "rule")
         card.wait_for()
-        page.wait_for_function(f"{TOP} === {before}")
+        until(lambda place=before: page.evaluate(TOP) == place)
         assert before > 100
         assert page.url.endswith("/?q=rule&limit=12&per_document=0")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from playwright.sync_api import expect
+from support import until
 
 
 def test_a_passage_is_marked_in_the_text_and_in_sight(open_page):
@@ -91,12 +92,14 @@ def test_a_file_of_rows_is_a_grid_with_a_header_that_stays(open_page):
     grid = page.get_by_role("group", name="Table")
     header = grid.get_by_role("columnheader", name="height")
     expect(header).to_be_visible()
-    # By the wheel, as a person does: the page goes to its passage until somebody scrolls.
-    grid.hover()
-    page.mouse.wheel(0, 5000)
-    page.wait_for_function(
-        "document.querySelector('[role=group][aria-label=Table]').scrollTop > 100"
-    )
-    top = grid.evaluate("e => e.getBoundingClientRect().top")
-    assert abs(header.evaluate("e => e.getBoundingClientRect().top") - top) < 3
+
+    def scrolled_by_wheel() -> bool:
+        # As a person does: the page goes to its passage until somebody scrolls.
+        grid.hover()
+        page.mouse.wheel(0, 5000)
+        return grid.evaluate("e => e.scrollTop") > 100
+
+    until(scrolled_by_wheel)
+    top = "e => e.getBoundingClientRect().top"
+    until(lambda: abs(header.evaluate(top) - grid.evaluate(top)) < 3)
     assert grid.locator("mark").count() > 10

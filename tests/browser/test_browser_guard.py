@@ -11,6 +11,7 @@ from network_watch import asked, strangers
 from playwright.sync_api import expect
 from pytest_httpserver import HTTPServer
 from serving import Served, free_port, serving
+from support import until
 
 
 @pytest.fixture(scope="module")
@@ -91,7 +92,7 @@ def test_a_page_of_another_server_can_neither_show_nor_ask_anything(
         content_type="text/html",
     )
     page.goto(httpserver.url_for("/"))
-    page.wait_for_function("window.heard.length == 3")
+    until(lambda: page.evaluate("window.heard.length") == 3)
     heard = page.evaluate("window.heard")
     assert sorted(heard) == ["not read", "not uploaded", "socket refused"]
     frame = page.frames[1]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import itertools
 import json
 import mmap
 import os
@@ -155,26 +156,30 @@ def test_a_file_that_grows_unannounced_is_waited_for(patient, root, tmp_path):
 def test_a_file_that_never_rests_is_told_now_and_then(root, monkeypatch):
     monkeypatch.setattr(pending, "LONGEST_FACTOR", 4)
     stop = threading.Event()
+    wrote: list[float] = []
 
     def keep_writing() -> None:
         with (root / "log.txt").open("w") as stream:
             while not stop.wait(0.01):
                 stream.write("x")
                 stream.flush()
+                wrote.append(time.monotonic())
 
     with FolderWatcher(0.2) as watcher:
         watcher.watch({1: root})
         thread = threading.Thread(target=keep_writing)
+        began = time.monotonic()  # a busy machine may write, and be heard, before start() returns
         thread.start()
         try:
-            began = time.monotonic()
             assert watcher.changes(4) == [Change(1, ("log.txt",))]
             first = time.monotonic() - began
             assert watcher.changes(4) == [Change(1, ("log.txt",))]
         finally:
             stop.set()
             thread.join()
-    assert first > 0.75
+    # A busy machine may rest between two writes.
+    rested = max(later - earlier for earlier, later in itertools.pairwise(wrote))
+    assert first >= 4 * 0.2 or rested > 0.15
 
 
 def test_an_atomic_save_counts_for_its_target(watcher, root):
