@@ -107,6 +107,7 @@ class OllamaStandIn:
         self._server: HTTPServer | None = None
         self._lock = threading.Lock()
         self._request = threading.local()
+        self._reset = threading.Event()
 
     def __enter__(self) -> OllamaStandIn:
         self.start()
@@ -117,6 +118,8 @@ class OllamaStandIn:
 
     def reset(self) -> None:
         """Forget all requests and work well again, as a new one does; starting takes longer."""
+        self._reset.set()
+        self._reset = threading.Event()
         if self._server is None:
             self.start()
         self.delay, self.failure, self.failures_left, self.reply = 0.0, "", None, None
@@ -166,8 +169,9 @@ class OllamaStandIn:
             asked = Asked(request.method, request.path, body, dict(request.headers))
             self.requests.append(asked)
             works = request.path in ("/api/chat", "/api/generate", "/api/embed")
-            if works and self.delay:
-                time.sleep(self.delay)
+            # What an earlier test no longer waits for must not reach the reply of this one.
+            if works and self.delay and self._reset.wait(self.delay):
+                return _json({"error": "the stand-in was reset"}, 503)
             failure = self._next_failure() if works or request.path == "/api/pull" else ""
             if self.failure in ("html", "not-an-object") and not works:
                 failure = self.failure

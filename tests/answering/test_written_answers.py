@@ -124,11 +124,11 @@ def test_cancelling_keeps_what_is_there(library, server):
 
 
 def test_cancelling_does_not_wait_for_the_first_word(library, server):
-    server.delay = 3
+    server.delay = 20
     answers = library.answers.write(QUESTION, find(library, QUESTION), cancelled=lambda: True)
     before = time.monotonic()
     assert states(list(answers)) == ["reading", "cancelled"]
-    assert time.monotonic() - before < 3
+    assert time.monotonic() - before < 15
 
 
 def test_a_stream_that_breaks_off_keeps_what_is_there(library, server):

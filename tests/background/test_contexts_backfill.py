@@ -255,7 +255,7 @@ def test_jobs_come_first(library):
 def test_a_rate_limit_spreads_the_calls(library):
     started = time.monotonic()
     backfill(library, Model(), throttle=Throttle(per_minute=600)).work()
-    assert 0.4 <= time.monotonic() - started < 5
+    assert 0.4 <= time.monotonic() - started < 30
 
 
 def test_an_idle_machine_is_waited_for(library, monkeypatch):

@@ -157,7 +157,7 @@ def test_twenty_thousand_names_are_searched_at_once():
     )
     assert len(list(names.matching(["re", "19999"]))) == 0
     assert [one.id for one in names.matching(["tra", "19999"])] == [19_999]
-    begun = time.perf_counter()
+    begun = time.process_time()
     for text in ("r", "re", "bud", "lake me"):
         list(names.matching(text.split()))
-    assert time.perf_counter() - begun < 1.0
+    assert time.process_time() - begun < 1.0

@@ -83,12 +83,12 @@ def test_a_model_that_goes_away_is_missing(ask, server):
 
 
 def test_a_slow_answer_is_given_up(ask, server):
-    server.delay = 3.0
+    server.delay = 20.0
     client = ask(chat_seconds=0.2)
     started = time.perf_counter()
     with pytest.raises(OllamaTimeoutError, match=WRITER) as caught:
         client.chat(HELLO, WRITER)
-    assert time.perf_counter() - started < 2.9
+    assert time.perf_counter() - started < 15
     assert "time limits" in caught.value.cure
     assert len(server.asked("/api/chat")) == 1
 

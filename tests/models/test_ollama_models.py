@@ -37,7 +37,7 @@ def test_health_without_a_server_is_a_sentence_and_comes_back(ask, server):
     server.stop()
     started = time.perf_counter()
     health = client.health()
-    assert time.perf_counter() - started < 2
+    assert time.perf_counter() - started < 10
     assert not health.reachable
     assert health.sentence == f"Ollama does not answer at {server.url}."
     assert "ollama serve" in health.cure

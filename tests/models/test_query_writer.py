@@ -91,11 +91,11 @@ def test_nothing_usable_is_a_failure_that_is_not_remembered(server):
 
 
 def test_a_slow_model_is_left_at_the_time_limit(server):
-    server.delay, server.reply = 3.0, saying("Return period")
+    server.delay, server.reply = 20.0, saying("Return period")
     started = time.monotonic()
     with pytest.raises(OllamaTimeoutError, match=r"did not answer within 0\.4 s") as late:
         writer(server, phrasing_seconds=0.4).write(QUESTION, Phrasings.HYDE)
-    assert time.monotonic() - started < 2.5
+    assert time.monotonic() - started < 15
     assert "models.phrasing_seconds" in late.value.cure
 
 

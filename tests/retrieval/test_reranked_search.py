@@ -189,10 +189,10 @@ def test_missing_grades_are_said(library, server):
 
 def test_time_that_runs_out_leaves_the_usual_order(library, server):
     usual = find(library, QUESTION)
-    server.reply, server.delay = grading(answers), 6
+    server.reply, server.delay = grading(answers), 30
     started = time.monotonic()
     found = reranked(library)
-    assert time.monotonic() - started < 5.9
+    assert time.monotonic() - started < 25
     assert paths(found) == paths(usual)
     assert "graded 0 of 7 passages within 5 s. Choose a smaller model" in found.notices[0]
     # A page that is drawn again does not wait again.

@@ -97,8 +97,8 @@ def test_files_made_changed_and_deleted_are_told_once_each(patient, root):
     write(root / "old.md", "longer text")
     (root / "gone.md").unlink()
     began = time.monotonic()
-    assert patient.changes(3) == [Change(1, ("gone.md", "new.md", "old.md"))]
-    assert time.monotonic() - began < 2.5
+    assert patient.changes(30) == [Change(1, ("gone.md", "new.md", "old.md"))]
+    assert time.monotonic() - began < 25
     assert rest(patient) == (set(), False)
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import time
+import threading
+from types import SimpleNamespace
 
 from support import until
 
@@ -11,17 +12,32 @@ from ragkit.surfaces.cli import console
 
 
 def test_a_stalling_model_is_said(monkeypatch):
-    said = []
+    said, looks, now = [], [], [0.0]
+
+    def monotonic() -> float:
+        looks.append(now[0])
+        return now[0]
+
+    def looked() -> bool:
+        """Let the thread that watches look once, and once more for a look that had begun."""
+        before = len(looks)
+        return until(lambda: len(looks) >= before + 2)
+
     monkeypatch.setattr(console, "say", said.append)
-    for name, seconds in (("_LOOK", 0.02), ("_SILENT", 0.3), ("_SILENT_AGAIN", 0.5)):
-        monkeypatch.setattr(console, f"{name}_SECONDS", seconds)
+    monkeypatch.setattr(console, "time", SimpleNamespace(monotonic=monotonic))
+    monkeypatch.setattr(console, "_LOOK_SECONDS", 0.005)
     with console.waiting("the model") as note:
-        for _ in range(20):
+        for _ in range(5):
             note(Progress("Writing contexts", 1, 2, "notes/a.md"))
-            time.sleep(0.02)
+            now[0] += 14
+            assert looked()
         assert said == []
-        until(lambda: len(said) == 2)
-    assert said[0].startswith("Waiting for the model for ")
-    assert ", at notes/a.md. Ctrl+C stops; finished work is kept." in said[0]
-    time.sleep(0.6)
-    assert len(said) == 2
+        for later, count in ((1, 1), (59, 1), (1, 2)):
+            now[0] += later
+            assert looked()
+            assert len(said) == count
+    stop = "Ctrl+C stops; finished work is kept."
+    assert said == [
+        f"Waiting for the model for {idle} s, at notes/a.md. {stop}" for idle in (15, 75)
+    ]
+    until(lambda: "ragkit-waiting" not in [thread.name for thread in threading.enumerate()])

