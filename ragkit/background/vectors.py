@@ -20,7 +20,7 @@ from ragkit.background.context_entries import context_texts
 from ragkit.background.loop import BackgroundLoop, Interrupted, Pace
 from ragkit.catalog import Catalog
 from ragkit.catalog.background_state import EMBEDDING_REPORT, BackgroundPhase
-from ragkit.catalog.vectors import EmbedderChoice
+from ragkit.catalog.vectors import EmbedderChoice, MissingVectors
 from ragkit.chunking.structural_context import text_hash
 from ragkit.errors import OllamaAnswerError, RagkitError
 from ragkit.health.consistency import stored_texts
@@ -52,7 +52,6 @@ class EmbedderMigration:
     watch: Callable[[Progress], None] | None = None
     _embedders: dict[str, Embedder] = field(default_factory=dict)
     _underivable: set[bytes] = field(default_factory=set)
-    _checked: tuple[int, int] = (0, 0)
 
     def __post_init__(self) -> None:
         """Build the loop that runs this task."""
@@ -131,7 +130,10 @@ class EmbedderMigration:
         catalog.embedders.set_target_id(choice.target, number)
         self._underivable.clear()
         while True:
-            self._embed_all(embedder, number, choice, renew=False)
+            # Every text counts here, whatever became of its vector since it was last seen.
+            catalog.vectors.recheck(number)
+            missing = catalog.vectors.missing(number)
+            self._embed_all(embedder, number, choice, missing, renew=False)
             self._loop.report(BackgroundPhase.WORKING, "Writing the new indexes.")
             indexes = open_backend(
                 catalog.entries, self.writer.paths, embedder, self.writer.settings.index
@@ -148,39 +150,37 @@ class EmbedderMigration:
         """Make the missing vectors of the active embedder."""
         catalog = self.writer.catalog
         self._underivable.clear()
-        # Only what has come since all was there needs a look: a look at everything takes long.
-        active, last = choice.active.id, catalog.entries.last_id()
-        after = self._checked[1] if self._checked[0] == active else 0
-        self._loop.update(waiting=catalog.vectors.missing(active, after).documents)
-        if not self._loop.status.waiting:
-            self._checked = (active, last)
+        active = choice.active
+        if catalog.vectors.is_complete(active.id):
+            self._loop.update(waiting=0)
             return
-        embedder = self._opened(choice.active.name)
-        check_unchanged(embedder, choice.active.name, choice.active.fingerprint)
-        self._embed_all(embedder, active, choice, renew=True, after=after)
+        missing = catalog.vectors.missing(active.id)
+        self._loop.update(waiting=missing.documents)
+        embedder = self._opened(active.name)
+        check_unchanged(embedder, active.name, active.fingerprint)
+        self._embed_all(embedder, active.id, choice, missing, renew=True)
         writer = self.writer.now()
         for collection in catalog.collections.all():
             writer.indexes.save(collection)
-        self._loop.update(waiting=catalog.vectors.missing(active, after).documents)
+        self._loop.update(waiting=catalog.vectors.missing(active.id).documents)
 
     def _embed_all(
         self,
         embedder: Embedder,
         number: int,
         choice: EmbedderChoice,
+        missing: MissingVectors,
         *,
         renew: bool,
-        after: int = 0,
     ) -> None:
         """Embed until no text lacks a vector; what arrives meanwhile is left to the next pass."""
         stored, loop = self.writer.catalog.vectors, self._loop
-        missing = stored.missing(number, after)
         done, total = missing.total - missing.texts, missing.total
         loop.update(model=embedder.name, done=done, total=total)
         loop.pace.clear()
         while True:
             before = done
-            texts = self._missing_texts(number, after)
+            texts = self._missing_texts(number)
             for batch in batches(texts, lambda named: len(named[1]), *self._most(embedder)):
                 self._await_turn(choice)
                 vectors = self._vectors(embedder, dict(batch))
@@ -200,11 +200,11 @@ class EmbedderMigration:
             return models.embed_characters, models.embed_texts
         return _LOCAL_CHARACTERS, _LOCAL_TEXTS
 
-    def _missing_texts(self, number: int, after: int) -> Iterator[tuple[bytes, str]]:
+    def _missing_texts(self, number: int) -> Iterator[tuple[bytes, str]]:
         """Yield texts without a vector and their hashes, those of the newest documents first."""
         catalog = self.writer.catalog
         taken: set[bytes] = set()
-        for document_id in catalog.vectors.documents_missing(number, after=after):
+        for document_id in catalog.vectors.documents_missing(number):
             missing = catalog.vectors.texts_missing(document_id, number)
             missing -= taken | self._underivable
             texts = missing_texts(catalog, document_id, missing) if missing else {}

@@ -127,11 +127,6 @@ class Entries:
         )
         return int(row[0])
 
-    def last_id(self) -> int:
-        """Return the highest id of an entry; those that come have higher ones."""
-        row = self._connections.row("SELECT coalesce(max(id), 0) FROM entries")
-        return int(row[0])
-
     def chunk_ids(self, collection_id: int) -> NDArray[np.int64]:
         """Return ids of the own entries of a collection's chunks, ascending."""
         return self._ids(

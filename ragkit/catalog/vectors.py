@@ -62,7 +62,7 @@ class Vectors:
 
     def __init__(self, connections: Connections) -> None:
         self._connections = connections
-        # Up to which entry all have a vector of an embedder, of one catalog.
+        # Up to which entry all have a vector, by catalog and embedder.
         self._complete: dict[tuple[object, int | None], int] = {}
 
     def existing(self, hashes: Iterable[bytes], embedder_id: int) -> set[bytes]:
@@ -98,52 +98,48 @@ class Vectors:
         )
         return bytes(row[0]) if row else None
 
-    def missing(self, embedder_id: int | None, after: int = 0) -> MissingVectors:
-        """Count texts and documents without a vector of the embedder.
-
-        Only entries with ids above ``after`` are considered.
-        """
-        texts = documents = 0
-        if not self.is_complete(embedder_id):
-            texts, documents = self._connections.row(
-                "SELECT COUNT(DISTINCT e.text_hash), COUNT(DISTINCT e.document_id) "
-                f"FROM entries e WHERE e.id > ? AND {_NO_VECTOR}",
-                (after, _number(embedder_id)),
-            )
-        # Without a condition, an index counts them in a sixth of the time.
-        where, values = ("WHERE id > ?", (after,)) if after else ("", ())
-        (total,) = self._connections.row(
-            f"SELECT COUNT(DISTINCT text_hash) FROM entries {where}", values
-        )
-        return MissingVectors(int(texts), int(documents), int(total))
-
     def is_complete(self, embedder_id: int | None) -> bool:
         """Return whether every text has a vector of the embedder.
 
-        Entries that had one are not looked at again: what an entry uses stays.
+        Entries that had one are not looked at again until ``recheck``: what an entry uses stays.
         """
-        of_embedder = self._connections.identity, embedder_id
         with self._connections.read() as connection:
             (last,) = connection.execute("SELECT coalesce(MAX(id), 0) FROM entries").fetchone()
             # The newest first: they are those that another embedder lacks.
             lacking = connection.execute(
                 f"SELECT e.id FROM entries e WHERE e.id > ? AND {_NO_VECTOR} "
                 "ORDER BY e.id DESC LIMIT 1",
-                (self._complete.get(of_embedder, 0), _number(embedder_id)),
+                (self._complete_to(embedder_id), _number(embedder_id)),
             ).fetchone()
         if lacking is None:
-            self._complete[of_embedder] = int(last)
+            self._complete[self._connections.identity, embedder_id] = int(last)
         return lacking is None
 
-    def documents_missing(self, embedder_id: int, limit: int = -1, after: int = 0) -> list[int]:
-        """Return documents with entries that have no vector of the embedder, newest first.
+    def recheck(self, embedder_id: int) -> None:
+        """Look at every entry again when next asked what has no vector of the embedder."""
+        self._complete.pop((self._connections.identity, embedder_id), None)
 
-        Only entries with ids above ``after`` are considered.
-        """
+    def _complete_to(self, embedder_id: int | None) -> int:
+        return self._complete.get((self._connections.identity, embedder_id), 0)
+
+    def missing(self, embedder_id: int | None) -> MissingVectors:
+        """Count texts and documents without a vector of the embedder."""
+        texts = documents = 0
+        if not self.is_complete(embedder_id):
+            texts, documents = self._connections.row(
+                "SELECT COUNT(DISTINCT e.text_hash), COUNT(DISTINCT e.document_id) "
+                f"FROM entries e WHERE e.id > ? AND {_NO_VECTOR}",
+                (self._complete_to(embedder_id), _number(embedder_id)),
+            )
+        (total,) = self._connections.row("SELECT COUNT(DISTINCT text_hash) FROM entries")
+        return MissingVectors(int(texts), int(documents), int(total))
+
+    def documents_missing(self, embedder_id: int, limit: int = -1) -> list[int]:
+        """Return documents with entries that have no vector of the embedder, newest first."""
         return self._connections.column(
             "SELECT d.id FROM documents d WHERE d.id IN (SELECT e.document_id FROM entries e "
             f"WHERE e.id > ? AND {_NO_VECTOR}) ORDER BY d.changed_at DESC, d.id DESC LIMIT ?",
-            (after, embedder_id, limit),
+            (self._complete_to(embedder_id), embedder_id, limit),
         )
 
     def texts_missing(self, document_id: int, embedder_id: int) -> set[bytes]:

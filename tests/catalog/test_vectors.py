@@ -79,8 +79,7 @@ def test_entries_that_get_a_vector_are_put_anew_in_their_order(shelf):
     )
     words = {field: column.flat.size for field, column in after.tokens.items()}
     assert words == {field: column.flat.size for field, column in before.tokens.items()}
-    assert vectors.missing(shelf.embedder_id, 0).documents == 0
-    assert shelf.catalog.entries.last_id() == after.entry_ids.max()
+    assert vectors.missing(shelf.embedder_id).documents == 0
 
 
 def test_entries_are_looked_at_again_only_where_one_lacked_its_vector(shelf):
@@ -98,3 +97,16 @@ def test_entries_are_looked_at_again_only_where_one_lacked_its_vector(shelf):
     names = vectors.texts_missing(document, embedder)
     vectors.put(embedder, dict.fromkeys(names, bytes(8)), renew=True)
     assert vectors.is_complete(embedder)
+
+
+def test_what_lost_its_vector_is_missing_once_every_entry_is_looked_at_again(shelf):
+    vectors, embedder = shelf.catalog.vectors, shelf.embedder_id
+    document = shelf.put("a.md", "first")
+    assert vectors.is_complete(embedder)
+    with shelf.catalog.connections.write() as connection:
+        connection.execute("DELETE FROM vectors")
+    assert vectors.documents_missing(embedder) == []
+    vectors.recheck(embedder)
+    assert not vectors.is_complete(embedder)
+    assert vectors.documents_missing(embedder) == [document]
+    assert vectors.missing(embedder) == MissingVectors(1, 1, 1)
