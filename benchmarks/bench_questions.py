@@ -1,10 +1,13 @@
 """What reading a question changes: one typo in each question, and what is read as filters.
 
-python benchmarks/bench_questions.py [--sets scifact mtrag_pool] [--limit 50] [--json]
+python benchmarks/bench_questions.py [--sets scifact mtrag_pool] [--limit 50] [--words] [--json]
 
 A typo is made by a seeded rule in a plain word of five letters or more: two letters swapped, one
 left out, doubled, or taken for a neighbour on the keyboard. For filters every document gets a
 made-up date of the years since 2000, so that any time in a question would leave some of them.
+``--words`` asks for single words of the sample library and of docs_tree instead: the typos of
+``typos.tsv``, written by hand; 400 words of each with a typo by the rule; and words that only the
+other one has, which should be left as they are.
 """
 
 from __future__ import annotations
@@ -12,19 +15,24 @@ from __future__ import annotations
 import random
 import re
 import tempfile
+from collections import Counter
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
 from bench_quality import SETS, SHOWN, SPANS
-from common import SHARED, arguments, report, sets_beside
+from common import SAMPLE, SHARED, arguments, report, sets_beside
 
 from ragkit.evaluation.corpus import Question, load_question_set
 from ragkit.evaluation.experiments import Experiment, ephemeral_experiment
 from ragkit.evaluation.measuring import measure
 from ragkit.evaluation.search_config import SearchConfig
+from ragkit.indexes.tokenizer import index_tokens
+from ragkit.library import Library
 from ragkit.options import SearchOptions
 from ragkit.settings import load_settings
 
+TYPOS = Path(__file__).with_name("typos.tsv")
 _ROWS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
 _WORD = re.compile(r"(?<![\w:/.@#$_'-])[a-z]{5,}(?![\w/@$_'-])")
 
@@ -95,11 +103,56 @@ def _readings(experiment: Experiment) -> dict[str, float]:
     return {"questions": len(answers), "restricted": restricted, "offered": offered}
 
 
+def word_figures() -> dict[str, int]:
+    """Count the single words that are read as what was meant, as another word, or left alone."""
+    figures: dict[str, int] = {}
+    rows = [line.split("\t") for line in TYPOS.read_text(encoding="utf-8").splitlines()]
+    with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
+        opened: dict[str, Library] = {}
+        words: dict[str, Counter[str]] = {}
+        for name, files in (("sample", SAMPLE), ("docs_tree", SHARED / "docs_tree")):
+            settings = load_settings(library=Path(folder, name))
+            library = stack.enter_context(Library.open(settings, create=True))
+            library.jobs.wait(library.sources.sync(library.sources.add_folder(files)))
+            texts = [library.documents.get(one.id).text for one in library.documents.list()]
+            words[name] = Counter(word for one in texts for word in _WORD.findall(one))
+            written = [(typo, meant) for set_name, typo, meant in rows if set_name == name]
+            rng = random.Random(11)
+            made = [(with_typo(one, 3), one) for one in rng.sample(sorted(words[name]), 400)]
+            figures |= _read_as(library, written, f"{name} by hand")
+            figures |= _read_as(library, made, f"{name} by rule")
+            opened[name] = library
+        for name, other in (("sample", "docs_tree"), ("docs_tree", "sample")):
+            stems = {token for word in words[name] for token in index_tokens(word)}
+            real = sorted(
+                word
+                for word, times in words[other].items()
+                if times > 1 and stems.isdisjoint(index_tokens(word))
+            )
+            some = random.Random(5).sample(real, min(600, len(real)))
+            figures |= _read_as(opened[name], [(one, one) for one in some], f"{name} real")
+    return figures
+
+
+def _read_as(library: Library, pairs: list[tuple[str, str]], said: str) -> dict[str, int]:
+    counts = Counter({f"{said} {how}": 0 for how in ("right", "alone", "wrong")})
+    for word, meant in pairs:
+        answer = library.search(word, limit=1)
+        read = answer.spelled[0].meant if answer.spelled else answer.corrected or word
+        right = index_tokens(read) == index_tokens(meant)
+        counts[f"{said} {'right' if right else 'alone' if read == word else 'wrong'}"] += 1
+    return dict(counts)
+
+
 def main() -> None:
     parser = arguments(__doc__ or "")
     parser.add_argument("--sets", nargs="+", default=SETS, metavar="NAME")
     parser.add_argument("--limit", type=int, help="only so many questions of each set")
+    parser.add_argument("--words", action="store_true", help="single words with typos instead")
     given = parser.parse_args()
+    if given.words:
+        report(word_figures(), given.json)
+        return
     figures: dict[str, float] = {}
     for name in sets_beside(given.sets):
         figures.update(figures_of(name, given.limit))

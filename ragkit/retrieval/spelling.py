@@ -1,17 +1,19 @@
 """Spelling: words that no document has, and the nearest words that documents have.
 
 Only plain words are looked at, in small letters or long names: never identifiers, numbers, words
-with capitals inside, or quoted ones, nor what the built-in embedder knows as a word of its own, or
-what is nearly a stop word. The nearest word is one letter away (added, left out, another, or
-two that changed places), two in a long word; among several, with the same first letter, then the
-one that stands in more chunks.
+with capitals inside, or quoted ones, nor what the built-in embedder knows as a word of its own or
+as a form of one, or what is nearly a stop word. The nearest word is one letter away (added, left
+out, another, or two that changed places), two in a long word; among several, the one with the same
+letters, in another order or doubled, then with the same first letter, then whose stem stands in
+more chunks.
 """
 
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
+from typing import NamedTuple
 
 import numpy as np
 
@@ -24,12 +26,36 @@ from ragkit.results import Spelling
 from ragkit.types import Field
 
 _SHORTEST, _SHORTEST_NAME, _LONG = 5, 7, 9
-_NEIGHBOURS, _TRIED, _CHUNKS_READ = 20, 3, 5
+_SHORTEST_STEM = 4
+_NEIGHBOURS, _TRIED = 20, 5
+_CHUNKS_READ, _AT_ONCE = 40, 10
 _MOST_WORDS, _LONGEST_TEXT = 4, 500
 # Nothing of an identifier, address, path or hyphenated word beside it.
 _WORD = re.compile(r"(?<![\w:/.@#$_'’-])[^\W\d_]+(?![\w/@$_'’-]|[.:]\w)")
 _STOPS = sorted(word for word in STOP_WORDS if len(word) > 3)
 _QUOTED = re.compile(r'"[^"]*"|“[^”]*”|„[^“”]*[“”]|«[^»]*»|「[^」]*」')
+
+Slip = tuple[int, bool, bool]
+"""Edits between two words; whether their letters differ, and whether the first ones do."""
+
+_FARTHEST: Slip = (99, True, True)
+_CLOSE: Slip = (1, False, True)
+
+
+class _Stem(NamedTuple):
+    """A token that may be meant; ``rarity`` is the negative number of chunks that have it."""
+
+    slip: Slip
+    rarity: int
+    token: str
+    id: int
+
+
+class _Near(NamedTuple):
+    """A word that may be meant."""
+
+    slip: Slip
+    word: str
 
 
 def misspelled(
@@ -83,49 +109,96 @@ def nearest_word(catalog: Catalog, indexes: Sequence[EntryIndex], word: str) -> 
     from rapidfuzz.distance import OSA
 
     tokens = index_tokens(word)
-    if len(tokens) != 1 or local_embedder().pieces(word) == 1:
+    if len(tokens) != 1 or _is_common(word):
         return ""
     if process.extractOne(word, _STOPS, scorer=OSA.distance, score_cutoff=1):
         return ""
     most = 1 if len(word) < _LONG else 2
     # A slip near the end of a word leaves another stem.
     forms = dict.fromkeys((tokens[0], word, f"{word[:-1]}i" if word.endswith("y") else word))
-    nearest: dict[str, int] = {}
-    for form in forms:
-        for token, distance in catalog.entries.words_near(form, most):
-            nearest[token] = min(distance, nearest.get(token, distance))
-    close = sorted(nearest.items(), key=lambda each: each[1])[:_NEIGHBOURS]
-    ids = catalog.entries.token_ids([token for token, _ in close])
+    whole = [(form, most) for form in forms]
+    # One within its ending hides the stem, which is then like the beginning of the word.
+    begins = [(word[:end], 1) for end in range(len(word) - 1, _SHORTEST_STEM - 1, -1)]
+    best = _Near(_FARTHEST, "")
+    for looked_for in (whole, begins):
+        for stem in _stems_near(catalog, indexes, looked_for):
+            if stem.slip < best.slip:
+                best = min(best, _written(catalog, indexes, stem, word, most))
+        if best.slip <= _CLOSE:
+            break
+    return best.word
+
+
+def _is_common(word: str) -> bool:
+    """Return whether a word is one that the embedder knows, or an inflection of such a word."""
+    pieces = local_embedder().pieces
+    without_ending = (word[:end] for end in range(len(word) - 1, len(word) - 4, -1))
+    return pieces(word) == 1 or any(
+        index_tokens(one) == index_tokens(word) and pieces(one) == 1 for one in without_ending
+    )
+
+
+def _stems_near(
+    catalog: Catalog, indexes: Sequence[EntryIndex], looked_for: Sequence[tuple[str, int]]
+) -> list[_Stem]:
+    """Return the likeliest tokens with up to so many edits of one of the forms, best first."""
+    slips: dict[str, Slip] = {}
+    for form, most in looked_for:
+        for token, _ in catalog.entries.words_near(form, most):
+            slips[token] = min(_slip(form, token), slips.get(token, _FARTHEST))
+    close = sorted(slips, key=lambda token: (slips[token], -len(token)))[:_NEIGHBOURS]
+    ids = catalog.entries.token_ids(close)
     counts = sum(
         (index.document_frequencies(list(ids.values()), Field.TEXT) for index in indexes),
         np.zeros(len(ids), np.int64),
     )
-    count_of = dict(zip(ids, counts.tolist(), strict=True))
-    ranked = sorted(
-        (distance, token[:1] != word[:1], -count_of[token], token)
-        for token, distance in close
-        if count_of.get(token, 0)
+    stems = zip(ids.items(), counts.tolist(), strict=True)
+    there = (_Stem(slips[stem[0]], -count, *stem) for stem, count in stems if count)
+    return sorted(there)[:_TRIED]
+
+
+def _slip(word: str, meant: str) -> Slip:
+    """Return how far a word is from another; the same letters are in another order or doubled."""
+    from rapidfuzz.distance import OSA
+
+    same = sorted(word) == sorted(meant) or _undoubled(word) == _undoubled(meant)
+    return OSA.distance(word, meant), not same, word[:1] != meant[:1]
+
+
+def _undoubled(word: str) -> str:
+    return "".join(letter for letter, _ in groupby(word))
+
+
+def _written(
+    catalog: Catalog, indexes: Sequence[EntryIndex], stem: _Stem, word: str, most: int
+) -> _Near:
+    """Return the form of a stem, as some chunks write it, that is nearest to a word."""
+    from rapidfuzz.distance import OSA
+
+    # Most words of a text are dismissed by their first letter and length.
+    shortest, longest = len(word) - most - 1, len(word) + most - 1
+    begins = re.compile(
+        rf"(?<![^\W\d_]){re.escape(stem.token[0])}[^\W\d_]{{{shortest},{longest}}}(?![^\W\d_])"
     )
-    for _, _, _, token in ranked[:_TRIED]:
-        texts = _texts_with(catalog, indexes, ids[token])
-        # Most words of a text are dismissed by their first letter.
-        begins = re.compile(rf"(?<![^\W\d_]){re.escape(token[0])}[^\W\d_]+")
-        words = Counter(one for text in texts for one in begins.findall(text))
-        written: list[tuple[int, str]] = [
-            (-times, one)
-            for one, times in words.items()
-            if OSA.distance(one, word, score_cutoff=most) <= most and index_tokens(one) == [token]
-        ]
-        if written:
-            return min(written)[1]
-    return ""
-
-
-def _texts_with(catalog: Catalog, indexes: Sequence[EntryIndex], token_id: int) -> Iterator[str]:
-    """Yield some chunks that hold a token, with their headings, without capitals."""
     for index in indexes:
-        entries = index.holding([token_id])[:_CHUNKS_READ]
-        rows = catalog.entries.chunk_spans(entries.tolist())
-        texts = catalog.documents.slices([row[1:4] for row in rows])
-        for (*_, context), text in zip(rows, texts, strict=True):
-            yield f"{context}\n{text}".lower()
+        entries = index.holding([stem.id])[:_CHUNKS_READ].tolist()
+        for at in range(0, len(entries), _AT_ONCE):
+            texts = _texts(catalog, entries[at : at + _AT_ONCE])
+            words = {one for text in texts for one in begins.findall(text)}
+            near = [
+                _Near(_slip(word, one), one)
+                for one in words
+                if OSA.distance(one, word, score_cutoff=most) <= most
+                and index_tokens(one) == [stem.token]
+            ]
+            if near:
+                return min(near)
+    return _Near(_FARTHEST, "")
+
+
+def _texts(catalog: Catalog, entries: Sequence[int]) -> Iterator[str]:
+    """Yield chunks with their headings, without capitals."""
+    rows = catalog.entries.chunk_spans(entries)
+    texts = catalog.documents.slices([row[1:4] for row in rows])
+    for (*_, context), text in zip(rows, texts, strict=True):
+        yield f"{context}\n{text}".lower()

@@ -131,10 +131,10 @@ def test_the_plan_is_arithmetic_of_what_was_measured(study):
     assert bench.search_ms(55_000) == pytest.approx(4.3)
     assert bench.search_ms(2_000_000) == pytest.approx(23.9 + 13.7 / 0.7)
     found = bench.plan(100_000_000, bench.Machine(memory_gb=64, usable=0.7), bench.Load())
-    # 174.5 GB, twice, in 44.8 GB each; 5,564 bytes of disk a chunk, twice.
+    # 174.5 GB, twice, in 44.8 GB each; 8,469 bytes of disk a chunk, twice.
     assert found["memory_gb"] == pytest.approx(349.0)
     assert found["machines"] == 8
-    assert found["disk_gb"] == pytest.approx(1112.8)
+    assert found["disk_gb"] == pytest.approx(1693.8)
     assert found["euros_a_month"] == 480
     assert bench.plan(1_000, bench.Machine(), bench.Load(replicas=2))["machines"] == 3
 

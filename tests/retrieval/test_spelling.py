@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from small_library import paths
+from small_library import add, open_library, paths, write_files
 
 from pages.parts.search import summary
 from ragkit.catalog import Catalog
@@ -48,6 +48,25 @@ def test_names_identifiers_and_words_of_a_language_are_left_alone(sample, questi
     assert sample.search(question).spelled == ()
 
 
+@pytest.mark.parametrize(
+    ("typo", "meant"),
+    [
+        ("plumm", "plum"), ("bruod", "brood"), ("hosues", "houses"), ("housng", "housing"),
+        ("compensaton", "compensation"), ("planing", ""), ("plumbers", ""),
+    ],
+)  # fmt: skip
+def test_the_same_letters_are_nearer_and_a_slip_may_lie_in_an_ending(tmp_path, typo, meant):
+    texts = [
+        "A plum tart.", "A plumb line.", "The plumb line again.", "Broad beans.", "Beans: broad.",
+        "A brood of ducks.", "Housing for all.", "The houses.", "Compensation is paid.", "A plane.",
+    ]  # fmt: skip
+    files = {f"{number}.txt": f"{one}\n" for number, one in enumerate(texts)}
+    with open_library(tmp_path / "library") as library:
+        add(library, write_files(tmp_path / "files", files))
+        found = library.search(f"{typo} for sale").spelled
+    assert found == ((Spelling(typo, meant),) if meant else ())
+
+
 def test_it_is_said_and_can_be_switched_off(sample):
     answer = sample.search("reciept for travel costs")
     assert answer.spelled == (Spelling("reciept", "receipt"),)
@@ -76,7 +95,8 @@ def test_forms_of_a_word_are_looked_up_in_one_order():
         words_near=lambda form, most: asked.append((form, most)) or [], token_ids=lambda _tokens: {}
     )
     assert nearest_word(SimpleNamespace(entries=entries), [], "buzzdily") == ""
-    assert asked == [("buzzdili", 1), ("buzzdily", 1)]
+    assert asked[:2] == [("buzzdili", 1), ("buzzdily", 1)]
+    assert asked[2:] == [(begin, 1) for begin in ("buzzdil", "buzzdi", "buzzd", "buzz")]
 
 
 def test_near_words_are_those_with_so_few_edits(tmp_path):
