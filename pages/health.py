@@ -29,11 +29,11 @@ def draw() -> None:
         live(library)
         left, right = st.columns([6, 5], gap="large")
         with left, st.container(key="findings"):
-            glance(library)
+            offered = glance(library)
             closer(library)
             searches(library)
         with right:
-            context_panel.draw(library)
+            context_panel.draw(library, retry="retry_contexts" not in offered)
             with st.container(key="jobs"):
                 jobs(library)
 
@@ -59,13 +59,14 @@ def live(library: Library) -> None:
         st.rerun(scope="app")
 
 
-def glance(library: Library) -> None:
-    """Draw the quick checks."""
+def glance(library: Library) -> set[str]:
+    """Draw the quick checks; return the fixes that are offered."""
     findings = library.health.check(Depth.GLANCE)
-    show(library, findings, "now")
+    offered = show(library, findings, "now")
     if not library.sources.any():
         st.html(markup.state("The library is empty", "Add a folder on the Library page."))
     st.html(health_view.readers(library.settings.server))
+    return offered
 
 
 def closer(library: Library) -> None:
@@ -106,8 +107,11 @@ def searches(library: Library) -> None:
     st.html(search_lists.on_health(found, kept=history.kept, allowed=history.allowed))
 
 
-def show(library: Library, findings: Sequence[Finding], key: str) -> None:
-    """Draw all in one line, then what needs attention with its fix; the rest is folded."""
+def show(library: Library, findings: Sequence[Finding], key: str) -> set[str]:
+    """Draw all in one line, then what needs attention with its fix, which are returned.
+
+    The rest is folded.
+    """
     rest = [finding for finding in findings if finding.severity is Severity.OK]
     concerns = health_view.concerns(findings)
     offered: set[str] = set()
@@ -124,6 +128,7 @@ def show(library: Library, findings: Sequence[Finding], key: str) -> None:
     if more > 0:
         st.html(f'<p class="rk-soft">and {markup.plural(more, "other")}</p>')
     st.html(health_view.folded(rest))
+    return offered
 
 
 def _fix(library: Library, finding: Finding, key: str, offered: set[str]) -> None:

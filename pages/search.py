@@ -25,6 +25,7 @@ from pages.parts.search import (
     cards,
     controls,
     follow_ups,
+    gone,
     home,
     summary,
     thread_list,
@@ -173,6 +174,8 @@ def result_list(library: Library, answer: Answer, options: SearchOptions) -> str
         parts.append(judging.counted(library, names[0], grades[names[0]]))
     contexts = best_contexts(library, answer, options)
     excerpts = library.answers.excerpts(question, answer.results)
+    folders = gone.gone_folders(answer.results)
+    parts.append(gone.notice(folders))
     for place, result in enumerate(answer.results):
         span = result.best_span
         grade = grades[result.document.collection].of(result.document.id, span)
@@ -182,6 +185,7 @@ def result_list(library: Library, answer: Answer, options: SearchOptions) -> str
             context=contexts.get((result.document.id, result.best_index)),
             excerpt=excerpts[place],
             known_missing=answer.missing_terms,
+            folder_gone=result.document.id in folders,
         )
         parts.append(cards.card(result, place, question, expanded))
     return "".join(parts)

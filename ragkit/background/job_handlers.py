@@ -172,7 +172,7 @@ def _sync_all(
     _save_indexes(writer, sources, reporter)
     left = len(sources) - len(reports)
     note = f" {plural(left, 'folder')} left to other machines." if left else ""
-    return f"{summary(reports)}{note}" if reports or not left else note.strip()
+    return f"{summary(reports, whole=paths is None)}{note}" if reports or not left else note.strip()
 
 
 def _leave(
@@ -327,8 +327,8 @@ def _restore_contexts(writer: Writer, since: float) -> None:
         restore_contexts(writer, since)
 
 
-def summary(reports: list[SyncReport]) -> str:
-    """Summarise what several syncs did, in a sentence."""
+def summary(reports: list[SyncReport], *, whole: bool = True) -> str:
+    """Summarise what several syncs did, in a sentence; ``whole``, if they looked everywhere."""
     counts = [
         (sum(report.indexed for report in reports), "indexed"),
         (sum(len(report.removed) for report in reports), "removed"),
@@ -339,6 +339,8 @@ def summary(reports: list[SyncReport]) -> str:
     ]
     done = ", ".join(f"{count} {word}" for count, word in counts if count)
     unchanged = sum(report.unchanged + report.touched for report in reports)
+    notes = [note for report in reports if (note := report.offline or report.held)]
     text = f"{done or NOTHING_NEW}, {unchanged} unchanged."
-    notes = [report.offline or report.held for report in reports]
-    return " ".join([text, *filter(None, notes)])
+    if not done and not unchanged:
+        text = f"{NOTHING_NEW}." if notes or not whole else f"{NOTHING_NEW}: no files found."
+    return " ".join([text, *notes])

@@ -44,6 +44,11 @@ _MOST_NAMED, _LONGEST_NAMED = 12, 40
 _MEASURES = frozenset(("long", "often", "far", "old", "big", "large", "high", "late", "soon"))
 """After "how" they ask for a figure, and need not be in what answers."""
 
+_MODALS = frozenset(("may", "might", "must", "shall"))
+_BEFORE_MONTH = frozenset(
+    ("in", "of", "on", "since", "until", "till", "before", "after", "by", "last", "next")
+)
+
 _NUMBER_COUNTS = 2.0
 _UNKNOWN = 0
 
@@ -59,14 +64,13 @@ class Words:
         """Find the words of a text of which a token was asked for; stop words are none."""
         text = text[:_LONGEST_JUDGED]
         folded, starts, ends = fold_with_offsets(text)
-        words, before = {}, ""
-        for match in word_pattern(ascii_only=folded.isascii()).finditer(folded):
-            word = match.group().casefold()
+        matches = list(word_pattern(ascii_only=folded.isascii()).finditer(folded))
+        written = [text[starts[one.start()] : ends[one.end() - 1]] for one in matches]
+        words = {}
+        for place, match in enumerate(matches):
             tokens = frozenset(index_tokens(match.group()))
-            measures = before == "how" and word in _MEASURES
-            before = word
-            if not measures and not tokens.isdisjoint(asked):
-                words[text[starts[match.start()] : ends[match.end() - 1]]] = tokens
+            if not tokens.isdisjoint(asked) and not _only_asks(written, place):
+                words[written[place]] = tokens
         return cls(words)
 
     def without(self, held: Collection[str]) -> tuple[str, ...]:
@@ -76,6 +80,25 @@ class Words:
             word if len(word) <= _LONGEST_NAMED else f"{word[:_LONGEST_NAMED]}…"
             for word in missing[:_MOST_NAMED]
         )
+
+
+def _only_asks(words: Sequence[str], place: int) -> bool:
+    """Return whether a word belongs to how a text asks, and need not be in what answers.
+
+    "How long", "who may"; not "in May", "May 2024".
+    """
+    word = words[place].casefold()
+    before = words[place - 1].casefold() if place else ""
+    after = words[place + 1] if place + 1 < len(words) else ""
+    if word in _MEASURES:
+        return before == "how"
+    is_month = word == "may" and (
+        before in _BEFORE_MONTH
+        or before[:1].isdigit()
+        or after[:1].isdigit()
+        or (bool(before) and words[place] == "May")
+    )
+    return word in _MODALS and not is_month
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,10 +53,14 @@ def scan_folder(root: Path, *, gitignore: bool = True, step: Step = lambda: None
     try:
         with os.scandir(root):
             pass
+    except FileNotFoundError as error:
+        raise SourceError(
+            f"The folder {root} is not there.", "Connect its drive, or put it back."
+        ) from error
     except OSError as error:
         raise SourceError(
             f"The folder {root} cannot be read: {error.strerror or error}.",
-            "Check that it exists and that you may open it.",
+            "Check that you may open it.",
         ) from error
     walk = _Walk(step)
     files = {file.path: file for file in walk.below(root, Ignores(gitignore))}

@@ -204,11 +204,12 @@ def answer_as_text(
         pages = (passage.page for passage in result.passages if passage.page is not None)
         page = next((f" · p. {page}" for page in pages), "")
         missing = f" · missing: {plain(', '.join(result.missing_terms))}"
+        gone = " · its file is gone" if result.missing else ""
         score = "" if answer.listed else f"  {result.score:.2f}{' (weak)' if result.weak else ''}"
         yield f"{number}. {plain(document.title)}{score}"
         yield (
             f"   {plain(document.path)}{page} · {result.chunk_coverage}"
-            f"{missing if result.missing_terms else ''}"
+            f"{missing if result.missing_terms else ''}{gone}"
         )
         for passage in result.passages:
             if passage.heading_path:

@@ -46,8 +46,9 @@ def test_a_folder_that_vanished_still_shows_its_text(open_page, served):
     try:
         page = open_page("?q=harbour+office+keys")
         card = page.locator('.rk-card[data-path="notes/harbour.txt"]')
-        expect(card).to_contain_text("no longer where it was")
+        expect(page.locator(".rk-notice", has_text=str(served.folder))).to_have_count(1)
         expect(card).to_contain_text("opens at nine")
+        expect(card).not_to_contain_text("no longer where it was")
         card.locator(".rk-link").click()
         expect(page.locator(".rk-doc-head")).to_contain_text("no longer where it was")
         expect(page.locator(".rk-text")).to_contain_text("opens at nine")

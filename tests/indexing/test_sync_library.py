@@ -198,10 +198,17 @@ def test_a_dry_run_names_the_changes_and_makes_none(filled, folder):
     assert filled.embedder.passages == []
 
 
+def test_an_empty_folder_is_said_to_be_empty(library, tmp_path):
+    assert add(library, write_files(tmp_path / "nothing", {})).message == (
+        "Nothing new: no files found."
+    )
+
+
 def test_a_folder_that_is_gone_deletes_nothing(filled, folder):
     folder.rename(folder.with_name("elsewhere"))
-    job = sync(filled)
-    assert "files" in job.message
+    assert sync(filled).message == (
+        f"Nothing new. The folder {folder} is not there. Connect its drive, or put it back."
+    )
     [source] = filled.sources.list()
     assert source.state == "offline"
     assert source.reason

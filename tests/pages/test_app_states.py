@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -90,6 +92,19 @@ def test_the_health_page_says_how_contexts_stand(library, tmp_path):
         assert "<b>Paused</b> · 0 of 2 chunks" in html(app)
         app.button(key="contexts-resume").click().run()
         assert not library.contexts.status().paused
+
+
+def test_what_failed_is_retried_by_one_button(library, tmp_path):
+    fill(library, tmp_path / "papers")
+    with closing(sqlite3.connect(library.paths.catalog)) as connection, connection:
+        connection.execute(
+            "INSERT INTO contexts (document_id, chunk_idx, status, changed_at) "
+            "SELECT document_id, idx, 'failed', 1.0 FROM chunks"
+        )
+    app = run(library, "health")
+    assert "2 contexts failed" in html(app)
+    retries = [button.label for button in app.button if button.label.startswith("Retry")]
+    assert retries == ["Retry failed contexts"]
 
 
 def test_the_health_page_says_who_can_read(library, monkeypatch):

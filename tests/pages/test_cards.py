@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from pages.parts.search import cards, details, passages
+from pages.parts.search import cards, details, gone, passages
 from pages.parts.search.passages import ExpandedContent
 from ragkit.catalog.records import DocumentRecord
 from ragkit.results import Contribution, DocumentRef, MatchedChunk, Passage, Result
@@ -321,6 +321,27 @@ def test_a_vanished_file_is_said_and_not_opened():
     html = cards.card(result(missing=True), 0, "", ExpandedContent(opens="Open in its program"))
     assert "The file is no longer where it was." in html
     assert "Open in its program" not in html
+
+
+def test_a_folder_that_is_gone_is_said_once(tmp_path):
+    def at(number: int, path: str) -> Result:
+        file = str(tmp_path.joinpath(*path.split("/")))
+        document = replace(result().document, id=number, path=path, file=file)
+        return replace(result(missing=True), document=document)
+
+    (tmp_path / "there").mkdir()
+    found = [at(1, "away/deep/a.md"), at(2, "away/b.md"), at(3, "there/c.md"), at(4, "d.md")]
+    folders = gone.gone_folders(found)
+    assert folders == dict.fromkeys((1, 2), str(tmp_path / "away"))
+    said = read(gone.notice(folders)).text
+    assert said.count("is not there") == 1
+    assert str(tmp_path / "away") in said
+    quiet = cards.card(found[0], 0, "", ExpandedContent(folder_gone=True))
+    assert "no longer where it was" not in quiet
+    assert gone.notice(gone.gone_folders(found[2:])) == ""
+    away = [replace(one, document=replace(one.document, file="/no/such/" + one.document.path))
+            for one in found]  # fmt: skip
+    assert gone.gone_folders(away) == dict.fromkeys((1, 2, 3, 4), "/no/such")
 
 
 def test_further_matches_are_offered_and_shown():

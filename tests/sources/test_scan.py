@@ -56,12 +56,14 @@ def test_an_empty_folder_has_no_files(tmp_path):
     assert scan_folder(tmp_path).files == {}
 
 
-@pytest.mark.parametrize("kind", ["missing", "file"])
-def test_a_root_that_is_no_folder_is_an_error_with_a_cure(tmp_path, kind):
+@pytest.mark.parametrize(
+    ("kind", "said"), [("missing", "is not there"), ("file", "cannot be read")]
+)
+def test_a_root_that_is_no_folder_is_an_error_with_a_cure(tmp_path, kind, said):
     root = tmp_path / "root"
     if kind == "file":
         root.write_text("x")
-    with pytest.raises(SourceError, match="cannot be read") as caught:
+    with pytest.raises(SourceError, match=said) as caught:
         scan_folder(root)
     assert str(root) in caught.value.message
     assert caught.value.cure

@@ -17,26 +17,26 @@ _BEST = "Let ragkit choose"
 _WORKING_SECONDS, _IDLE_SECONDS = 1, 4
 
 
-def draw(library: Library) -> None:
-    """Draw the whole part."""
+def draw(library: Library, *, retry: bool) -> None:
+    """Draw the whole part; ``retry``, if retrying all that failed is not offered elsewhere."""
     st.html(
         '<h2>Contexts</h2><p class="rk-soft">A model on this machine describes in a sentence or '
         "two where each chunk comes from, so searches find more.</p>"
     )
     with st.container(key="contexts"):
-        live(library)
+        live(library, retry)
 
 
 @st.fragment
-def live(library: Library) -> None:
+def live(library: Library, retry: bool) -> None:
     """Draw the writing and the model that writes: one moment's truth, updated while visible."""
     look, download = library.ollama.look(), library.ollama.download
-    busy = _writing(library, look)
+    busy = _writing(library, look, retry)
     busy |= _model(library, look, download)
     browser.pulse("contexts-pulse", _WORKING_SECONDS if busy else _IDLE_SECONDS)
 
 
-def _writing(library: Library, look: OllamaLook | None) -> bool:
+def _writing(library: Library, look: OllamaLook | None, retry: bool) -> bool:
     """Draw the status of writing; return whether it goes on."""
     scope = _scope(library)
     try:
@@ -56,11 +56,12 @@ def _writing(library: Library, look: OllamaLook | None) -> bool:
                 "Pause", key="contexts-pause", on_click=library.contexts.pause,
                 disabled=not counts.pending or not switched_on,
             )  # fmt: skip
-        st.button(
-            "Retry failed", key="contexts-retry", type="tertiary",
-            disabled=not (counts.failed or now.cost.summaries_failed),
-            on_click=_retry, args=(library, scope),
-        )  # fmt: skip
+        if retry or scope is not None or now.cost.summaries_failed:
+            st.button(
+                "Retry failed", key="contexts-retry", type="tertiary",
+                disabled=not (counts.failed or now.cost.summaries_failed),
+                on_click=_retry, args=(library, scope),
+            )  # fmt: skip
         if scope is not None:
             st.button(
                 "Write these first", key="contexts-first", type="tertiary",

@@ -56,7 +56,7 @@ def card(
         _score(result),
         "</header>",
         _where(result, expanded),
-        _missing(result),
+        _missing(result, expanded),
         excerpt_html(result, question, expanded.excerpt),
         _more(result, number_, expanded),
         _similar(expanded),
@@ -186,8 +186,8 @@ def coverage_bar(result: Result) -> str:
     )
 
 
-def _missing(result: Result) -> str:
-    if not result.missing:
+def _missing(result: Result, expanded: ExpandedContent) -> str:
+    if not result.missing or expanded.folder_gone:
         return ""
     return (
         '<p class="rk-notice rk-warn">The file is no longer where it was. '

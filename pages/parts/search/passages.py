@@ -29,7 +29,8 @@ class ExpandedContent:
     or empty. ``judge`` is the HTML of the buttons that judge the result. ``context`` is the
     written context of the best chunk. ``excerpt`` is what the card shows at once. ``similar`` are
     the documents most like it, ``None`` while they are not asked for; ``passages`` says whether
-    the whole passages are. ``known_missing`` are words that are said to be missing elsewhere.
+    the whole passages are. ``known_missing`` are words that are said to be missing elsewhere,
+    and ``folder_gone`` says that it is said elsewhere that the file is not there.
     """
 
     gaps: Mapping[tuple[int, int], str] = field(default_factory=dict)
@@ -41,6 +42,7 @@ class ExpandedContent:
     similar: SimilarDocuments | None = None
     passages: bool = False
     known_missing: Sequence[str] = ()
+    folder_gone: bool = False
 
 
 COLLAPSED = ExpandedContent()
