@@ -128,7 +128,7 @@ def _speakers(connection: Transaction, place: tuple[int, int], names: Sequence[s
 
 def of_collection(column: str, collection_id: int | None) -> tuple[str, list[Any]]:
     """Return the condition that something is of a collection, or of any, and its parameters."""
-    return ("1 = 1", []) if collection_id is None else (f"{column} = ?", [collection_id])
+    return (f"{column} = ?", [collection_id]) if collection_id else ("1 = 1", [])
 
 
 class NoteQueries:
@@ -139,7 +139,7 @@ class NoteQueries:
 
     def has_few_topics(self, collection_id: int | None) -> bool:
         """Return whether contexts name so few topics that one can choose; never those of all."""
-        if collection_id is None:
+        if not collection_id:
             return False
         return len(self.topics(collection_id, _MOST_CHOICES + 1)) <= _MOST_CHOICES
 
@@ -186,8 +186,9 @@ class NoteQueries:
 
     def contexts(self, collection_id: int) -> bool:
         """Return whether the collection has any context that was written."""
+        where, values = of_collection("d.collection_id", collection_id)
         query = (
             "SELECT 1 FROM contexts c JOIN documents d ON d.id = c.document_id "
-            "WHERE d.collection_id = ? AND c.context <> '' LIMIT 1"
+            f"WHERE {where} AND c.context <> '' LIMIT 1"
         )
-        return self._connections.row(query, (collection_id,)) is not None
+        return self._connections.row(query, values) is not None

@@ -133,6 +133,11 @@ class Collections:
         within = "WHERE c.name IN (SELECT value FROM json_each(?)) ORDER BY c.name"
         return self._records(within, json.dumps(list(names)))
 
+    def of_ids(self, ids: Iterable[int]) -> list[CollectionRecord]:
+        """Return those of these numbers that there are, ordered by name."""
+        within = "WHERE c.id IN (SELECT value FROM json_each(?)) ORDER BY c.name"
+        return self._records(within, id_list(ids))
+
     def _some(self) -> str:
         """Name the first collections, and count the others."""
         rows = self._connections.rows(

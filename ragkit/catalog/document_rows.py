@@ -184,6 +184,7 @@ class KeptRows:
     @contextmanager
     def at_present(self, collection_id: int | None) -> Iterator[tuple[DocumentRows, Transaction]]:
         """Lend the rows of a collection, or of all, as they stand now, and their snapshot."""
+        collection_id = collection_id or None
         with self._guard:
             rows = self._kept.pop(collection_id, None) or DocumentRows(collection_id)
             self._kept[collection_id] = rows

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ragkit.catalog.chunk_notes import of_collection
 from ragkit.catalog.connection import Connections, folded
 from ragkit.catalog.document_writing import speaker_key
 from ragkit.catalog.filter_conditions import FIRST_DATE, LAST_DATE, with_families
@@ -80,16 +81,17 @@ class DocumentValuesCache:
     def _read(self, collection_id: int) -> DocumentValues:
         import numpy as np
 
+        where, values = of_collection("d.collection_id", collection_id)
         rows = self._connections.rows(
             "SELECT d.format, d.path, d.title, "
             f"coalesce(json_extract(d.metadata, '$.author'), ''), {FIRST_DATE}, {LAST_DATE} "
-            "FROM documents d WHERE d.collection_id = ? AND d.status = 'indexed'",
-            (collection_id,),
+            f"FROM documents d WHERE {where} AND d.status = 'indexed'",
+            values,
         )
         speakers = self._connections.column(
             "SELECT DISTINCT v.speaker FROM speakers v JOIN documents d ON d.id = v.document_id "
-            "WHERE d.collection_id = ?",
-            (collection_id,),
+            f"WHERE {where}",
+            values,
         )
         paths = [folded(row[1]) for row in rows]
         names = [path.rpartition("/")[2] for path in paths]

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from ragkit.catalog.chunk_notes import of_collection
 from ragkit.catalog.collections import Collections
 from ragkit.catalog.connection import Connections, id_list
 from ragkit.catalog.entry_rows import AT_LEVELS, rows_in_slices
@@ -32,7 +33,10 @@ _CHUNK = LEVEL_CODES[Level.CHUNK]
 
 
 class Entries:
-    """Queries about entries, from which indexes are built."""
+    """Queries about entries, from which indexes are built.
+
+    What takes a collection's id takes 0 for all of the library, as if they were of one.
+    """
 
     def __init__(self, connections: Connections) -> None:
         self._connections = connections
@@ -104,7 +108,8 @@ class Entries:
 
     def version(self, collection_id: int) -> Version:
         """Return the version of a collection; cheap enough for every search."""
-        return self._collections.version(collection_id)
+        collections = self._collections
+        return collections.version(collection_id) if collection_id else collections.newest()
 
     def holds(self, version: Version) -> bool:
         """Return whether a version is of this catalog's history."""
@@ -113,11 +118,12 @@ class Entries:
 
     def count(self, collection_id: int, levels: Sequence[Level] = tuple(Level)) -> int:
         """Return how many live entries of those levels a collection has."""
-        counted = self._connections.column(
-            f"SELECT entries FROM entry_counts WHERE collection_id = ? AND {AT_LEVELS}",
-            (collection_id, _level_list(levels)),
+        where, own = of_collection("collection_id", collection_id)
+        row = self._connections.row(
+            f"SELECT TOTAL(entries) FROM entry_counts WHERE {where} AND {AT_LEVELS}",
+            (*own, _level_list(levels)),
         )
-        return sum(counted)
+        return int(row[0])
 
     def count_after(self, collection_id: int, levels: Sequence[Level], after: int) -> int:
         """Return how many of them have ids above ``after``."""
@@ -129,10 +135,20 @@ class Entries:
 
     def chunk_ids(self, collection_id: int) -> NDArray[np.int64]:
         """Return ids of the own entries of a collection's chunks, ascending."""
+        where, own = of_collection("collection_id", collection_id)
         return self._ids(
-            "SELECT id FROM entries WHERE collection_id = ? AND level = ? ORDER BY id",
-            (collection_id, _CHUNK),
+            f"SELECT id FROM entries WHERE {where} AND level = ? ORDER BY id", (*own, _CHUNK)
         )
+
+    def homes(self, after: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the ids of all entries above one, ascending, and the collection of each."""
+        import numpy as np
+
+        rows = self._connections.rows(
+            "SELECT id, collection_id FROM entries WHERE id > ? ORDER BY id", (after,)
+        )
+        ids, collections = np.array(rows, np.int64).reshape(-1, 2).T
+        return ids, collections
 
     def chunk_spans(self, entry_ids: Iterable[int]) -> list[tuple[int, int, int, int, str]]:
         """Return the chunks of own entries: (entry, document, start, end, structural context)."""
@@ -238,9 +254,9 @@ class Entries:
         """Return ids of entries that were removed after that version of the collection."""
         import numpy as np
 
+        where, own = of_collection("collection_id", collection_id)
         ids = self._connections.column(
-            "SELECT entry_id FROM removed_entries WHERE collection_id = ? AND version > ?",
-            (collection_id, version),
+            f"SELECT entry_id FROM removed_entries WHERE {where} AND version > ?", (*own, version)
         )
         return np.array(ids, dtype=np.int64)
 

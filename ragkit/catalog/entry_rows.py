@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from ragkit.catalog.chunk_notes import of_collection
 from ragkit.catalog.connection import Transaction, id_list
 from ragkit.types import FIELD_CODES, LEVEL_CODES, Field, Level
 
@@ -30,16 +31,18 @@ def rows_in_slices(
 ) -> RowSlices:
     """Return entries as index rows, each slice read when it is asked for, in one transaction.
 
-    The scope is a collection, an id that theirs are above, and a JSON list of level codes.
+    The scope is a collection or all (0), an id that theirs are above, and a JSON list of level
+    codes.
     """
     import numpy as np
 
     from ragkit.indexes.rows import RowSlices, with_texts
 
+    collection_id, *others = scope
+    where, own = of_collection("collection_id", collection_id)
     cursor = connection.execute(
-        "SELECT id, level FROM entries "
-        f"WHERE collection_id = ? AND id > ? AND {AT_LEVELS} ORDER BY id",
-        scope,
+        f"SELECT id, level FROM entries WHERE {where} AND id > ? AND {AT_LEVELS} ORDER BY id",
+        (*own, *others),
     )
     found = np.fromiter(cursor, np.dtype([("id", np.int64), ("level", np.int8)]))
     ids = np.ascontiguousarray(found["id"])

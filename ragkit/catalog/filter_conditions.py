@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from ragkit.catalog.chunk_notes import ACTION, ATTACHMENT, DECISION, topic_key
+from ragkit.catalog.chunk_notes import ACTION, ATTACHMENT, DECISION, of_collection, topic_key
 from ragkit.catalog.connection import folded
 from ragkit.catalog.document_writing import speaker_key
 from ragkit.catalog.tags import tag_key
@@ -66,10 +66,8 @@ _FIELD = (
     f"THEN EXISTS (SELECT 1 FROM json_each(m.value) v WHERE {_VALUE.format('v')}) "
     f"ELSE {_VALUE.format('m')} END)"
 )
-_TAGGED = (
-    "d.id IN (SELECT t.document_id FROM tags t WHERE t.collection_id = ? "
-    "AND t.tag IN (SELECT value FROM json_each(?)))"
-)
+_AMONG = "IN (SELECT value FROM json_each(?))"
+_TAGGED = f"d.id IN (SELECT t.document_id FROM tags t WHERE {{}} AND t.tag {_AMONG})"
 _MESSAGES = """
 EXISTS (SELECT 1 FROM speakers v
 WHERE v.document_id = {document} AND v.level = {level} AND v.position = {position}{conditions})
@@ -126,7 +124,8 @@ def document_conditions(collection_id: int, filters: Filters, *, unsaid: bool) -
     either(fold_all(filters.languages), "folded(d.language) = ?")
     if filters.tags:
         tags = json.dumps([tag_key(tag) for tag in filters.tags])
-        conditions.append((_TAGGED, (collection_id, tags)))
+        where, own = of_collection("t.collection_id", collection_id)
+        conditions.append((_TAGGED.format(where), (*own, tags)))
     if filters.after:
         conditions.append((f"{LAST_DATE} >= ?", (filters.after,)))
     if filters.before:
@@ -164,25 +163,25 @@ def _spoken(collection_id: int, filters: Filters) -> Condition:
         document="d.id", level=_DOCUMENT, position="v.position", conditions=said
     )
     noted_speakers, packed = speaker_condition(filters.speakers)
-    noted = (
-        f"SELECT n.document_id FROM chunk_notes n WHERE n.collection_id = ? AND {noted_speakers}"
-    )
-    return f"({messages} OR d.id IN ({noted}))", (*message_values, collection_id, packed)
+    where, own = of_collection("n.collection_id", collection_id)
+    noted = f"SELECT n.document_id FROM chunk_notes n WHERE {where} AND {noted_speakers}"
+    return f"({messages} OR d.id IN ({noted}))", (*message_values, *own, packed)
 
 
 def heading_condition(collection_id: int, headings: Sequence[str]) -> EntryCondition:
     """Return the condition that an entry overlaps a section under one of the headings or titles."""
     names = json.dumps([folded(heading) for heading in headings])
+    where, own = of_collection("d.collection_id", collection_id)
     query = (
         "SELECT DISTINCT e.document_id AS document, e.id AS entry FROM documents d "
         "CROSS JOIN sections s ON s.document_id = d.id CROSS JOIN chunks k "
         "ON k.document_id = s.document_id AND k.start < s.stop AND k.stop > s.start "
         "CROSS JOIN entries e ON e.document_id = k.document_id "
-        "AND (e.position = k.idx OR e.level = ?) WHERE d.collection_id = ? AND EXISTS ("
+        f"AND (e.position = k.idx OR e.level = ?) WHERE {where} AND EXISTS ("
         "SELECT 1 FROM json_each(?) n WHERE instr(folded(d.title), n.value) OR EXISTS ("
         "SELECT 1 FROM json_each(s.path) h WHERE instr(folded(h.value), n.value)))"
     )
-    return EntryCondition(query, (_DOCUMENT, collection_id, names), "d.id")
+    return EntryCondition(query, (_DOCUMENT, *own, names), "d.id")
 
 
 def message_condition(collection_id: int, filters: Filters) -> EntryCondition:
@@ -203,14 +202,16 @@ def message_condition(collection_id: int, filters: Filters) -> EntryCondition:
         parameters.append(packed)
     else:
         condition = f"(e.document_id NOT IN (SELECT id FROM dated) OR {condition})"
+    of_document, own = of_collection("d.collection_id", collection_id)
+    of_entry, _ = of_collection("e.collection_id", collection_id)
     query = (
-        "WITH dated AS MATERIALIZED (SELECT d.id FROM documents d WHERE d.collection_id = ? "
+        f"WITH dated AS MATERIALIZED (SELECT d.id FROM documents d WHERE {of_document} "
         "AND d.format = 'conversation' AND EXISTS (SELECT 1 FROM speakers w "
         f"WHERE w.document_id = d.id AND w.level = {_DOCUMENT} AND w.day <> '')) "
         "SELECT e.document_id AS document, e.id AS entry FROM entries e "
-        f"WHERE e.collection_id = ? AND {condition}"
+        f"WHERE {of_entry} AND {condition}"
     )
-    return EntryCondition(query, (collection_id, collection_id, *parameters), "e.document_id")
+    return EntryCondition(query, (*own, *own, *parameters), "e.document_id")
 
 
 def _message_conditions(filters: Filters) -> tuple[str, list[str]]:
@@ -317,21 +318,23 @@ def document_condition(one: NoteCondition, collection_id: int) -> tuple[str, lis
 
 def entry_conditions(one: NoteCondition, collection_id: int) -> list[EntryCondition]:
     """Return the conditions of which the own entry of a chunk must meet one."""
+    where, own = of_collection("n.collection_id", collection_id)
     conditions = [
         EntryCondition(
             "SELECT n.document_id AS document, n.entry_id AS entry FROM chunk_notes n "
-            f"WHERE n.collection_id = ? AND ({condition})",
-            (collection_id, *one.chunk_values),
+            f"WHERE {where} AND ({condition})",
+            (*own, *one.chunk_values),
             "n.document_id",
         )
         for condition in one.chunk
     ]
     if one.document:
+        where, own = of_collection("d.collection_id", collection_id)
         query = (
             "SELECT e.document_id AS document, e.id AS entry FROM documents d CROSS JOIN entries e "
-            f"ON e.document_id = d.id AND e.level = ? WHERE d.collection_id = ? AND {one.document}"
+            f"ON e.document_id = d.id AND e.level = ? WHERE {where} AND {one.document}"
         )
-        values = (_CHUNK, collection_id, *one.document_values)
+        values = (_CHUNK, *own, *one.document_values)
         conditions.append(EntryCondition(query, values, "d.id"))
     return conditions
 
@@ -350,9 +353,10 @@ def whole_conditions(one: NoteCondition, collection_id: int) -> list[Condition]:
 
 def _chunks_query(columns: str, collection_id: int, one: NoteCondition) -> tuple[str, list[object]]:
     """Return the query for columns of the chunks that pass, of one maybe several times."""
+    where, own = of_collection("n.collection_id", collection_id)
     queries = [
-        f"SELECT {columns} FROM chunk_notes n WHERE n.collection_id = ? AND ({condition})"
+        f"SELECT {columns} FROM chunk_notes n WHERE {where} AND ({condition})"
         for condition in one.chunk
     ]
-    values = [value for _ in one.chunk for value in (collection_id, *one.chunk_values)]
+    values = [value for _ in one.chunk for value in (*own, *one.chunk_values)]
     return " UNION ALL ".join(queries), values

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ragkit.catalog.chunk_notes import NoteQueries
+from ragkit.catalog.chunk_notes import NoteQueries, of_collection
 from ragkit.catalog.collections import MOST_APART, Collections
 from ragkit.catalog.connection import Connections, Transaction, folded, id_list
 from ragkit.catalog.document_rows import DocumentRows, KeptRows, ids_of
@@ -57,8 +57,9 @@ class FilterQueries:
 
     def _sources(self, collection_id: int, filters: Filters) -> Condition:
         """Return the condition that a document lies in one of the folders that are named."""
+        where, values = of_collection("collection_id", collection_id)
         roots = self._connections.rows(
-            "SELECT id, root FROM sources WHERE collection_id = ? ORDER BY id", (collection_id,)
+            f"SELECT id, root FROM sources WHERE {where} ORDER BY id", values
         )
         names = [folded(name) for name in filters.sources]
         ids = [number for number, root in roots if any(name in folded(root) for name in names)]
@@ -185,18 +186,18 @@ class FilterQueries:
 
     def suffixes(self, collection_id: int) -> set[str]:
         """Return the suffixes of a collection's files, without their dots."""
+        where, values = of_collection("d.collection_id", collection_id)
         found = self._connections.column(
-            f"SELECT DISTINCT {SUFFIX} FROM documents d WHERE d.collection_id = ?",
-            (collection_id,),
+            f"SELECT DISTINCT {SUFFIX} FROM documents d WHERE {where}", values
         )
         return {suffix for suffix in found if suffix and "/" not in suffix}
 
     def folders(self, collection_id: int) -> set[str]:
         """Return the folders that a collection's files lie in, each with its "/"."""
+        where, values = of_collection("collection_id", collection_id)
         paths = self._connections.column(
-            "SELECT DISTINCT rtrim(path, replace(path, '/', '')) FROM documents "
-            "WHERE collection_id = ?",
-            (collection_id,),
+            f"SELECT DISTINCT rtrim(path, replace(path, '/', '')) FROM documents WHERE {where}",
+            values,
         )
         return {f"{part}/" for path in paths for part in path.split("/") if part}
 

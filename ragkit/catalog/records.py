@@ -51,6 +51,16 @@ class CollectionRecord:
         prompts: Mapping[str, str] = self.settings.get("prompts", {})
         return prompts
 
+    @property
+    def is_everything(self) -> bool:
+        """True of what stands for all collections of a library; their own numbers begin at 1."""
+        return self.id == 0
+
+    @classmethod
+    def everything(cls, version: Version) -> CollectionRecord:
+        """Return what stands for all collections, at the newest change of any."""
+        return cls(0, "all collections", {}, version)
+
 
 @dataclass(frozen=True, slots=True)
 class CollectionContents:

@@ -54,9 +54,14 @@ class Totals:
 
     def idf(self, document_frequencies: NDArray[Any]) -> NDArray[np.float32]:
         """Return the inverse document frequency of tokens, by Lucene's formula."""
-        rarity = (self.rows - document_frequencies + 0.5) / (document_frequencies + 0.5)
-        idf: NDArray[np.float32] = np.log1p(rarity).astype(np.float32)
-        return idf
+        return idf_of(self.rows, document_frequencies)
+
+
+def idf_of(rows: int | Ids, document_frequencies: NDArray[Any]) -> NDArray[np.float32]:
+    """Return the inverse document frequency among so many rows, by Lucene's formula."""
+    rarity = (rows - document_frequencies + 0.5) / (document_frequencies + 0.5)
+    idf: NDArray[np.float32] = np.log1p(rarity).astype(np.float32)
+    return idf
 
 
 def norms_of(

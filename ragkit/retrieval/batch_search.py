@@ -10,7 +10,7 @@ import numpy as np
 
 from ragkit.catalog import Catalog
 from ragkit.catalog.records import CollectionRecord
-from ragkit.indexes.protocol import IndexBackend, IndexKind, IndexSearch
+from ragkit.indexes.protocol import IndexKind, IndexSearch
 from ragkit.indexes.rows import Ids
 from ragkit.options import Fusion, Mode, QuestionMerge, SearchOptions
 from ragkit.retrieval.candidates import (
@@ -20,6 +20,7 @@ from ragkit.retrieval.candidates import (
     put_to,
     with_all_of,
 )
+from ragkit.retrieval.everywhere import Indexes
 from ragkit.retrieval.grouping import Group, Grouping
 from ragkit.retrieval.levels import (
     COARSE,
@@ -52,7 +53,7 @@ NO_VECTORS = "Minimum similarity has no effect here: keyword search compares no 
 class BatchSearch:
     """Ranks what the indexes find for a batch of queries. Reads only; safe between threads."""
 
-    def __init__(self, catalog: Catalog, indexes: IndexBackend, encoder: QueryEncoder) -> None:
+    def __init__(self, catalog: Catalog, indexes: Indexes, encoder: QueryEncoder) -> None:
         self._catalog = catalog
         self._encoder = encoder
         self._indexes = indexes

@@ -192,6 +192,8 @@ class QueryEncoder:
         self, collections: Sequence[CollectionRecord], names: Sequence[str]
     ) -> tuple[CollectionRecord, ...]:
         """Return the collections, or those of them with the names that a query gives."""
+        if names and any(record.is_everything for record in collections):
+            return tuple(map(self._catalog.collections.get, names))
         records = {record.name: record for record in collections}
         for name in names:
             if name not in records:

@@ -27,6 +27,7 @@ from ragkit.retrieval.answer_cache import AnswerCache
 from ragkit.retrieval.assembly import HitLookups, assemble
 from ragkit.retrieval.batch_search import BatchSearch
 from ragkit.retrieval.corrections import correct
+from ragkit.retrieval.everywhere import Everywhere
 from ragkit.retrieval.fit import Fits, found_documents, judge
 from ragkit.retrieval.grouping import Group, Grouping, group
 from ragkit.retrieval.highlight import question_words
@@ -83,24 +84,26 @@ class SearchEngine:
         self.open_grader = open_grader
         self.open_query_writer = open_query_writer
         self._catalog = catalog
-        self._indexes = indexes
+        self._indexes = Everywhere(catalog, indexes, embedder)
         self.embedder = embedder
         self._encoder = QueryEncoder(catalog, embedder)
-        self.batches = BatchSearch(catalog, indexes, self._encoder)
+        self.batches = BatchSearch(catalog, self._indexes, self._encoder)
         self._answers = AnswerCache()
 
     def search(self, question: str, options: SearchOptions) -> Answer:
         """Answer a question; the same library, question and options give the same answer.
 
         Raises:
-            QueryError: a filter in the question is invalid.
+            QueryError: a filter in the question is invalid, or very many collections are named.
             NotFoundError: when a collection is not there.
         """
-        collections = self._collections(options)
+        collections = self._indexes.named(options.collections)
         cached = self._answers.get(self._key(question, options, collections))
         if cached is not None:
             return cached
-        computed = self._elsewhere(question, options) if self._elsewhere else None
+        # What all of very many collections take is held once, in this process.
+        is_left = self._elsewhere and not any(one.is_everything for one in collections)
+        computed = self._elsewhere(question, options) if self._elsewhere and is_left else None
         answer, seconds = computed or self.answer(question, options, collections)
         # A model that was chosen by itself is known by name only now.
         self._answers.put(self._key(question, options, collections), answer, seconds)
@@ -123,10 +126,14 @@ class SearchEngine:
             return []
         with timer.stage("question", len(texts)) as stage:
             parsed = [ParsedQuery(text) for text in texts]
-            queries = self._encoder.encode(parsed, options, self._collections(options))
+            queries = self._encoder.encode(
+                parsed, options, self._indexes.named(options.collections)
+            )
             stage.out = sum(len(query.token_ids) for query in queries)
             stage.note = queries[0].note
         options = replace(options, mode=queries[0].mode)
+        opened, _search = self._opened(queries, options, timer)
+        queries = [replace(query, collections=opened) for query in queries]
         ranked, _searches = self.batches.ranked(
             queries, max(options.candidates, options.limit), options, timer
         )
@@ -145,11 +152,12 @@ class SearchEngine:
             NotFoundError: when a collection is not there.
             ModelError: the results were to be reranked and could not be.
         """
-        collections = self._collections(options)
+        collections = self._indexes.named(options.collections)
         spell = self._spell(options, collections)
         (query,) = self._encoder.encode([ParsedQuery(text)], options, collections, spell)
         options = replace(options, mode=query.mode)
-        found = self._grouped(query, options, StageTimer())
+        opened, _search = self._opened([query], options, StageTimer())
+        found = self._grouped(replace(query, collections=opened), options, StageTimer())
         for outcome in (found.rerank, found.phrasings):
             if outcome and outcome.failure:
                 raise ModelError(outcome.failure)
@@ -169,7 +177,7 @@ class SearchEngine:
             NotFoundError: when a collection is not there.
         """
         levels = SEARCHED_LEVELS[options.granularity]
-        collections = self._collections(options)
+        collections = self._indexes.named(options.collections)
         return [self._indexes.current(one, level) for one in collections for level in levels]
 
     def lookups(self) -> HitLookups:
@@ -188,7 +196,8 @@ class SearchEngine:
         Filters that are read from the question do not hold where nothing close passes them. A
         question that finds nothing close is asked again as it was probably meant.
         """
-        collections = self._collections(options) if collections is None else collections
+        if collections is None:
+            collections = self._indexes.named(options.collections)
         readings: tuple[Reading, ...] = ()
         if options.read_filters:
             readings = read(question, LibraryValues(self._catalog, collections), date.today())
@@ -251,6 +260,7 @@ class SearchEngine:
         if query.mode is not options.mode:
             options = replace(options, mode=query.mode)
         document_ids: Ids | None = None
+        opened, of_all = query, None
         if query.lists:
             with timer.stage("filters", 0) as stage:
                 scopes = self.batches.scopes(query)
@@ -258,9 +268,11 @@ class SearchEngine:
                 found = _Found(Grouping(tuple(newest), ()))
                 stage.out = len(document_ids)
         else:
-            found = self._grouped(query, options, timer)
+            collections, of_all = self._opened([query], options, timer)
+            opened = replace(query, collections=collections)
+            found = self._grouped(opened, options, timer)
         grouping = found.grouping
-        groups = self.batches.with_parts(grouping.groups, [query], options, timer)
+        groups = self.batches.with_parts(grouping.groups, [opened], options, timer)
         with timer.stage("reconstruction", len(groups)) as stage:
             results = self.assemble(groups, options, query.tokens, query.text)
             stage.out = len(results)
@@ -271,15 +283,16 @@ class SearchEngine:
                 indexes = [search.index for search in found.searches]
                 if options.granularity is Granularity.BLOCK:
                     # Documents have words outside of their tables, lists and code.
-                    indexes += self._chunk_indexes(query.collections)
+                    indexes += self._chunk_indexes(opened.collections)
                 fits = judge(
                     results, groups, query, indexes, calibrated=calibrated,
                     written=options.contexts is Contexts.MODEL,
                 )  # fmt: skip
-                document_ids = found_documents(grouping, found.searches, options.mode)
+                searches = found.searches if of_all is None else [of_all]
+                document_ids = found_documents(grouping, searches, options.mode)
                 stage.out = sum(not result.weak for result in fits.results)
         measure = partial(measured, timer.ranked, fits.results) if timer.ranked else None
-        trace = Trace(tuple(timer.stages), self._generation(query), measure)
+        trace = Trace(tuple(timer.stages), self._generation(opened), measure)
         seconds = 0.0 if query.trouble else _CACHED_SECONDS
         for stage_name, asked in (("reranking", found.rerank), ("phrasings", found.phrasings)):
             if asked and asked.failure:
@@ -290,7 +303,7 @@ class SearchEngine:
             question,
             fits.results,
             trace,
-            self._notices(query, timer, found),
+            self._notices(opened, timer, found),
             found.rerank,
             total_documents=0 if document_ids is None else len(document_ids),
             missing_terms=fits.missing_terms,
@@ -302,6 +315,21 @@ class SearchEngine:
             questions=questions_in(query.text),
         )
         return query, answer, seconds
+
+    def _opened(
+        self, queries: Sequence[Query], options: SearchOptions, timer: StageTimer
+    ) -> tuple[tuple[CollectionRecord, ...], IndexSearch | None]:
+        """Return the collections that a batch is put to; of all of very many, the nearest.
+
+        And the search that found these, if that was needed.
+        """
+        collections = queries[0].collections
+        if not any(one.is_everything for one in collections):
+            return collections, None
+        with timer.stage("collections", self._catalog.collections.count()) as stage:
+            collections, search = self._indexes.nearest(queries, options)
+            stage.out, stage.note = len(collections), "those with the best chunks are searched"
+        return collections, search
 
     def _notices(self, query: Query, timer: StageTimer, found: _Found) -> tuple[str, ...]:
         """Return the sentences for the person."""
@@ -377,9 +405,6 @@ class SearchEngine:
             if others.outcome is not None:
                 stage.note = others.outcome.model or "failed: only the question itself"
         return others
-
-    def _collections(self, options: SearchOptions) -> tuple[CollectionRecord, ...]:
-        return tuple(self._catalog.collections.get(name) for name in options.collections)
 
     def _key(
         self, question: str, options: SearchOptions, collections: Sequence[CollectionRecord]

@@ -46,6 +46,7 @@ SMALL_INDEX = 5000
 """An index of so few entries is merged after every change: a tenth of a second, and exact."""
 
 _KEPT_GENERATIONS = 2
+_SELDOM = 32
 _LOOK_SECONDS = 1.0
 """A reader whose changes weigh looks no more often for a generation that holds them."""
 
@@ -95,6 +96,7 @@ class LocalBackend:
         self._open: OrderedDict[tuple[int, Level], _Open] = OrderedDict()
         self._guard = threading.Lock()
         self._checks = LateChecks()
+        self._opened = 0
 
     def current(self, collection: Collection, level: Level = Level.CHUNK) -> CollectionIndex:
         """Return the index of exactly the collection's present entries of that level."""
@@ -169,7 +171,11 @@ class LocalBackend:
         with self._guard:
             place = self._open.get(key)
             if place is None:
-                self._close_some()
+                self._opened += 1
+                if self._opened * _SELDOM >= len(self._open):
+                    # Looking through thousands takes as long as opening one of them.
+                    self._close_some()
+                    self._opened = 0
                 place = self._open[key] = _Open()
             self._open.move_to_end(key)
             return place

@@ -83,6 +83,11 @@ class LocalSearch:
         self._documents: dict[IndexKind, Ids] = {}
 
     @property
+    def mask(self) -> EntryMask | None:
+        """The entries that the filter lets through; ``None``: all."""
+        return self._mask
+
+    @property
     def passing(self) -> int:
         """How many entries the filter lets through."""
         mask = self._mask
