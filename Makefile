@@ -62,8 +62,8 @@ clean: ## Remove .venv and caches (never your library)
 	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis dist
 
 .venv/bin/python:
-	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' || \
-	  { echo "ragkit needs Python 3.11 to 3.13; name one with: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 14))' || \
+	  { echo "ragkit needs Python 3.11 to 3.14; name one with: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
 	$(PYTHON) -m venv .venv
 
 $(APP_READY): .venv/bin/python requirements/run.txt pyproject.toml

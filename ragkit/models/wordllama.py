@@ -47,7 +47,7 @@ _DIMENSIONS = 256
 _DIGESTS = {
     (
         "ZLR6LcSTy46FlEB2YBGJc5hS17ZODh7tyxk3olHNn9U",
-        "kySPKp7DbHs19wCgM9XzYiiq5I22Gu4xAH-kkGLN62g",
+        "v0Z8ng9Ta9onEoPG74XrGpQ-MZa2IcipEtZJU7IF34M",
     ): "29bed97a722efe54",
 }
 """Fingerprints by the checksums (SHA-256) of weights and tokenizer in the wheel's list of files.
@@ -324,7 +324,8 @@ def _read(
     tokenizer.no_truncation()
     digest = hashlib.blake2b(digest_size=8)
     digest.update(f"wordllama 2 {count_power} {LONGEST_TEXT} {vectors.shape}".encode())
-    digest.update((folder / _TOKENIZER).read_bytes())
+    # Wheels differ in whether the file ends with a new line.
+    digest.update((folder / _TOKENIZER).read_bytes().rstrip() + b"\n")
     digest.update((folder / _WEIGHTS).read_bytes())
     if token_weights is not None:
         vectors *= token_weights.astype(np.float32)[:, None]
