@@ -86,8 +86,14 @@ def test_the_plain_mean_is_that_of_the_wheel_s_own_code(monkeypatch: pytest.Monk
 
     monkeypatch.setattr(logging, "basicConfig", lambda **_: None)
     import wordllama as wheel
+    from safetensors.numpy import load_file
+    from wordllama.inference import WordLlamaInference
 
-    theirs = wheel.WordLlama.load(cache_dir=Path(wheel.__file__).parent, disable_download=True)
+    folder = Path(wheel.__file__).parent
+    config = wheel.Config._configurations["l2_supercat"]
+    tokenizer = wheel.WordLlama.load_tokenizer(folder / module._TOKENIZER, config)
+    weights = load_file(folder / module._WEIGHTS)["embedding.weight"]
+    theirs = WordLlamaInference(weights, config, tokenizer)
     texts = ["how to cache a connection", "日本語", "x = [1, 2, 3]  # list"]
     ours = WordLlamaEmbedder.open(count_power=1.0).embed_passages(texts)
     assert np.abs(ours - theirs.embed([*map(plain_words, texts)], norm=True)).max() < 1e-5
