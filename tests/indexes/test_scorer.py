@@ -16,7 +16,7 @@ from ragkit.indexes.local import scorer
 from ragkit.indexes.local.collection import CollectionIndex
 from ragkit.indexes.local.keyword import KeywordIndex
 from ragkit.indexes.protocol import EntryFilter, IndexKind, IndexQuery
-from ragkit.indexes.rows import TokenColumn
+from ragkit.indexes.rows import TokenColumn, join
 from ragkit.types import Field
 
 WEIGHTS = {Field.TEXT: 1.5, Field.CONTEXT: 0.5}
@@ -146,3 +146,31 @@ def test_under_a_filter_rarity_is_that_of_what_passes():
         assert scores[1] == pytest.approx(rarity[0] / 2.2, rel=1e-4)
         assert scores[0] - scores[1] == pytest.approx(rarity[1] / 2.2, rel=1e-4)
         assert rarity[1] > 5 * rarity[0]
+
+
+@pytest.mark.parametrize("weights", [WEIGHTS, {Field.TEXT: 1.0}])
+def test_rows_without_words_change_no_score(weights):
+    worded = make_rows(range(1, 60, 5))
+    others = make_rows([one for one in range(1, 60) if one % 5 != 1])
+    rows = join([worded, replace(others, tokens={})])
+    few, all_words = (
+        after(CollectionIndex.build(of), make_rows(range(70, 74)), [6, 7], 2)
+        for of in (rows, worded)
+    )
+    assert few.base.worded.rows is not None
+    assert all_words.base.worded.rows is None
+    everything = EntryFilter(entry_ids=np.array([1, 2, 3, 11, 16, 17, 41, 71]))
+    for wanted in (None, everything):
+        found, expected = (
+            index.search([IndexQuery(token_ids=QUERY)], wanted, weights)
+            for index in (few, all_words)
+        )
+        best, same = (one.candidates(IndexKind.KEYWORD, 5) for one in (found, expected))
+        assert len(same.entry_ids) > 2
+        assert best.entry_ids.tolist() == same.entry_ids.tolist()
+        assert best.scores.tolist() == same.scores.tolist()
+        ids = rows.entry_ids
+        scores = found.scores(IndexKind.KEYWORD, ids)
+        assert scores.tolist() == expected.scores(IndexKind.KEYWORD, ids).tolist()
+        documents = found.documents(IndexKind.KEYWORD).tolist()
+        assert documents == expected.documents(IndexKind.KEYWORD).tolist()

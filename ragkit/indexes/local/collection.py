@@ -60,6 +60,21 @@ class EntryMask:
         return EntryMask(~self.base, ~self.delta)
 
 
+@dataclass(frozen=True, slots=True)
+class Runs:
+    """Neighbouring rows of one document each: where they start and end, and the document, (r,)."""
+
+    starts: Ids
+    ends: Ids
+    documents: Ids
+
+    @classmethod
+    def of(cls, documents: Ids) -> Runs:
+        """Find them by the document of every row, (n,)."""
+        starts = np.flatnonzero(np.diff(documents, prepend=-1))
+        return cls(starts, np.append(starts[1:], len(documents)), documents[starts])
+
+
 class CollectionIndex:
     """Finds entries by words and by vectors. Immutable: a change returns another value.
 
@@ -310,12 +325,15 @@ class CollectionIndex:
         return alive
 
     @cached_property
-    def runs(self) -> tuple[Ids, Ids]:
-        """Where entries of one document stand together in the segment: their rows, and the ends."""
-        documents = self.base.document_ids
-        others = np.flatnonzero(documents[1:] != documents[:-1]) + 1
-        bounds = np.concatenate([[0], others, [len(documents)]])
-        return (bounds[:-1], bounds[1:]) if len(documents) else (others, others)
+    def runs(self) -> Runs:
+        """Where entries of one document stand together in the segment."""
+        return Runs.of(self.base.document_ids)
+
+    @cached_property
+    def worded_runs(self) -> Runs:
+        """The same of the rows that have words, by their numbers (``Worded``)."""
+        worded = self.base.worded
+        return self.runs if worded.rows is None else Runs.of(worded.of(self.base.document_ids))
 
     @property
     def groups(self) -> tuple[ChunkGroups, ChunkGroups]:

@@ -107,13 +107,11 @@ class DocumentWords:
     @cached_property
     def _sizes(self) -> tuple[Ids, Ids]:
         """The documents, ascending, and how many chunks each has."""
-        starts, _ends = self._index.runs
+        runs = self._index.runs
         own = (self._index.base.levels <= _CHUNK) & self._index.alive
-        chunks = np.add.reduceat(own, starts, dtype=np.int64) if len(starts) else starts
+        chunks = np.add.reduceat(own, runs.starts, dtype=np.int64) if len(own) else runs.starts
         chunks = np.concatenate([chunks, self._index.delta.rows.levels <= _CHUNK])
-        of_runs = np.concatenate(
-            [self._index.base.document_ids[starts], self._index.delta.rows.document_ids]
-        )
+        of_runs = np.concatenate([runs.documents, self._index.delta.rows.document_ids])
         documents, group = np.unique(of_runs[chunks > 0], return_inverse=True)
         sizes = np.bincount(group.reshape(-1), chunks[chunks > 0], len(documents))
         return documents, sizes.astype(np.int64)
@@ -130,12 +128,13 @@ class DocumentWords:
         runs = [order[first:last] for first, last in zip(firsts, lasts, strict=True)]
         columns = np.repeat(np.arange(len(documents)), lasts - firsts)
         chosen = np.concatenate([order[:0], *runs])
-        return columns, np.stack([bounds[chosen] for bounds in self._index.runs])
+        every = self._index.runs
+        return columns, np.stack([every.starts[chosen], every.ends[chosen]])
 
     @cached_property
     def _documents_of_runs(self) -> tuple[Ids, Ids]:
         """The documents of ``runs``, ascending, and the numbers of the runs in that order."""
-        documents = self._index.base.document_ids[self._index.runs[0]]
+        documents = self._index.runs.documents
         order = np.argsort(documents, kind="stable")
         return documents[order], order
 

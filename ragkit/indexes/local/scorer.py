@@ -14,14 +14,14 @@ from numpy.typing import NDArray
 
 from ragkit.indexes.bm25 import BM25F_PARAMETERS, Bm25Parameters, Totals, mixed, norms_of
 from ragkit.indexes.local.segment import Delta, FieldWeights
-from ragkit.indexes.rows import Bools, Ids, positions_in
+from ragkit.indexes.rows import Bools, Ids
 from ragkit.types import Field
 
 if TYPE_CHECKING:
     from ragkit.indexes.local.collection import CollectionIndex, EntryMask
 
 RowScores: TypeAlias = tuple[NDArray[np.float32], NDArray[np.float32]]
-"""The scores of a segment's rows (n,) and of a delta's (m,); 0 where no token stands."""
+"""The scores of a segment's rows with words (``Worded``) and of a delta's (m,); 0 for no token."""
 
 Postings: TypeAlias = tuple[NDArray[np.int32], NDArray[np.float32]]
 """The rows in which a token stands, and how much it counts in each, both (k,)."""
@@ -30,6 +30,8 @@ Weighted: TypeAlias = tuple[Ids, NDArray[np.float32]]
 """Ascending keys, the number of a token times the number of rows, plus a row; and counts, (k,)."""
 
 _WORTH_KEEPING, _MOST_KEPT = 0.002, 8_000_000
+_MOST_AT_ONCE, _MOST_PLACES = 32, 1 << 20
+_NO_KEYS: Weighted = (np.zeros(0, np.int64), np.zeros(0, np.float32))
 
 
 class BM25Scorer:
@@ -74,7 +76,7 @@ class BM25Scorer:
                 keywords = index.base.keywords[field]
                 base = keywords.scores(token_ids, None if plain else weights)
                 base[index.tombstones.rows] = 0.0
-        return base, delta
+        return index.base.worded.of(base), delta
 
     def idf(
         self, field: Field, token_ids: Ids, among: EntryMask | None = None
@@ -168,15 +170,21 @@ class BM25F:
         }
         # What has most, mostly the text, comes first: the others are added to it.
         self._weights = sorted(weights, key=lambda item: -sizes.get(item[0], 0))
-        base, delta = index.base.weighted_lengths(weights), np.zeros(len(index.delta))
+        self._worded = worded = index.base.worded
+        base, delta = worded.of(index.base.weighted_lengths(weights)), np.zeros(len(index.delta))
         for field, weight in weights:
             if field in index.delta.rows.tokens:
                 delta += weight * index.delta.rows.tokens[field].lengths
-        self._has_tokens = (base > 0) & index.alive, delta > 0
+        self._live = worded.of(index.alive) if len(index.tombstones.rows) else None
+        self._has_tokens = base > 0 if self._live is None else (base > 0) & self._live, delta > 0
         filled = np.concatenate([base[self._has_tokens[0]], delta[self._has_tokens[1]]])
         average = float(filled.mean()) if len(filled) else 1.0
         self._totals = Totals(len(filled), round(float(filled.sum())))
         self._norms = tuple(norms_of(lengths, average, parameters) for lengths in (base, delta))
+        rows = max(map(len, self._norms))
+        self._at_once = min(max(_MOST_PLACES // max(rows, 1), 1), _MOST_AT_ONCE)
+        # A new one for each question would be cold.
+        self._places = np.empty(self._at_once * rows, np.int32)
         self._guard = threading.Lock()
         self._kept: dict[int, tuple[Postings, ...]] = {}
         self._kept_size = 0
@@ -185,13 +193,12 @@ class BM25F:
         self, token_ids: Ids, weights: NDArray[np.float32], among: EntryMask | None
     ) -> RowScores:
         """Return the sums over the tokens of their scores, each times its weight."""
-        index = self._index
-        masks = () if among is None else (among.base, among.delta)
+        masks = () if among is None else (self._worded.of(among.base), among.delta)
         passing = sum(
             int(np.count_nonzero(mask & filled))
             for mask, filled in zip(masks, self._has_tokens, strict=False)
         )
-        sums = (np.zeros(len(index.base), np.float32), np.zeros(len(index.delta), np.float32))
+        sums = tuple(np.zeros(len(norms), np.float32) for norms in self._norms)
         counted, totals = self._counted(token_ids), self._totals
         frequencies: NDArray[Any] = np.array(
             [sum(len(rows) for rows, _ in parts) for parts in counted], np.int64
@@ -206,7 +213,7 @@ class BM25F:
             for (rows, shares), total in zip(parts, sums, strict=False):
                 # A row stands once in each; this takes half as long as ``total[rows] +=``.
                 np.add.at(total, rows, weight * shares)
-        return sums
+        return sums[0], sums[1]
 
     def _counted(self, token_ids: Ids) -> list[tuple[Postings, ...]]:
         """Return where each token counts in the segment and the delta, and how much before rarity.
@@ -216,43 +223,65 @@ class BM25F:
         tokens, kept = token_ids.tolist(), self._kept
         counted = {token: kept[token] for token in tokens if token in kept}
         missing = [token for token in tokens if token not in counted]
-        if missing:
-            of_parts = zip(*self._of_parts(np.array(missing, np.int64)), strict=True)
-            for token, parts in zip(missing, of_parts, strict=True):
-                counted[token] = parts
-                self._keep(token, parts)
+        with self._guard:
+            for start in range(0, len(missing), self._at_once):
+                some = missing[start : start + self._at_once]
+                of_parts = zip(*self._of_parts(np.array(some, np.int64)), strict=True)
+                for token, parts in zip(some, of_parts, strict=True):
+                    counted[token] = parts
+                    self._keep(token, parts)
         return [counted[token] for token in tokens]
 
     def _keep(self, token: int, parts: tuple[Postings, ...]) -> None:
         size = sum(len(rows) for rows, _ in parts)
         if not _WORTH_KEEPING * self._totals.rows <= size <= _MOST_KEPT:
             return
-        with self._guard:
-            if self._kept_size + size > _MOST_KEPT:
-                self._kept, self._kept_size = {}, 0
-            # By themselves, or what all tokens of a question have would be kept with them.
-            self._kept[token] = tuple((rows.copy(), shares.copy()) for rows, shares in parts)
-            self._kept_size += size
+        if self._kept_size + size > _MOST_KEPT:
+            self._kept, self._kept_size = {}, 0
+        # By themselves, or what all tokens of a question have would be kept with them.
+        self._kept[token] = tuple((rows.copy(), shares.copy()) for rows, shares in parts)
+        self._kept_size += size
 
     def _of_parts(self, token_ids: Ids) -> Iterator[list[Postings]]:
         """Yield where tokens count in the segment, and in the delta unless that is empty.
 
         All tokens are looked up at once, a field after the other.
         """
-        index, size = self._index, len(self._index.base)
-        of_base = [
-            _weighted(*index.base.keywords[field].counts_of(token_ids), weight, size)
-            for field, weight in self._weights
-            if field in index.base.keywords
-        ]
-        live = index.alive if len(index.tombstones.rows) else None
-        yield _saturated(*_added_up(of_base), len(token_ids), self._norms[0], live)
+        index, norms = self._index, self._norms[0]
+        of_base = []
+        for field, weight in self._weights:
+            if field in index.base.keywords:
+                rows, counts, lengths = index.base.keywords[field].counts_of(token_ids)
+                numbers = self._worded.numbered(rows)
+                of_base.append(_weighted(numbers, counts, lengths, weight, len(norms)))
+        yield self._saturated(of_base, len(token_ids), norms, self._live)
         if len(index.delta):
             of_delta = [
                 _weighted(*_of_delta(index.delta, field, token_ids), weight, len(index.delta))
                 for field, weight in self._weights
             ]
-            yield _saturated(*_added_up(of_delta), len(token_ids), self._norms[1], None)
+            yield self._saturated(of_delta, len(token_ids), self._norms[1], None)
+
+    def _saturated(
+        self,
+        fields: Sequence[Weighted],
+        tokens: int,
+        norms: NDArray[np.float32],
+        live: Bools | None,
+    ) -> list[Postings]:
+        """Return for each token the rows in which it counts, and its saturated count in each."""
+        firsts = np.arange(tokens + 1) * len(norms)
+        keys, counts = _added_up(fields, self._places)
+        bounds = keys.searchsorted(firsts)
+        rows = keys - np.repeat(firsts[:-1], np.diff(bounds))
+        kept: Bools = counts > 0 if live is None else (counts > 0) & live[rows]
+        if not kept.all():
+            rows, counts, bounds = rows[kept], counts[kept], keys[kept].searchsorted(firsts)
+        shares = norms[rows]
+        shares += counts
+        np.divide(counts, shares, out=shares)
+        short = rows.astype(np.int32)
+        return [(short[start:end], shares[start:end]) for start, end in pairwise(bounds.tolist())]
 
 
 def _of_delta(
@@ -276,18 +305,20 @@ def _weighted(
     return keys, counts * np.float32(weight)
 
 
-def _added_up(fields: Sequence[Weighted]) -> Weighted:
+def _added_up(fields: Sequence[Weighted], place_of: NDArray[np.int32]) -> Weighted:
     """Return the keys of all fields, each once, with the sum of its counts in their order.
 
-    They are added to those of the first field.
+    They are added to those of the first field. ``place_of`` has room for every key, filled with
+    anything: those of the first field are looked up in it.
     """
-    if not fields:
-        return np.zeros(0, np.int64), np.zeros(0, np.float32)
-    (keys, counts), *others = fields
+    (keys, counts), *others = [field for field in fields if len(field[0])] or [_NO_KEYS]
     if not others:
         return keys, counts
     more, of_more = (np.concatenate(columns) for columns in zip(*others, strict=True))
-    places, present = positions_in(keys, more)
+    # Searching for each among the keys takes seven times as long.
+    place_of[keys] = np.arange(len(keys), dtype=np.int32)
+    places = place_of[more]
+    present = keys.take(places, mode="clip") == more
     np.add.at(counts, places[present], of_more[present])
     if present.all():
         return keys, counts
@@ -298,24 +329,3 @@ def _added_up(fields: Sequence[Weighted]) -> Weighted:
     counts = np.concatenate([counts, np.add.reduceat(of_more[order], starts)])
     order = np.argsort(keys, kind="stable")
     return keys[order], counts[order]
-
-
-def _saturated(
-    keys: Ids,
-    counts: NDArray[np.float32],
-    tokens: int,
-    norms: NDArray[np.float32],
-    live: Bools | None,
-) -> list[Postings]:
-    """Return for each token the rows in which it counts, and its saturated count in each."""
-    firsts = np.arange(tokens + 1) * len(norms)
-    bounds = keys.searchsorted(firsts)
-    rows = keys - np.repeat(firsts[:-1], np.diff(bounds))
-    kept: Bools = counts > 0 if live is None else (counts > 0) & live[rows]
-    if not kept.all():
-        rows, counts, bounds = rows[kept], counts[kept], keys[kept].searchsorted(firsts)
-    shares = norms[rows]
-    shares += counts
-    np.divide(counts, shares, out=shares)
-    short = rows.astype(np.int32)
-    return [(short[start:end], shares[start:end]) for start, end in pairwise(bounds.tolist())]

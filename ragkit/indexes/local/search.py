@@ -6,7 +6,8 @@ The scores by words are those of ``BM25Scorer``: by one field, or by several cou
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import reduce
+from dataclasses import replace
+from functools import cached_property, reduce
 from itertools import pairwise
 from operator import and_
 from typing import TYPE_CHECKING, Any
@@ -104,22 +105,23 @@ class LocalSearch:
 
     def _all_documents(self, kind: IndexKind) -> Ids:
         index, mask = self.index, self._mask
-        starts, _ends = index.runs
-        found: tuple[Bools, Bools]
         if kind is IndexKind.KEYWORD:
             if not self._queries[0].token_ids:
                 return np.zeros(0, np.int64)
             base, delta = self._scores_by_row(0)
             found = base > 0, delta > 0
+            runs, mask = index.worded_runs, self._mask_of_words
         else:
             found = index.alive, np.ones(len(index.delta), np.bool_)
+            runs = index.runs
         if mask is not None:
             found = found[0] & mask.base, found[1] & mask.delta
         # Over bytes: over truth values it takes twice as long.
         bytes_of = found[0].view(np.uint8)
-        held = starts[np.bitwise_or.reduceat(bytes_of, starts) > 0] if len(starts) else starts
-        ids = [index.base.document_ids[held], index.delta.rows.document_ids[found[1]]]
-        return distinct(np.concatenate(ids))
+        starts, documents = runs.starts, runs.documents
+        if len(starts):
+            documents = documents[np.bitwise_or.reduceat(bytes_of, starts) > 0]
+        return distinct(np.concatenate([documents, index.delta.rows.document_ids[found[1]]]))
 
     def strategy(self, depth: int) -> SearchStrategy:
         """Return how vectors are searched; those in the delta are always searched exactly."""
@@ -157,7 +159,9 @@ class LocalSearch:
         if kind is IndexKind.VECTOR:
             return self._vector_scores(entry_ids, queries)
         scores = np.zeros(len(entry_ids), np.float32)
-        located = self.index.locate(entry_ids)
+        (rows, present), of_delta = self.index.locate(entry_ids)
+        numbers, worded = self.index.base.worded.find(rows)
+        located = (numbers, present & worded), of_delta
         bounds = np.searchsorted(queries, np.arange(len(self._queries) + 1))
         for number, (start, end) in enumerate(pairwise(bounds.tolist())):
             if start < end and self._queries[number].token_ids:
@@ -204,12 +208,19 @@ class LocalSearch:
                 delta.append(_NOTHING)
                 continue
             scores, added = self._scores_by_row(number)
-            if self._mask is not None:
-                scores, added = scores * self._mask.base, added * self._mask.delta
+            if (mask := self._mask_of_words) is not None:
+                scores, added = scores * mask.base, added * mask.delta
             rows, new = best_rows(scores, depth), best_rows(added, depth)
-            base.append((rows, scores[rows]))
+            base.append((self.index.base.worded.named(rows), scores[rows]))
             delta.append((new, added[new]))
         return base, delta
+
+    @cached_property
+    def _mask_of_words(self) -> EntryMask | None:
+        """What the filter lets through of the rows that have words, and of the delta."""
+        if self._mask is None:
+            return None
+        return replace(self._mask, base=self.index.base.worded.of(self._mask.base))
 
     def _scores_by_row(self, number: int) -> RowScores:
         """Return the BM25 scores of all rows for a query; computed once."""

@@ -8,8 +8,9 @@ from __future__ import annotations
 import json
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +30,7 @@ FOUND = "found"
 """The name of the file that says which rows have a vector."""
 
 FIELDS = "fields.json"
+_MOST_WORDED = 0.5
 _ROW_BITS = np.uint64(32)
 
 FieldWeights: TypeAlias = tuple[tuple[Field, float], ...]
@@ -45,7 +47,7 @@ def is_mapped(name: str, size: int) -> bool:
     return name != packed.PACKED and is_worth_mapping(size)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Segment:
     """Entries ordered by id, their vectors, and one keyword index a field. Immutable."""
 
@@ -111,6 +113,16 @@ class Segment:
             self._lengths[weights] = lengths
         return self._lengths[weights]
 
+    @cached_property
+    def worded(self) -> Worded:
+        """The rows that words can find."""
+        having = np.zeros(len(self), np.bool_)
+        for index in self.keywords.values():
+            having |= index.column.lengths > 0
+        if np.count_nonzero(having) > _MOST_WORDED * len(self):
+            return Worded()
+        return Worded(np.flatnonzero(having), np.cumsum(having, dtype=np.int32) - np.int32(1))
+
     def size(self, codes: Sequence[int], fields: Container[Field], alive: Bools) -> int:
         """Return how many bytes the live vectors of levels and the tokens of fields take."""
         has_vector = self.vectors.has_vector & alive
@@ -150,6 +162,36 @@ class Segment:
             keywords,
             Bm25Parameters(about["k1"], about["b"]),
         )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Worded:
+    """The rows of a segment that have words, numbered by themselves where they are few.
+
+    With contexts and questions they are a fifth: these have vectors alone. ``rows`` (w,) ascend and
+    ``numbers`` (n,) say which of them each is, if it is one; ``None``: all rows, by their own.
+    """
+
+    rows: Ids | None = None
+    numbers: NDArray[np.int32] | None = None
+
+    def of(self, column: NDArray[Any]) -> NDArray[Any]:
+        """Return what a column (n,) says of these rows, (w,)."""
+        return column if self.rows is None else column[self.rows]
+
+    def named(self, numbers: Ids) -> Ids:
+        """Return the rows of these numbers, (m,)."""
+        return numbers if self.rows is None else self.rows[numbers]
+
+    def numbered(self, rows: NDArray[Any]) -> NDArray[Any]:
+        """Return the numbers of rows that have words, (m,)."""
+        return rows if self.numbers is None else self.numbers[rows]
+
+    def find(self, rows: Ids) -> tuple[Ids, Bools]:
+        """Return the numbers of any rows, (m,), and which of them have words."""
+        if self.rows is None:
+            return rows, np.ones(len(rows), np.bool_)
+        return positions_in(self.rows, rows)
 
 
 @dataclass(frozen=True, slots=True)
