@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-READER_VERSION = "6"
+READER_VERSION = "7"
 """Bump when a reader returns something else for the same bytes: documents are then read again."""
 
-CHUNKER_VERSION = "3"
+CHUNKER_VERSION = "4"
 """Bump when the same reading and settings are divided differently."""
 
 TOKENIZER_VERSION = "3"

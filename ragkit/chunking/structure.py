@@ -31,6 +31,7 @@ _ATX_CLOSING = re.compile(r"(?:^|(?<=[ \t]))#+$")
 _HEADING_ID = re.compile(r"\s*\{[#.:][^{}]{0,100}\}$")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _MARKER = re.compile(r"\s{0,12}(?:[-*+•‣–]|\d{1,9}[.)])\s")
+_TYPE_PARAMETER = re.compile(r"<[A-Z]\w*(?: as \w+)?>")
 _MARKED_UP = re.compile(r"[*_`\[\]<&\\!]")
 _PARSER_FAILURES = (RecursionError, LookupError, ValueError, AssertionError)
 
@@ -131,7 +132,8 @@ def _parse_markdown(text: str, body: int) -> Structure | None:
 
 def _heading_title(content: str) -> str:
     """Return a heading's words without its markup."""
-    short = _HEADING_ID.sub("", content[:_HEADING_CHARACTERS].strip())
+    # Links take more room than their words.
+    short = _HEADING_ID.sub("", content[: _HEADING_CHARACTERS * 10].strip())
     if _MARKED_UP.search(short):
         try:
             inline = _parser().parseInline(short)
@@ -142,12 +144,17 @@ def _heading_title(content: str) -> str:
 
 
 def _inline_words(tokens: Sequence[Token]) -> Iterator[str]:
-    """Yield the words of inline tokens: text, code and the text alternatives of pictures."""
+    """Yield the words of inline tokens: text, code and the text alternatives of pictures.
+
+    Elements are written in small letters, so that the ``<T>`` of ``Option<T>`` is none.
+    """
     for token in tokens:
         if token.type in {"text", "text_special", "code_inline", "image"}:
             yield token.content
         elif token.type in {"softbreak", "hardbreak"}:
             yield " "
+        elif token.type == "html_inline" and _TYPE_PARAMETER.fullmatch(token.content):
+            yield token.content
 
 
 def scan_lines(text: str, start: int = 0, *, markdown: bool = False) -> Structure:

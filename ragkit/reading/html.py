@@ -30,6 +30,15 @@ _UNSEEN = re.compile(
     r"<(head|script|style|template|noscript|svg|title)\b[^>]*>.*?</\1\s*>", re.I | re.S
 )
 _UNSEEN_TAG = re.compile(r"<(?:meta|link|base)\b[^>]*>|<!--.*?-->", re.I | re.S)
+# Links of a heading to itself, which documentation shows as a sign when it is pointed at.
+_SELF_LINK = re.compile(
+    r"<a\b[^<>]{0,500}\shref\s*=\s*[\"']?#[^<>]{0,500}>\s*"
+    r"(?:[§¶#]|&(?:sect|para|#167|#182);)?\s*</a\s*>",
+    re.I,
+)
+_SUMMARY = re.compile(r"<summary\b[^<>]*>((?:(?!<summary\b).)*?)</summary\s*>", re.I | re.S)
+_HEADING = re.compile(r"(<h([1-6])\b[^<>]*>)((?:(?!<h[1-6]\b).)*?)(</h\2\s*>)", re.I | re.S)
+_BLOCK_TAG = re.compile(r"</?(?:h[1-6]|section|div|p|ul|ol|pre|table)\b[^>]*>", re.I)
 _TITLE = re.compile(r"<title\b[^>]*>(.*?)</title\s*>", re.I | re.S)
 _META = re.compile(r"<meta\b([^>]{1,2000})>", re.I)
 _ATTRIBUTE = re.compile(r"([\w:-]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))")
@@ -74,7 +83,7 @@ def read_html(text: str, name: str, file_format: Format = Format.HTML) -> Readin
 
 def to_markdown(source: str, label: str = Format.HTML.label) -> str:
     """Return HTML as clean Markdown, without scripts, styles and embedded files."""
-    seen = _UNSEEN_TAG.sub("", _UNSEEN.sub("", source))
+    seen = _flattened(_UNSEEN_TAG.sub("", _UNSEEN.sub("", source)))
     result = convert(f"<html><body>{seen}</body></html>".encode(), "html", label)
     converted = tidy(clean(strip_embedded(result.content)))
     if len(converted) < 200:
@@ -83,6 +92,21 @@ def to_markdown(source: str, label: str = Format.HTML.label) -> str:
         if len(converted) < len(bare) * _LOST_SHARE:
             return bare
     return converted
+
+
+def _flattened(source: str) -> str:
+    """Return HTML whose headings have no links to themselves and no blocks inside.
+
+    A summary that holds blocks is no line of bold text, as which it would be converted.
+    """
+
+    def summary(match: re.Match[str]) -> str:
+        return f"<div>{match[1]}</div>" if _BLOCK_TAG.search(match[1]) else match[0]
+
+    def heading(match: re.Match[str]) -> str:
+        return f"{match[1]}{_BLOCK_TAG.sub(' ', match[3])}{match[4]}"
+
+    return _HEADING.sub(heading, _SUMMARY.sub(summary, _SELF_LINK.sub("", source)))
 
 
 def _metadata(head: str) -> Metadata:

@@ -121,6 +121,18 @@ def test_rows_between_bars_are_a_table_in_plain_text_too():
     assert kinds == [BlockKind.PARAGRAPH, BlockKind.TABLE, BlockKind.PARAGRAPH]
 
 
+@pytest.mark.parametrize(
+    ("line", "title"),
+    [
+        ("# impl<T> [Clone](a.html) for Set<'_, T>", "impl<T> Clone for Set<'_, T>"),
+        ("# [one](" + "x" * 500 + ") and <b>two</b>", "one and two"),
+        ('# Badges <Badge text="new">', "Badges"),
+    ],
+)
+def test_a_heading_is_its_words_and_the_types_in_them(line, title):
+    assert [one.title for one in structure._parse_markdown(line, 0).headings] == [title]
+
+
 def test_lines_find_the_headings_of_real_documentation():
     folder = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "docs_tree"
     files = sorted(folder.rglob("*.md"))

@@ -25,6 +25,19 @@ def test_html_becomes_markdown_without_scripts(tmp_path):
     assert "p{}" not in reading.text
 
 
+def test_headings_of_documentation_are_their_words_alone(tmp_path):
+    page = (
+        "<h2 id=a>Traits<a class=anchor href='#a'>§</a></h2><details><summary><section>"
+        "<a href='#b'>§</a><h4>fn zip&lt;U&gt;() -&gt; Zip<div class=where>where U: Copy</div></h4>"
+        "</section></summary><p>Zips.</p></details><details><summary>More</summary><p>Text</p>"
+        "</details><h3>Notes<a href='#n'>&para;</a></h3>"
+    )
+    assert read(tmp_path, "a.html", page).text == (
+        "## Traits\n\n#### fn zip<U>() -> Zip where U: Copy\n\nZips.\n\n**More**\n\nText\n\n"
+        "### Notes"
+    )
+
+
 def test_html_in_its_declared_encoding(tmp_path):
     page = '<html><head><meta charset="shift_jis"><title>題</title></head><p>検索</p></html>'
     reading = read(tmp_path, "a.html", page.encode("shift_jis"))

@@ -16,6 +16,7 @@ from pages.parts.rendering.chat import draw_chat
 from pages.parts.rendering.code import draw_code
 from pages.parts.rendering.inline import Flow, draw_inline
 from pages.parts.rendering.markdown import continued, draw_markdown
+from pages.parts.rendering.rst import draw_rst
 from pages.parts.rendering.sheet import draw_sheet
 from pages.parts.rendering.tables import draw_table, is_rule
 from ragkit.reading.formats import Format, code_language
@@ -175,7 +176,7 @@ def _draw(canvas: Canvas, start: int, end: int, kind: Kind, since: int) -> None:
         _, head = continued(source, start, min(since, start))
         prose.draw_plain(canvas, start, end, head)
     elif kind.form == "rst":
-        prose.draw_rst(canvas, start, end)
+        draw_rst(canvas, start, end)
     elif kind.form == "mail" and kind.body == "plain":
         prose.draw_mail(canvas, start, end, lambda a, b: prose.draw_plain(canvas, a, b))
     elif kind.form == "mail":

@@ -1,0 +1,190 @@
+"""reStructuredText as it is readable: prose, lists, code, and notes that stand out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from pages.parts.rendering.canvas import Canvas, Span
+from pages.parts.rendering.code import draw_code
+from pages.parts.rendering.prose import paragraphs
+
+_ADORNMENT = re.compile(r"([!-/:-@\[-`{-~])\1{2,}[ \t]*")
+_DIRECTIVE = re.compile(r"\.\. ([\w:+.-]{1,60})::[ \t]*(.*)")
+_ITEM = re.compile(r"(?:[-*+•]|#\.|\d{1,3}[.)])[ \t]+")
+_TARGET = re.compile(r"\.\. (?:_[^\n]{1,200}:|index::[^\n]*)[ \t]*")
+_INLINE = re.compile(
+    r"``(?P<code>[^`\n][^\n]*?)``"
+    r"|(?P<role>:[\w:+.-]{1,40}:)`(?P<named>[^`]{1,300})`"
+    r"|\*\*(?P<strong>\S|\S[^\n]*?\S)\*\*"
+    r"|(?<![\w*])\*(?P<em>[^\s*]|[^\s*][^\n*]*?[^\s*])\*(?![\w*])"
+    r"|`(?P<link>[^`<\n]{1,300}?)(?P<target>\s*<[^`>\n]{1,500}>)?`_{1,2}"
+    r"|(?<!`)`(?P<title>[^`\n]{1,300})`(?![`_])"
+)
+
+_CODE = frozenset(("code", "code-block", "sourcecode", "highlight"))
+_NOTES = {
+    **{name: name.capitalize() for name in ("note", "warning", "tip", "hint", "important")},
+    **{name: name.capitalize() for name in ("caution", "danger", "error", "attention", "todo")},
+    "seealso": "See also", "deprecated": "Deprecated since", "versionadded": "New in",
+    "versionchanged": "Changed in", "versionremoved": "Removed in",
+    "admonition": "", "topic": "", "sidebar": "", "rubric": "",
+}  # fmt: skip
+"""Directives that stand out from the text, and what is shown for their names."""
+
+
+def draw_rst(canvas: Canvas, start: int, end: int) -> None:
+    """Draw headings, paragraphs, lists, code, notes and inline markup; the rest as written."""
+    source = canvas.source
+    styles: list[str] = []
+    # Where code is expected, its language, and the columns that it and what a note says lie beyond.
+    language, opener, note = "", -1, -1
+    for lines in paragraphs(source, start, end):
+        column = _column(source, lines[0])
+        if 0 <= opener < column:
+            canvas.block(
+                lines[0][0], lines[-1][1],
+                lambda lines=lines, code=language: draw_code(canvas, lines, code),  # type: ignore[misc]
+            )  # fmt: skip
+            continue
+        note = note if column > note else -1
+        directive = _DIRECTIVE.match(source, lines[0][0] + column, lines[0][1])
+        if directive and directive[1] in _NOTES:
+            note = column
+        opener, language = -1, ""
+        if directive and directive[1] in _CODE:
+            opener, language = column, directive[2].strip()
+        elif not directive and source[slice(*lines[-1])].rstrip().endswith("::"):
+            opener = column
+        canvas.block(
+            lines[0][0], lines[-1][1],
+            lambda lines=lines, inside=note >= 0: _block(canvas, lines, styles, inside),  # type: ignore[misc]
+        )  # fmt: skip
+
+
+def _column(source: str, line: Span) -> int:
+    text = source[line[0] : line[1]]
+    return len(text) - len(text.lstrip())
+
+
+def _block(canvas: Canvas, lines: Sequence[Span], styles: list[str], inside: bool) -> None:
+    """Draw one run of lines; ``inside`` of a note they are prose although they are indented."""
+    source = canvas.source
+    if not inside:
+        _outside(canvas, lines, styles)
+        return
+    bare = [(start + _column(source, (start, end)), end) for start, end in lines]
+    with canvas.element("div", (lines[0][0], lines[-1][1]), class_="rk-note"):
+        directive = _DIRECTIVE.match(source, *bare[0])
+        if directive and directive[1] in _NOTES:
+            _note(canvas, bare, directive)
+        elif _ITEM.match(source, *bare[0]):
+            _list(canvas, bare)
+        else:
+            _prose(canvas, bare)
+
+
+def _note(canvas: Canvas, lines: Sequence[Span], directive: re.Match[str]) -> None:
+    """Draw what kind of note it is, then what stands beside and right below that."""
+    if label := _NOTES[directive[1]]:
+        with canvas.element("b"):
+            canvas.put(label, lines[0][0], directive.start(2))
+    else:
+        canvas.skip(lines[0][0], directive.start(2))
+    rest = [(directive.start(2), lines[0][1]), *lines[1:]]
+    if rest := [line for line in rest if line[0] < line[1]]:
+        _prose(canvas, rest)
+
+
+def _outside(canvas: Canvas, lines: Sequence[Span], styles: list[str]) -> None:
+    source = canvas.source
+    texts = [source[start:end] for start, end in lines]
+    title = 1 if len(lines) >= 3 and _ADORNMENT.fullmatch(texts[0]) else 0
+    under = title + 1
+    if under < len(lines) and _ADORNMENT.fullmatch(texts[under]) and texts[title].strip():
+        style = texts[under][0] * (title + 1)
+        if style not in styles:
+            styles.append(style)
+        level = min(styles.index(style) + 1, 5)
+        span = (lines[0][0], lines[under][1])
+        canvas.heading(level, span)
+        _inline(canvas, *lines[title])
+        canvas.close()
+        lines, texts = lines[under + 1 :], texts[under + 1 :]
+    if not lines:
+        return
+    directive = _DIRECTIVE.match(texts[0])
+    if directive and directive[1] in _CODE:
+        _code_line(canvas, lines, directive)
+    elif len(lines) == 1 and _TARGET.fullmatch(texts[0]):
+        canvas.skip(*lines[0])
+    elif texts[0].startswith((".. ", ":", "+", "=")) or texts[0][:1].isspace():
+        canvas.open("pre", (lines[0][0], lines[-1][1]), class_="rk-verbatim rk-aside", dir="auto")
+        canvas.draw(lines[0][0], lines[-1][1])
+        canvas.close()
+    elif _ITEM.match(texts[0]):
+        _list(canvas, lines)
+    else:
+        _prose(canvas, lines)
+
+
+def _code_line(canvas: Canvas, lines: Sequence[Span], directive: re.Match[str]) -> None:
+    """Draw the language of the code that follows; what else is said of it is left out."""
+    first, last = lines[0][0] + directive.start(2), lines[0][0] + directive.end(2)
+    canvas.skip(lines[0][0], first)
+    if first < last:
+        with canvas.element("div", class_="rk-language"):
+            canvas.draw(first, last)
+    canvas.skip(last, lines[-1][1])
+
+
+def _prose(canvas: Canvas, lines: Sequence[Span]) -> None:
+    """Draw a paragraph; its lines are joined, but for those whose breaks are marked."""
+    span = (lines[0][0], lines[-1][1])
+    style = "rk-broken" if canvas.source.startswith("| ", span[0]) else None
+    with canvas.element("p", span, class_=style, dir="auto"):
+        _inline(canvas, *span)
+
+
+def _list(canvas: Canvas, lines: Sequence[Span]) -> None:
+    """Draw a list of one level; a line that begins no item continues the one before."""
+    source = canvas.source
+    starts = [row for row, line in enumerate(lines) if _ITEM.match(source, *line)]
+    canvas.open("ul", (lines[0][0], lines[-1][1]), class_="rk-list")
+    for row, following in zip(starts, [*starts[1:], len(lines)], strict=True):
+        start, end = lines[row][0], lines[following - 1][1]
+        marker = _ITEM.match(source, start, end)
+        after = marker.end() if marker else start
+        is_bullet = not source[start].isalnum()
+        canvas.open("li", (start, end), class_=None if is_bullet else "rk-own", dir="auto")
+        if is_bullet:
+            canvas.skip(start, after)
+        else:
+            canvas.draw(start, after)
+        _inline(canvas, after, end)
+        canvas.close()
+    canvas.close()
+
+
+def _inline(canvas: Canvas, start: int, end: int) -> None:
+    """Draw text with literals, emphasis, roles and links, whose marks are left out."""
+    tags = {"code": "code", "named": "code", "strong": "strong", "em": "em"}
+    at = start
+    for match in _INLINE.finditer(canvas.source, start, end):
+        group = next(
+            key for key in ("code", "named", "strong", "em", "link", "title") if match[key]
+        )
+        canvas.draw(at, match.start())
+        inner = match.span(group)
+        if group == "named" and "<" in match["named"] and match["named"].endswith(">"):
+            inner = (inner[0], canvas.source.index("<", inner[0]))
+        canvas.skip(match.start(), inner[0])
+        tag = tags.get(group)
+        if tag:
+            canvas.open(tag)
+        canvas.draw(*inner)
+        if tag:
+            canvas.close()
+        canvas.skip(inner[1], match.end())
+        at = match.end()
+    canvas.draw(at, end)
