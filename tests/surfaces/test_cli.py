@@ -13,6 +13,7 @@ import pytest
 from small_library import HANDBOOK, add, open_library, write_files
 from typer.main import get_command
 
+from ragkit import __version__
 from ragkit.indexing.writer import writer_lock
 from ragkit.paths import LibraryPaths
 from ragkit.surfaces.cli import app as cli
@@ -404,7 +405,11 @@ def test_commands_import_what_is_heavy_when_they_run():
     assert (done.stdout, done.stderr) == ("[]\n", "")
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["version"], ["serch"]])
+def test_the_version_is_said_as_an_option_too(here):
+    assert here("--version").stdout == here("version").stdout == f"{__version__}\n"
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["version"], ["serch"]])
 def test_what_needs_no_library_imports_none(arguments):
     code = (
         "import sys\n"

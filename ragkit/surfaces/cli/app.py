@@ -19,6 +19,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from ragkit import __version__
 from ragkit.errors import RagkitError
 from ragkit.surfaces.cli import completion, console
 from ragkit.surfaces.cli.options import close_libraries
@@ -189,8 +190,21 @@ app = typer.Typer(
 )
 
 
+def _say_version(asked: bool) -> None:
+    if asked:
+        console.put(__version__)
+        raise typer.Exit
+
+
 @app.callback()
-def ragkit() -> None:
+def ragkit(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_say_version, is_eager=True, help=COMMANDS["version"][1]
+        ),
+    ] = False,
+) -> None:
     """A private search engine for your own documents."""
 
 
