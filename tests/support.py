@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import hashlib
+import operator
 import time
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
@@ -34,6 +36,11 @@ def until(check: Callable[[], Any], seconds: float = 20.0) -> Any:
         assert time.monotonic() < end, "it did not come to be in time"
         time.sleep(0.02)
     return found
+
+
+def added_up(values: Iterable[float]) -> float:
+    """Add numbers one after the other; ``sum`` of Python 3.12 and later rounds otherwise."""
+    return functools.reduce(operator.add, values, 0.0)
 
 
 def run_async(work: Coroutine[Any, Any, _T]) -> _T:

@@ -31,6 +31,9 @@ class _Connection(sqlite3.Connection):
         super().__init__(*arguments, **options)
         self.in_use = threading.RLock()
 
+    def __del__(self) -> None:
+        self.close()
+
 
 class _PooledConnection:
     """A thread's connection; returns to the pool when the thread ends."""

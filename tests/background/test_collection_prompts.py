@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import closing
 
 import pytest
 from context_library import Model
@@ -119,7 +120,8 @@ def test_prompts_that_stood_in_files_are_taken_up(tmp_path):
     add(opened, tmp_path / "files")
     number = opened.collections.get("default").id
     opened.close()
-    with sqlite3.connect(tmp_path / "library" / "catalog.sqlite") as connection:
+    file = tmp_path / "library" / "catalog.sqlite"
+    with closing(sqlite3.connect(file)) as connection, connection:
         connection.execute("DELETE FROM meta WHERE value GLOB 'm*_prompts *'")
         connection.execute(f"PRAGMA user_version = {len(MIGRATIONS) - 1}")
     folder = tmp_path / "library" / "prompts"

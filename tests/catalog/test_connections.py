@@ -3,6 +3,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import threading
+from contextlib import closing
 
 import pytest
 from support import Shelf
@@ -294,7 +295,7 @@ def test_a_busy_library_says_so(library_paths, catalog, monkeypatch):
 def test_a_schema_of_rubbish_bytes_is_said_to_be_damage(tmp_path):
     file = tmp_path / "catalog.sqlite"
     Catalog.open(file, create=True).close()
-    with sqlite3.connect(file) as connection:
+    with closing(sqlite3.connect(file)) as connection, connection:
         connection.execute("PRAGMA writable_schema = ON")
         connection.execute(
             "UPDATE sqlite_master SET name = CAST(X'FF62' AS TEXT), sql = 'create tabel x' "

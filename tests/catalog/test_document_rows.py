@@ -34,6 +34,7 @@ def test_tags_are_what_the_metadata_say(shelf):
         document = shelf.put(f"{number}.md", metadata=metadata)
         query = "SELECT DISTINCT ?, folded(value) FROM json_each(?, '$.tags') ORDER BY 2"
         expected += plain.execute(query, (document, json.dumps(metadata, ensure_ascii=False)))
+    plain.close()
     assert tags(shelf) == expected
     with shelf.catalog.connections.write() as connection:
         connection.execute("DELETE FROM tags WHERE tag < 'b'")

@@ -7,6 +7,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+from support import added_up
 
 from ragkit.indexes.local.collection import CollectionIndex
 from ragkit.indexes.protocol import Candidates, IndexKind
@@ -105,7 +106,7 @@ def test_parts_add_up_and_are_named():
     assert [part.index for part in best.contributions] == [
         "vector", "keyword", "phrase", "document",
     ]  # fmt: skip
-    assert best.score == sum(part.value for part in best.contributions)
+    assert best.score == added_up(part.value for part in best.contributions)
     assert sum(part.weight for part in best.contributions) == pytest.approx(1.0)
 
 

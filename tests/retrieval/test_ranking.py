@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support import added_up
 
 from ragkit.indexes.protocol import Candidates, IndexKind
 from ragkit.options import Fusion, Granularity, QuestionMerge, SearchOptions
@@ -208,7 +209,7 @@ def test_parts_add_up_and_scores_stay_between_zero_and_one(one, two, first, seco
     ]
     found = hits(fused(lists, fusion=fusion))
     for hit in found:
-        assert hit.score == sum(part.value for part in hit.contributions)
+        assert hit.score == added_up(part.value for part in hit.contributions)
         assert 0.0 <= hit.score <= 1.0 + 1e-12
         for part in hit.contributions:
             assert part.value == part.weight * part.normalised
@@ -294,7 +295,7 @@ def test_scores_stay_between_zero_and_one_and_parts_add_up(one, two, phrase, doc
     ranked = with_part(ranking, "phrase", column, column, phrase)
     ranked = with_documents(ranked, document)
     for hit in hits(ranked):
-        assert hit.score == sum(part.value for part in hit.contributions)
+        assert hit.score == added_up(part.value for part in hit.contributions)
         assert 0.0 <= hit.score <= 1.0 + 1e-9
         for part in hit.contributions:
             assert part.value == part.weight * part.normalised

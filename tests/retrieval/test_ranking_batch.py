@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from support import added_up
 
 from ragkit.indexes.local.collection import CollectionIndex
 from ragkit.indexes.rows import EntryRows, TokenColumn
@@ -109,7 +110,7 @@ def test_a_batch_is_its_queries_bit_for_bit(seed, changed, contexts):
         (alone,) = single.hits()
         assert [described(hit) for hit in hits] == [described(hit) for hit in alone]
         for hit in hits:
-            assert hit.score == sum(part.value for part in hit.contributions)
+            assert hit.score == added_up(part.value for part in hit.contributions)
             assert 0.0 <= hit.score <= 1.0 + 1e-9
     assert batch.scores.tolist() == [score for one in singles for score in one.scores.tolist()]
     counts = np.bincount(batch.queries, minlength=7)

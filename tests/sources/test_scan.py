@@ -5,6 +5,7 @@ import sqlite3
 import subprocess
 import tempfile
 import threading
+from contextlib import closing
 from dataclasses import astuple
 from pathlib import Path
 from types import SimpleNamespace
@@ -499,7 +500,8 @@ _EXTREME = st.integers(-(2**80), 2**80)
 def test_a_file_of_any_size_and_time_can_be_stored(size, mtime_ns, ctime_ns, inode):
     status = SimpleNamespace(st_size=size, st_mtime_ns=mtime_ns, st_ctime_ns=ctime_ns, st_ino=inode)
     state = file_state("a.md", status, 2**70)
-    row = sqlite3.connect(":memory:").execute("SELECT ?, ?, ?", (*astuple(state)[1:],)).fetchone()
+    with closing(sqlite3.connect(":memory:")) as connection:
+        row = connection.execute("SELECT ?, ?, ?", (*astuple(state)[1:],)).fetchone()
     assert FileState("a.md", *row) == state
     assert pd.to_datetime(state.mtime_ns / 1e9, unit="s").year in range(1677, 2263)
     assert state.size == size or size > state.size == 2**63 - 1
