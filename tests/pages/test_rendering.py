@@ -382,18 +382,19 @@ def test_restructuredtext_reads_as_prose():
 def test_directives_are_drawn_as_what_they_mean():
     text = (
         ".. _refunds:\n\n.. note:: Only *paid* orders.\n   All of them.\n\n   * one\n   * two\n\n"
-        "After it.\n\n.. code-block:: python\n   :linenos:\n\n   refund(order)\n\n   again()\n\n"
+        "After :meth:`~shop.Order.pay`.\n\n.. code-block:: python\n   :linenos:\n\n"
+        "   refund(order)\n\n   again()\n\n"
         ".. seealso::\n\n   Loans::\n\n       lend()\n\n   And gifts.\n\n.. toctree::\n   gifts\n"
     )
     html = rendering.blocks(text, (0, len(text)), (), Kind("rst"))
     assert "_refunds" not in html
     assert '<div class="rk-note"><b>Note</b><p dir="auto">Only <em>paid</em> orders.' in html
     assert '<div class="rk-note"><ul class="rk-list"><li dir="auto">one' in html
-    assert '<p dir="auto">After it.</p>' in html
+    assert '<p dir="auto">After <code>pay</code>.</p>' in html
     assert '<div class="rk-language">python</div>' in html
     assert "code-block" not in html
     assert "linenos" not in html
-    assert html.count("rk-listing") == 3
+    assert html.count("rk-listing") == 2
     assert '<div class="rk-note"><b>See also</b></div>' in html
     assert '<div class="rk-note"><p dir="auto">And gifts.</p>' in html
     assert ".. toctree::" in html

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Sequence
 
-from pages.parts.rendering.canvas import Canvas, Span
+from pages.parts.rendering.canvas import Canvas, Span, lines_of
 from pages.parts.rendering.code import draw_code
 from pages.parts.rendering.prose import paragraphs
 
@@ -39,9 +40,15 @@ def draw_rst(canvas: Canvas, start: int, end: int) -> None:
     styles: list[str] = []
     # Where code is expected, its language, and the columns that it and what a note says lie beyond.
     language, opener, note = "", -1, -1
-    for lines in paragraphs(source, start, end):
+    runs = deque(paragraphs(source, start, end))
+    while runs:
+        lines = runs.popleft()
         column = _column(source, lines[0])
         if 0 <= opener < column:
+            last = lines
+            while runs and _column(source, runs[0][0]) > opener:
+                last = runs.popleft()
+            lines = lines_of(source, lines[0][0], last[-1][1])
             canvas.block(
                 lines[0][0], lines[-1][1],
                 lambda lines=lines, code=language: draw_code(canvas, lines, code),  # type: ignore[misc]
@@ -178,6 +185,8 @@ def _inline(canvas: Canvas, start: int, end: int) -> None:
         inner = match.span(group)
         if group == "named" and "<" in match["named"] and match["named"].endswith(">"):
             inner = (inner[0], canvas.source.index("<", inner[0]))
+        elif group == "named" and match["named"].startswith("~"):
+            inner = (max(inner[0] + 1, canvas.source.rfind(".", *inner) + 1), inner[1])
         canvas.skip(match.start(), inner[0])
         tag = tags.get(group)
         if tag:
