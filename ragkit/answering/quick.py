@@ -33,7 +33,7 @@ _YES_NO, _AMOUNT, _NO_AMOUNT = 1.6, 1.2, 3.2
 _ALIKE = 0.6
 """The share of their words that sentences have in common of which only the best is shown."""
 _SHORT_FOLLOWER = 200
-_HEADING = re.compile(r"[^\n.!?。！？]{1,70}\n\s*(?=[^\sa-z])")
+_HEADING = re.compile(r"[^\n.!?。！？]{1,70}\n\s*(?=[^\sa-z])(?!:[\w:+-]+:`|``)")
 _NO_LETTERS = re.compile(r"[\W_]*\n\s*")
 
 

@@ -30,10 +30,10 @@ _UNSEEN = re.compile(
     r"<(head|script|style|template|noscript|svg|title)\b[^>]*>.*?</\1\s*>", re.I | re.S
 )
 _UNSEEN_TAG = re.compile(r"<(?:meta|link|base)\b[^>]*>|<!--.*?-->", re.I | re.S)
-# Links of a heading to itself, which documentation shows as a sign when it is pointed at.
+# Links of a heading or a numbered line to itself.
 _SELF_LINK = re.compile(
-    r"<a\b[^<>]{0,500}\shref\s*=\s*[\"']?#[^<>]{0,500}>\s*"
-    r"(?:[§¶#]|&(?:sect|para|#167|#182);)?\s*</a\s*>",
+    r"<a\b[^<>]{0,500}\shref\s*=\s*[\"']?#(\d{1,7}\b)?[^<>]{0,500}>\s*"
+    r"(?:[§¶#]|&(?:sect|para|#167|#182);|(?(1)\1))?\s*</a\s*>",
     re.I,
 )
 _SUMMARY = re.compile(r"<summary\b[^<>]*>((?:(?!<summary\b).)*?)</summary\s*>", re.I | re.S)

@@ -3,9 +3,9 @@
 Only plain words are looked at, in small letters or long names: never identifiers, numbers, words
 with capitals inside, or quoted ones, nor what the built-in embedder knows as a word of its own or
 as a form of one, or what is nearly a stop word. The nearest word is one letter away (added, left
-out, another, or two that changed places), two in a long word; among several, the one with the same
-letters, in another order or doubled, then with the same first letter, then whose stem stands in
-more chunks.
+out, another, or two that changed places), two in a long word with the same first letter; among
+several, the one with the same letters, in another order or doubled, then with the same first
+letter, then whose stem stands in more chunks.
 """
 
 from __future__ import annotations
@@ -188,7 +188,7 @@ def _written(
             near = [
                 _Near(_slip(word, one), one)
                 for one in words
-                if OSA.distance(one, word, score_cutoff=most) <= most
+                if OSA.distance(one, word) <= (most if one[0] == word[0] else 1)
                 and index_tokens(one) == [stem.token]
             ]
             if near:

@@ -43,6 +43,10 @@ FILES = {
         "Die Tomaten brauchen im Sommer jeden Tag Wasser. Der Kompost reift neun Monate lang.\n"
         "Im Herbst wird der Zaun gestrichen.\n"
     ),
+    "crane.rst": (
+        "Crane\n=====\n\nIt carries four tonnes.  Use the\n:command:`slew_brake` command to halt a "
+        "swinging load within two metres.\n"
+    ),
     "memo.txt": "検索システムの評価は月曜日に始まります。担当者は田中さんです。\n",
     "buoy.py": "RETRY_LIMIT = 5\n\n\ndef interval(depth):\n    return 600 if depth < 3 else 900\n",
     "lease.eml": (
@@ -121,6 +125,8 @@ def test_a_list_comes_with_the_line_that_leads_into_it(library):
 def test_a_line_above_a_sentence_that_is_its_heading_is_left_out(library):
     first = quick(library, "How far did the channel silt up?")[0]
     assert first.text == "The channel silted up by forty centimetres in two years."
+    first = quick(library, "Which command halts a swinging load?")[0]
+    assert first.text.startswith("Use the\n:command:")
 
 
 @pytest.mark.parametrize(

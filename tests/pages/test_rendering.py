@@ -379,6 +379,22 @@ def test_restructuredtext_reads_as_prose():
     assert '<li dir="auto">one link' in html
 
 
+def test_links_that_are_defined_elsewhere_are_their_text():
+    text = "Of the [Streams API][] see [`pipe`][s] and grid[x][y], ![pic][p].\n\n[s]: https://a.b\n"
+    html = rendering.blocks(text, (0, len(text)), (), Kind("markdown"))
+    assert 'Of the <span class="rk-nolink">Streams API</span> see <a href="https://a.b"' in html
+    assert "and grid[x][y], ![pic][p]." in html
+
+
+def test_a_line_may_begin_with_a_role():
+    text = "Use the\n:command:`policy` here.\n\n.. include:: X.txt\n\n:author: me\n"
+    line = text.index(":command:")
+    html = rendering.blocks(text, (line, len(text)), (), Kind("rst"))
+    assert '<p dir="auto"><code>policy</code> here.</p>' in html
+    assert ":author: me</pre>" in html
+    assert "include" not in rendering.snippet(text, (0, len(text)), (), Kind("rst"))
+
+
 def test_directives_are_drawn_as_what_they_mean():
     text = (
         ".. _refunds:\n\n.. note:: Only *paid* orders.\n   All of them.\n\n   * one\n   * two\n\n"

@@ -52,13 +52,14 @@ def test_names_identifiers_and_words_of_a_language_are_left_alone(sample, questi
     ("typo", "meant"),
     [
         ("plumm", "plum"), ("bruod", "brood"), ("hosues", "houses"), ("housng", "housing"),
-        ("compensaton", "compensation"), ("planing", ""), ("plumbers", ""),
+        ("compensaton", "compensation"), ("planing", ""), ("plumbers", ""), ("zertifikat", ""),
     ],
 )  # fmt: skip
 def test_the_same_letters_are_nearer_and_a_slip_may_lie_in_an_ending(tmp_path, typo, meant):
     texts = [
         "A plum tart.", "A plumb line.", "The plumb line again.", "Broad beans.", "Beans: broad.",
         "A brood of ducks.", "Housing for all.", "The houses.", "Compensation is paid.", "A plane.",
+        "Ein Sertifika.",
     ]  # fmt: skip
     files = {f"{number}.txt": f"{one}\n" for number, one in enumerate(texts)}
     with open_library(tmp_path / "library") as library:

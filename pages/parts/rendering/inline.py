@@ -11,6 +11,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from markdown_it import MarkdownIt
+from markdown_it.common.utils import normalizeReference
 from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 
@@ -19,6 +20,8 @@ from pages.parts.rendering.canvas import Canvas, Span, safe_link
 _SPECIAL = re.compile(r"[\\`*_\[\]<&!~\n]")
 _WORD = re.compile(r"[^\W_]")
 _TAG = re.compile(r"</?[A-Za-z][\w:.-]{0,60}(?:\s[^<>]{0,2000})?/?>|<!--.{0,4000}?-->", re.S)
+# Not of an index into an index.
+_REFERENCE = re.compile(r"(?<![\w\]!])\[([^\[\]\n]{1,200})\]\[([^\[\]\n]{0,200})\]")
 _BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
 _LONGEST = 60_000
 _MOST_BRACKETS = 2_000
@@ -103,11 +106,18 @@ def draw_inline(canvas: Canvas, flow: Flow, env: dict[str, Any]) -> None:
         return
     made = parser()
     tokens: list[Token] = []
-    state = _Traced(content, made, env, tokens)
+    state = _Traced(content, made, _with_references(content, env), tokens)
     made.inline.tokenize(state)
     for rule in made.inline.ruler2.getRules(""):
         rule(state)
     _Walk(canvas, flow).run(tokens)
+
+
+def _with_references(content: str, env: dict[str, Any]) -> dict[str, Any]:
+    """Return what links refer to; those that are defined elsewhere lead nowhere."""
+    named = {normalizeReference(one[2] or one[1]) for one in _REFERENCE.finditer(content)}
+    nowhere = {name: {"href": "", "title": ""} for name in named}
+    return {**env, "references": {**nowhere, **env.get("references", {})}} if named else env
 
 
 class _Walk:

@@ -13,6 +13,7 @@ from pages.parts.rendering.prose import paragraphs
 _ADORNMENT = re.compile(r"([!-/:-@\[-`{-~])\1{2,}[ \t]*")
 _DIRECTIVE = re.compile(r"\.\. ([\w:+.-]{1,60})::[ \t]*(.*)")
 _ITEM = re.compile(r"(?:[-*+•]|#\.|\d{1,3}[.)])[ \t]+")
+_FIELD = re.compile(r":[^:`\n]{1,80}:(?!`)")
 _TARGET = re.compile(r"\.\. (?:_[^\n]{1,200}:|index::[^\n]*)[ \t]*")
 _INLINE = re.compile(
     r"``(?P<code>[^`\n][^\n]*?)``"
@@ -123,9 +124,9 @@ def _outside(canvas: Canvas, lines: Sequence[Span], styles: list[str]) -> None:
     directive = _DIRECTIVE.match(texts[0])
     if directive and directive[1] in _CODE:
         _code_line(canvas, lines, directive)
-    elif len(lines) == 1 and _TARGET.fullmatch(texts[0]):
-        canvas.skip(*lines[0])
-    elif texts[0].startswith((".. ", ":", "+", "=")) or texts[0][:1].isspace():
+    elif (canvas.flat and directive) or (len(lines) == 1 and _TARGET.fullmatch(texts[0])):
+        canvas.skip(lines[0][0], lines[-1][1])
+    elif texts[0].startswith((".. ", "+", "=")) or _FIELD.match(texts[0]) or texts[0][:1].isspace():
         canvas.open("pre", (lines[0][0], lines[-1][1]), class_="rk-verbatim rk-aside", dir="auto")
         canvas.draw(lines[0][0], lines[-1][1])
         canvas.close()
