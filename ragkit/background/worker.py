@@ -18,7 +18,7 @@ from ragkit.background import presence
 from ragkit.background.job_handlers import can_do, run_job
 from ragkit.background.parent import process_to_end_with
 from ragkit.catalog.copies import backup_is_due
-from ragkit.catalog.records import JobRecord, JobState
+from ragkit.catalog.records import JobRecord, JobState, watched_notes
 from ragkit.errors import LibraryBusyError, LibraryError, ServerAwayError
 from ragkit.indexing.writer import is_seen, lock_is_held, writer_lock
 from ragkit.types import Version
@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from ragkit.background.context_model import OpenModel
     from ragkit.background.graphs import GraphBuilder
     from ragkit.indexing.writer import Writer
-    from ragkit.sources.watch import Change, FolderWatcher
+    from ragkit.sources.folders import Change
+    from ragkit.sources.watch import FolderWatcher
 
 logger = logging.getLogger(__name__)
 
@@ -35,8 +36,26 @@ _IDLE_SECONDS = 0.5
 _WAIT_SECONDS = 1.0
 _RETRY_SECONDS = 10.0
 _SAVE_SECONDS = 15.0
+_FOLLOW_SHARE = 100
+"""Reading the list of folders takes at most one part in so many of one core."""
+
 _LONGEST_FAREWELL = 2.0
 """A model may take minutes to answer; it is asked again by the next worker."""
+
+
+@dataclass
+class _Due:
+    """When something is to be done again, by the monotonic clock."""
+
+    at: float = 0.0
+
+    def is_now(self) -> bool:
+        """Return whether it is to be done now."""
+        return time.monotonic() >= self.at
+
+    def again_in(self, seconds: float) -> None:
+        """Have it done again after so many seconds."""
+        self.at = time.monotonic() + seconds
 
 
 @dataclass
@@ -49,7 +68,8 @@ class Worker:
     open_model: OpenModel | None = None
     _state: str = "starting"
     _graphs: GraphBuilder | None = None
-    _watched: dict[str, dict[str, str]] = field(default_factory=dict)
+    _watcher: FolderWatcher | None = None
+    _listed: tuple[tuple[int, int], dict[int, str]] = ((0, 0), {})
     _saved: Version = field(default=Version(0))
     _catalog_file: tuple[int, int] | None = None
 
@@ -125,23 +145,23 @@ class Worker:
         settings = self.writer.settings.sources
         _start("ragkit-import", import_pipeline)
         with FolderWatcher(settings.debounce_seconds, gitignore=settings.gitignore) as watcher:
-            next_scan = next_retry = time.monotonic()
-            next_save = next_scan + _SAVE_SECONDS
+            self._watcher, self._listed = watcher, ((0, 0), {})
+            listing, scans, retries, saves = _Due(), _Due(), _Due(), _Due()
+            saves.again_in(_SAVE_SECONDS)
 
             def wait() -> None:
-                nonlocal next_scan, next_retry, next_save
-                self._follow(watcher)
-                if time.monotonic() >= next_scan:
+                self._follow(watcher, listing)
+                if scans.is_now():
                     self._add_scans()
                     self._add_backup()
-                    next_scan = time.monotonic() + settings.rescan_minutes * 60
+                    scans.again_in(settings.rescan_minutes * 60)
                     return
-                if time.monotonic() >= next_retry:
+                if retries.is_now():
                     self._retry_failed()
-                    next_retry = time.monotonic() + _RETRY_SECONDS
-                if self.writer.paths.machine and time.monotonic() >= next_save:
+                    retries.again_in(_RETRY_SECONDS)
+                if self.writer.paths.machine and saves.is_now():
                     self._save_what_others_wrote()
-                    next_save = time.monotonic() + _SAVE_SECONDS
+                    saves.again_in(_SAVE_SECONDS)
                 for change in watcher.changes(_IDLE_SECONDS):
                     self._add_job(change)
 
@@ -208,21 +228,27 @@ class Worker:
             self._state = "working"
             self._run(job)
 
-    def _follow(self, watcher: FolderWatcher) -> None:
-        """Watch the folders that the catalog lists now, and note how each is watched."""
-        machine = self.writer.paths.machine
-        listed = self.writer.catalog.collections.roots(machine)
+    def _follow(self, watcher: FolderWatcher, listing: _Due) -> None:
+        """Watch the folders that the catalog lists now.
+
+        What comes or goes is seen at once; a folder that has another place when it is due.
+        """
+        collections, machine = self.writer.catalog.collections, self.writer.paths.machine
+        last = collections.last_source()
+        if last == self._listed[0] and not listing.is_now():
+            return
+        started = time.thread_time()
+        listed = collections.roots(machine)
         roots = {
-            number: Path(root)
+            number: root
             for number, (root, shared) in listed.items()
             if not (machine and shared) or is_seen(root)
         }
-        watcher.watch(roots)
-        states = {source: watcher.state(source) for source in roots}
-        self._watched = {
-            str(source): {"mode": state.mode, "reason": state.reason}
-            for source, state in states.items()
-        }
+        is_same = roots == self._listed[1]
+        listing.again_in(_FOLLOW_SHARE * (time.thread_time() - started))
+        if not is_same:
+            watcher.watch({number: Path(root) for number, root in roots.items()})
+        self._listed = last, roots
 
     def _retry_failed(self) -> None:
         """Have the files read that could not be read a while ago."""
@@ -260,7 +286,9 @@ class Worker:
     def _sign_of_life(self) -> tuple[str, dict[str, object]]:
         if not self._is_there():
             self.stopping.set()
-        return self._state, {"watched": self._watched}
+        states = self._watcher.states().items() if self._watcher else ()
+        told = ((state.mode, state.reason, sources) for state, sources in states)
+        return self._state, {"watching": watched_notes(told)}
 
     def _is_there(self) -> bool:
         """Return whether the library is the one that this worker began with."""

@@ -291,6 +291,11 @@ class Collections:
         )
         return {row[0]: (row[1], not row[2]) for row in rows}
 
+    def last_source(self) -> tuple[int, int]:
+        """Return how many sources there are and the highest number: what comes or goes shows."""
+        row = self._connections.row("SELECT COUNT(*), coalesce(MAX(id), 0) FROM sources")
+        return int(row[0]), int(row[1])
+
     def folders(self) -> list[str]:
         """Return the folders that are sources, oldest first."""
         return self._connections.column(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
@@ -21,6 +21,8 @@ BY_PERSON = "person"
 RECORDED = "recorded"
 """Stands in the place of the model when a context was recalled from a file."""
 
+
+_MOST_REASONS = 60
 
 SILENT_SECONDS = 10.0
 """A machine of which nothing was heard for so long has lost what it had claimed."""
@@ -284,6 +286,46 @@ class WorkerRecord:
     def works(self) -> bool:
         """Whether it runs, as far as others can tell."""
         return self.state != "stopped" and self.is_heard
+
+    def watched(self) -> dict[int, tuple[str, str]]:
+        """Return how it keeps each source current, and why not better, by the source's number."""
+        return {
+            number: (mode, reason)
+            for mode, reason, ranges in self.notes.get("watching", ())
+            for number in _numbers_in(ranges)
+        }
+
+
+def watched_notes(states: Iterable[tuple[str, str, Sequence[int]]]) -> list[list[str]]:
+    """Return how a worker keeps sources current, and why not better, as it notes that.
+
+    Numbers of sources ascend. Few reasons are kept, since each folder that is gone has its own.
+    """
+    notes, others = list[list[str]](), dict[str, list[int]]()
+    for mode, reason, numbers in states:
+        if reason and len(notes) < _MOST_REASONS:
+            notes.append([mode, reason, _ranges_of(numbers)])
+        else:
+            others.setdefault(mode, []).extend(numbers)
+    return [*notes, *([mode, "", _ranges_of(sorted(numbers))] for mode, numbers in others.items())]
+
+
+def _ranges_of(numbers: Sequence[int]) -> str:
+    """Return ascending numbers as text, such as "1-3 7"."""
+    ranges: list[list[int]] = []
+    for number in numbers:
+        if ranges and ranges[-1][1] == number - 1:
+            ranges[-1][1] = number
+        else:
+            ranges.append([number, number])
+    return " ".join(f"{first}-{last}" if last > first else f"{first}" for first, last in ranges)
+
+
+def _numbers_in(ranges: str) -> Iterator[int]:
+    """Yield the numbers that ``_ranges_of`` wrote."""
+    for one in ranges.split():
+        first, _, last = one.partition("-")
+        yield from range(int(first), int(last or first) + 1)
 
 
 @dataclass(frozen=True, slots=True)

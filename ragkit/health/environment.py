@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
 
@@ -27,7 +28,7 @@ _SLOW_SECONDS = 30.0
 _GIGABYTE = 1_000_000_000
 _LOG_TAIL_BYTES = 64_000
 _LOG_SECONDS = 24 * 3600
-_MOST_SOURCES = 50
+_MOST_SOURCES, _MOST_REASONS = 50, 5
 """Where there are more, those are named that something is wrong with."""
 
 _REPEATABLE = ("sync", "compact", "rebuild_indexes", "reread")
@@ -114,12 +115,12 @@ def _sources(parts: Parts) -> Iterator[Finding]:
         for one in parts.catalog.jobs.workers()
         if one.machine == parts.paths.machine or one.works
     ]
-    watched = {int(number): how for one in reversed(heard) for number, how in _watched(one)}
+    watched = {number: how for one in reversed(heard) for number, how in one.watched().items()}
     collections, machine = parts.catalog.collections, parts.paths.machine
     sources = collections.sources(parts.collection_id, limit=_MOST_SOURCES + 1)
     more = others = 0
     if len(sources) > _MOST_SOURCES:
-        remarked = [number for number, how in watched.items() if how.get("reason")]
+        remarked = [number for number, (mode, _) in watched.items() if mode == "offline"]
         sources, troubled, others = collections.troubled_sources(
             parts.collection_id, machine, remarked=remarked, seen=watched, limit=_MOST_SOURCES
         )
@@ -128,19 +129,17 @@ def _sources(parts: Parts) -> Iterator[Finding]:
         if source.id not in watched and source.machine != machine:
             yield _unseen(source, parts.catalog.jobs.host_of(source.machine))
         else:
-            yield from _source(source, watched.get(source.id, {}))
+            yield from _source(source, *watched.get(source.id, ("", "")))
     if more:
         text = f"{plural(more, 'more folder')} offline, or not seen by a worker."
         yield Finding("sources", False, text, "sync", more)
     if others:
+        polled = Counter(reason for mode, reason in watched.values() if mode == "polling")
+        for reason, count in polled.most_common(_MOST_REASONS):
+            yield Finding("sources", True, f"{plural(count, 'folder')}: {reason}")
         yield Finding("sources", True, f"{plural(others, 'other folder')} as they should be.")
     elif not sources:
         yield Finding("sources", True, "No folders yet.")
-
-
-def _watched(worker: WorkerRecord) -> Iterable[tuple[str, dict[str, str]]]:
-    watched: dict[str, dict[str, str]] = worker.notes.get("watched", {})
-    return watched.items()
 
 
 def _unseen(source: SourceRecord, host: str) -> Finding:
@@ -157,17 +156,18 @@ def _unseen(source: SourceRecord, host: str) -> Finding:
     return Finding("sources", False, text, fix, source.documents)
 
 
-def _source(source: SourceRecord, watched: dict[str, str]) -> Iterator[Finding]:
+def _source(source: SourceRecord, mode: str, why: str) -> Iterator[Finding]:
+    """Report a folder that a worker keeps current in a mode, and why not better."""
     if source.state == "offline":
         text = f"{source.root} is offline: {source.reason}"
         yield Finding("sources", False, text, "sync", source.documents)
         return
-    notes = [note for note in (source.reason, watched.get("reason", "")) if note]
+    notes = [note for note in (source.reason, why) if note]
     if notes:
         text = f"{source.root}: {' '.join(notes)}"
     else:
         how = {"watching": ", watched", "polling": ", checked regularly"}
-        text = f"{source.root} is {source.state}{how.get(watched.get('mode', ''), '')}."
+        text = f"{source.root} is {source.state}{how.get(mode, '')}."
     fix = "sync" if source.reason else ""
     yield Finding("sources", not source.reason, text, fix, source.documents)
 

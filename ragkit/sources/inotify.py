@@ -46,6 +46,10 @@ class WatchLimits:
     watches: int
     instances: int
 
+    def exceed(self, before: WatchLimits) -> bool:
+        """Return whether these allow more than others did."""
+        return self.watches > before.watches or self.instances > before.instances
+
 
 def watched_inodes() -> list[int] | None:
     """Return the inode of each inotify watch of this process; ``None`` on other systems."""
@@ -121,12 +125,6 @@ def limit_reached(kind: int, limits: WatchLimits) -> tuple[str, str]:
         f"The system allows no more {why}",
         f"To have it watched: sudo sysctl fs.inotify.max_user_{name}={more}",
     )
-
-
-def are_raised(before: WatchLimits) -> bool:
-    """Return whether more is allowed now than before."""
-    limits = read_limits()
-    return limits.watches > before.watches or limits.instances > before.instances
 
 
 def silent_file_system(folder: Path) -> str:

@@ -189,13 +189,10 @@ class Observing:
             with contextlib.suppress(KeyError, OSError):
                 self._observer.unschedule(watch)
 
-    def is_alive(self, watch: ObservedWatch) -> bool:
-        """Return whether this folder's events are still received."""
-        if self._observer is None:
-            return False
-        return any(
-            emitter.watch == watch and emitter.is_alive() for emitter in self._observer.emitters
-        )
+    def alive(self) -> set[ObservedWatch]:
+        """Return the watches whose events are still received."""
+        emitters = () if self._observer is None else self._observer.emitters
+        return {emitter.watch for emitter in emitters if emitter.is_alive()}
 
     def has_died(self) -> bool:
         """Return whether a thread that serves all folders has ended."""

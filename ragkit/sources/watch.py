@@ -14,16 +14,15 @@ import os
 import threading
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Self
+from typing import TYPE_CHECKING, Self
 
 from ragkit.errors import SourceError
 from ragkit.sources import inotify
+from ragkit.sources.folders import REVIVED_SECONDS, Change, Folder, WatchState
 from ragkit.sources.observing import FolderEvents, Observing, Seen
 from ragkit.sources.pending import LONGEST_FACTOR, Pending
 from ragkit.sources.scan import find_changes, scan_folder
-from ragkit.types import FileState
 
 if TYPE_CHECKING:
     from watchdog.observers.api import ObservedWatch
@@ -36,62 +35,21 @@ CHECK_SECONDS = 2.0
 MOST_COMPARED = 50_000
 """Files of an unwatched source that are remembered; a larger one is always compared whole."""
 
-_POLL_SHARE = 200
-"""Comparing an unwatched source takes at most one part in so many of one core."""
+MOST_WATCHED = 1000
+"""Folders that are watched; each takes a thread. Others are compared every so often."""
 
-_REVIVED_SECONDS = 30.0
-"""A watcher that dies again within this time of its restart is no longer trusted."""
+_POLL_SHARE, _ALL_SHARE = 200, 20
+"""Comparing an unwatched source takes at most one part in so many of one core, and all of them
+together, and so do checks that roots are still there."""
+
+_LONGEST_REST = 30.0
+"""No check of the roots is later than this, however many there are."""
 
 _DISTRUST_SECONDS = 600.0
 """After this time it is tried again."""
 
 _PAUSES = (0.0, 0.1, 0.4)
 """Waits before folders count as unwatched: watchdog may be about to watch a new one."""
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """What to compare again in one source.
-
-    ``paths`` are relative, with forward slashes. A path says where to look, not what is there:
-    a file, a folder (compare all of it), a link (never follow it), or nothing any more, where a
-    file or a folder may have been. ``everything`` asks for the whole source.
-    """
-
-    source_id: int
-    paths: tuple[str, ...] = ()
-    everything: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class WatchState:
-    """How a source is kept current, and why not better; ``reason`` is empty when all is well."""
-
-    mode: Literal["watching", "polling", "offline"]
-    reason: str = ""
-
-
-@dataclass(slots=True, eq=False)
-class _Folder:
-    """One real folder, watched for one source or several."""
-
-    path: Path
-    pending: Pending
-    events: FolderEvents
-    sources: set[int] = field(default_factory=set)
-    state: WatchState = WatchState("offline", "This source is about to be watched.")
-    identity: tuple[int, int] | None = None
-    watch: ObservedWatch | None = None
-    root_gone: bool = False
-    """True when the folder itself was removed; another may have taken its place."""
-    unverified_since: float | None = None
-    """When folders appeared that are not yet known to be watched."""
-    revived_at: float = -_REVIVED_SECONDS
-    limits: inotify.WatchLimits | None = None
-    """The limits that were too low to watch this folder."""
-    retry_at: float = float("inf")
-    known: dict[str, FileState] | None = None
-    next_poll: float = 0.0
 
 
 class FolderWatcher:
@@ -116,8 +74,12 @@ class FolderWatcher:
         self._stopped = False
         self._lost = False
         self._sources: dict[int, Path] = {}
-        self._folders: dict[Path, _Folder] = {}
-        self._places: dict[int, _Folder] = {}
+        self._folders: dict[Path, Folder] = {}
+        self._places: dict[int, Folder] = {}
+        # Those with changes that have not been reported yet.
+        self._waiting: set[Folder] = set()
+        self._watched = 0
+        self._poll_costs = 0.0
         self._observing = Observing(self._events_lost)
 
     def __enter__(self) -> Self:
@@ -149,7 +111,7 @@ class FolderWatcher:
                 if changes or self._stopped or now >= deadline:
                     self._wake_at = 0.0
                     return changes
-                due = [folder.pending.next_release() for folder in self._folders.values()]
+                due = [folder.pending.next_release() for folder in self._waiting]
                 release = min((at for at in due if at is not None), default=float("inf"))
                 # A little late, so that changes are reported together.
                 release += self._debounce / 10
@@ -160,6 +122,13 @@ class FolderWatcher:
         """Return how a source is being kept current at this moment."""
         folder = self._places.get(source_id)
         return folder.state if folder else WatchState("offline", "This source is not watched.")
+
+    def states(self) -> dict[WatchState, list[int]]:
+        """Return how sources are kept current, and which so; ids ascend."""
+        states: dict[WatchState, list[int]] = {}
+        for source_id, folder in self._places.items():
+            states.setdefault(folder.state, []).append(source_id)
+        return {state: sorted(ids) for state, ids in states.items()}
 
     def stop(self) -> None:
         """Stop watching and end all threads. Calling it again does nothing."""
@@ -172,9 +141,10 @@ class FolderWatcher:
 
     # Called by watchdog's threads.
 
-    def _seen(self, folder: _Folder, seen: Seen) -> None:
+    def _seen(self, folder: Folder, seen: Seen) -> None:
         with self._wake:
             now = time.monotonic()
+            self._waiting.add(folder)
             if seen.folders and folder.unverified_since is None:
                 folder.unverified_since = now
             if seen.path:
@@ -196,15 +166,20 @@ class FolderWatcher:
     # Reporting.
 
     def _released(self, now: float) -> list[Change]:
-        return [
+        changes = [
             Change(source_id, released.paths, released.everything)
-            for folder in self._folders.values()
+            for folder in self._waiting
             if (released := folder.pending.release(now)) is not None
-            for source_id in sorted(folder.sources)
+            for source_id in folder.sources
         ]
+        self._waiting = {
+            folder for folder in self._waiting if folder.pending.next_release() is not None
+        }
+        return sorted(changes, key=lambda change: change.source_id)
 
-    def _report_everything(self, folder: _Folder) -> None:
+    def _report_everything(self, folder: Folder) -> None:
         with self._wake:
+            self._waiting.add(folder)
             folder.pending.note_everything(time.monotonic())
 
     # Which folders there are.
@@ -228,6 +203,7 @@ class FolderWatcher:
         with self._wake:
             for path, folder in folders.items():
                 folder.sources = sources[path]
+            self._waiting.difference_update(dropped)
             self._folders = folders
             self._places = {source_id: folders[path] for source_id, path in paths.items()}
         for folder in added:
@@ -241,7 +217,7 @@ class FolderWatcher:
                 if folder.limits is not None:
                     folder.limits = inotify.WatchLimits(0, 0)
 
-    def _new(self, path: Path) -> _Folder:
+    def _new(self, path: Path) -> Folder:
         def report(seen: Seen) -> None:
             self._seen(folder, seen)
 
@@ -250,7 +226,7 @@ class FolderWatcher:
             self._check_soon()
 
         events = FolderEvents(path, self._gitignore, report, root_gone)
-        folder = _Folder(path, Pending(path, self._debounce), events)
+        folder = Folder(path, Pending(path, self._debounce), events)
         return folder
 
     # Maintaining each folder.
@@ -261,6 +237,7 @@ class FolderWatcher:
         with self._control:
             if self._stopped:
                 return
+            started = time.thread_time()
             with self._wake:
                 self._next_check = time.monotonic() + CHECK_SECONDS
                 lost, self._lost = self._lost, False
@@ -268,10 +245,22 @@ class FolderWatcher:
             if self._observing.has_died():
                 logger.warning("watching has stopped unexpectedly and is started again")
                 self._observing.stop()
+            alive, limits = self._observing.alive(), inotify.read_limits()
             for folder in self._folders.values():
-                self._check(folder, lost)
+                self._check(folder, alive, limits, lost)
+            rest = min(_ALL_SHARE * (time.thread_time() - started), _LONGEST_REST)
+            with self._wake:
+                if self._next_check:
+                    # Nothing has asked meanwhile that they be looked at soon.
+                    self._next_check = max(self._next_check, time.monotonic() + rest)
 
-    def _check(self, folder: _Folder, lost: bool) -> None:
+    def _check(
+        self,
+        folder: Folder,
+        alive: set[ObservedWatch],
+        limits: inotify.WatchLimits,
+        lost: bool,
+    ) -> None:
         identity = inotify.identity(folder.path)
         if isinstance(identity, str):
             if folder.identity is not None:
@@ -280,21 +269,23 @@ class FolderWatcher:
         elif folder.identity != identity or folder.root_gone:
             self._begin_and_report(folder)
         elif folder.watch is not None:
-            self._check_watched(folder, folder.watch, lost)
-        elif time.monotonic() >= folder.retry_at or (
-            folder.limits is not None and inotify.are_raised(folder.limits)
+            self._check_watched(folder, folder.watch in alive, lost)
+        elif (
+            time.monotonic() >= folder.retry_at
+            or (folder.limits is not None and limits.exceed(folder.limits))
+            or (folder.is_beyond and self._watched < MOST_WATCHED)
         ):
             self._begin_and_report(folder)
         elif time.monotonic() >= folder.next_poll:
             self._compare(folder)
 
-    def _check_watched(self, folder: _Folder, watch: ObservedWatch, lost: bool) -> None:
+    def _check_watched(self, folder: Folder, is_alive: bool, lost: bool) -> None:
         now = time.monotonic()
         if lost:
             self._report_everything(folder)
             folder.unverified_since = now
-        if not self._observing.is_alive(watch):
-            recently = now < folder.revived_at + _REVIVED_SECONDS
+        if not is_alive:
+            recently = now < folder.revived_at + REVIVED_SECONDS
             folder.revived_at = now
             if recently:
                 self._poll(folder, "The system's watcher stopped twice in short order")
@@ -307,11 +298,11 @@ class FolderWatcher:
             if not busy or now >= folder.unverified_since + LONGEST_FACTOR * self._debounce:
                 self._verify(folder)
 
-    def _begin_and_report(self, folder: _Folder) -> None:
+    def _begin_and_report(self, folder: Folder) -> None:
         self._begin(folder)
         self._report_everything(folder)
 
-    def _begin(self, folder: _Folder) -> None:
+    def _begin(self, folder: Folder) -> None:
         """Watch a folder from now on, or record why that is not possible."""
         self._unschedule(folder)
         identity = inotify.identity(folder.path)
@@ -320,6 +311,13 @@ class FolderWatcher:
             return
         folder.identity, folder.root_gone, folder.retry_at = identity, False, float("inf")
         folder.events.forget_rules()
+        folder.is_beyond = self._watched >= MOST_WATCHED
+        if folder.is_beyond:
+            why = f"{MOST_WATCHED:,} other folders are watched, and no more than that are"
+            cure = "To have it watched: add a folder that holds several."
+            # Whoever has it watched scans it, and whoever begins again reports everything.
+            self._poll(folder, why, cure, is_scanned=True)
+            return
         kind = inotify.silent_file_system(folder.path)
         if kind:
             self._poll(folder, f"A file system of this kind ({kind}) does not announce changes")
@@ -327,6 +325,7 @@ class FolderWatcher:
         limits = inotify.read_limits()
         try:
             folder.watch = self._observing.schedule(folder.path, folder.events)
+            self._watched += 1
         except OSError as error:
             if error.errno in (errno.ENOENT, errno.ENOTDIR):
                 self._go_offline(folder, inotify.not_there(folder.path))
@@ -338,7 +337,7 @@ class FolderWatcher:
         folder.state, folder.limits, folder.known = WatchState("watching"), None, None
         self._verify(folder, fresh=True)
 
-    def _verify(self, folder: _Folder, *, fresh: bool = False) -> None:
+    def _verify(self, folder: Folder, *, fresh: bool = False) -> None:
         """Compare the watched folders with those there are; if some are missing, poll instead."""
         folder.unverified_since = None
         missing: frozenset[int] | None = None
@@ -357,30 +356,46 @@ class FolderWatcher:
         why = f"Only {watched:,} of {covered.folders:,} folders could be watched"
         self._poll(folder, why, cure, limits)
 
-    def _unschedule(self, folder: _Folder) -> None:
+    def _unschedule(self, folder: Folder) -> None:
         watch, folder.watch = folder.watch, None
+        self._note_cost(folder, 0.0)
         if watch is not None:
+            self._watched -= 1
             self._observing.unschedule(watch)
 
-    def _go_offline(self, folder: _Folder, reason: str) -> None:
+    def _note_cost(self, folder: Folder, seconds: float) -> None:
+        self._poll_costs += seconds - folder.poll_cost
+        folder.poll_cost = seconds
+
+    def _go_offline(self, folder: Folder, reason: str) -> None:
         self._unschedule(folder)
-        folder.identity, folder.known, folder.limits = None, None, None
+        folder.identity, folder.known, folder.limits, folder.is_beyond = None, None, None, False
         folder.state = WatchState("offline", reason)
 
     # What cannot be watched is compared.
 
     def _poll(
-        self, folder: _Folder, why: str, cure: str = "", limits: inotify.WatchLimits | None = None
+        self,
+        folder: Folder,
+        why: str,
+        cure: str = "",
+        limits: inotify.WatchLimits | None = None,
+        *,
+        is_scanned: bool = False,
     ) -> None:
         self._unschedule(folder)
-        folder.limits, folder.known = limits, None
-        every = self._compare(folder)
-        reason = f"{why}; it is compared every {every:.0f} seconds instead. {cure}".strip()
-        folder.state = WatchState("polling", reason)
-        logger.warning("%s is not watched. %s", folder.path, reason)
+        folder.limits, folder.known, folder.why, folder.cure = limits, None, why, cure
+        self._compare(folder, is_scanned=is_scanned)
+        logger.log(
+            logging.DEBUG if folder.is_beyond else logging.WARNING,
+            "%s is not watched. %s", folder.path, folder.state.reason,
+        )  # fmt: skip
 
-    def _compare(self, folder: _Folder) -> float:
-        """Record what differs from the last comparison; return the seconds until the next."""
+    def _compare(self, folder: Folder, *, is_scanned: bool = False) -> None:
+        """Record what differs from the last comparison, and say when the next one is.
+
+        Without a last one that is everything, unless it is scanned all the same.
+        """
         started = time.monotonic()
         before, folder.known = folder.known, None
         try:
@@ -388,16 +403,24 @@ class FolderWatcher:
         except SourceError:
             scan = None
         now = time.monotonic()
-        every = max(self._poll_seconds, _POLL_SHARE * (now - started))
+        self._note_cost(folder, now - started)
+        least = max(_POLL_SHARE * (now - started), _ALL_SHARE * self._poll_costs)
+        every = self._poll_seconds
+        while every < least:
+            every *= 2
         folder.next_poll = now + every
+        reason = f"{folder.why}; it is compared every {every:.0f} seconds instead. {folder.cure}"
+        folder.state = WatchState("polling", reason.strip())
         if scan is not None and len(scan.files) <= MOST_COMPARED:
             folder.known = scan.files
+        if is_scanned and folder.known is not None:
+            return
         if scan is None or before is None or folder.known is None:
             self._report_everything(folder)
-            return every
+            return
         changes = find_changes(scan, before)
         with self._wake:
+            self._waiting.add(folder)
             for path in (*changes.new, *changes.changed, *changes.gone):
                 file = folder.known.get(path)
                 folder.pending.note(path, (file.size, file.mtime_ns) if file else None, now)
-        return every

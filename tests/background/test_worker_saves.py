@@ -5,8 +5,12 @@ from __future__ import annotations
 from small_library import open_library
 from support import Shelf
 
+from ragkit.background import worker as workers
 from ragkit.background.worker import Worker
+from ragkit.catalog.collections import Collections
+from ragkit.catalog.records import WorkerRecord, watched_notes
 from ragkit.indexing.writer import Writer
+from ragkit.sources.watch import FolderWatcher
 
 
 def test_a_round_looks_at_the_collections_that_changed_since_the_last(tmp_path, monkeypatch):
@@ -32,3 +36,50 @@ def test_a_round_looks_at_the_collections_that_changed_since_the_last(tmp_path, 
     assert looked == ["one", "other", "one"]
     assert is_saved(writer, library.collections.get("one"))
     library.close()
+
+
+def test_the_list_of_folders_is_read_again_when_one_came_or_it_is_due(tmp_path, monkeypatch):
+    library = open_library(tmp_path / "library")
+    listed, roots = [], Collections.roots
+
+    def noted(self, *machine):
+        listed.append(1)
+        return roots(self, *machine)
+
+    monkeypatch.setattr(Collections, "roots", noted)
+    monkeypatch.setattr(workers, "_FOLLOW_SHARE", 10**9)
+    worker = Worker(library.writer())
+    one = Shelf(library.catalog, "one", str(tmp_path / "one"))
+    due = workers._Due()
+    with FolderWatcher(0.1) as watcher:
+        worker._follow(watcher, due)
+        worker._follow(watcher, due)
+        assert (len(listed), watcher.state(one.source_id).mode) == (1, "offline")
+        other = Shelf(library.catalog, "other", str(tmp_path))
+        worker._follow(watcher, due)
+        assert (len(listed), watcher.state(other.source_id).mode) == (2, "watching")
+        library.catalog.collections.set_source_place(other.source_id, str(tmp_path / "one"), "")
+        worker._follow(watcher, due)
+        assert len(listed) == 2
+        due.again_in(0)
+        worker._follow(watcher, due)
+        assert (len(listed), watcher.state(other.source_id).mode) == (3, "offline")
+        worker._watcher = watcher
+        state, notes = worker._sign_of_life()
+        record = WorkerRecord("", 1, 0.0, 0.0, state, notes, 0.0)
+        assert {number: how for number, (how, _) in record.watched().items()} == {
+            one.source_id: "offline",
+            other.source_id: "offline",
+        }
+    library.close()
+
+
+def test_notes_of_many_folders_are_short_and_say_of_each_how_it_is_kept_current():
+    gone = [("offline", f"/{number} is not there.", [number]) for number in range(500, 600)]
+    notes = watched_notes([("watching", "", range(1, 50_001, 2)), ("polling", "Full.", [2, 4, 5])])
+    assert notes == [["polling", "Full.", "2 4-5"], ["watching", "", notes[1][2]]]
+    told = WorkerRecord("", 1, 0.0, 0.0, "idle", {"watching": watched_notes(gone)}, 0.0).watched()
+    assert list(told) == list(range(500, 600))
+    assert told[500] == ("offline", "/500 is not there.")
+    assert told[599] == ("offline", "")
+    assert watched_notes([("watching", "", range(1, 50_001))]) == [["watching", "", "1-50000"]]

@@ -13,7 +13,7 @@ from health_library import (
     work,
 )
 
-from ragkit.catalog.records import JobState
+from ragkit.catalog.records import JobState, watched_notes
 from ragkit.health import environment
 from ragkit.health.environment import last_errors
 from ragkit.health.findings import Depth
@@ -82,7 +82,7 @@ def test_an_offline_source_is_said_and_nothing_of_it_is_torn(library, folder):
 
 def test_a_watched_source_says_how_it_is_watched(library):
     number = library.sources.list()[0].id
-    notes = {"watched": {str(number): {"mode": "polling", "reason": "Too many folders."}}}
+    notes = {"watching": watched_notes([("polling", "Too many folders.", [number])])}
     library.catalog.jobs.heartbeat(1, 1.0, "stopped", notes)
     finding = finding_of(library, "sources", Depth.GLANCE)
     assert finding.ok

@@ -649,3 +649,51 @@ def test_the_kernels_own_limit_is_noticed_and_its_raising_too(root):
     assert "sudo sysctl fs.inotify.max_user_watches=" in reason
     assert told["told"] == [["39/a.md"]]
     assert second == ["watching", ""]
+
+
+def test_beyond_the_most_that_are_watched_folders_are_compared(tmp_path, quick_checks, monkeypatch):
+    monkeypatch.setattr(watch, "MOST_WATCHED", 2)
+    roots = {number: tmp_path / str(number) for number in range(1, 5)}
+    for root in roots.values():
+        root.mkdir()
+    with FolderWatcher(QUIET, poll_seconds=0.3) as watcher:
+        watcher.watch(roots)
+        told = "2 other folders are watched, and no more than that are; it is compared every "
+        (watched, both), (polled, others) = watcher.states().items()
+        assert (watched.mode, both, polled.mode, others) == ("watching", [1, 2], "polling", [3, 4])
+        assert polled.reason.startswith(told)
+        write(roots[4] / "a.md")
+        assert watcher.changes(30) == [Change(4, ("a.md",))]
+        del roots[1]
+        watcher.watch(roots)
+        assert watcher.changes(30) == [Change(3, (), everything=True)]
+        assert watcher.state(3) == WatchState("watching")
+        assert watcher.state(4).mode == "polling"
+
+
+def test_comparing_all_takes_no_more_than_its_share(tmp_path, quick_checks, monkeypatch):
+    clock = iter(range(10_000))
+    monkeypatch.setattr(watch, "MOST_WATCHED", 0)
+    monkeypatch.setattr(watch.time, "monotonic", lambda: next(clock))
+    monkeypatch.setattr(watch, "_POLL_SHARE", 0)
+    roots = {number: tmp_path / str(number) for number in range(1, 4)}
+    for root in roots.values():
+        root.mkdir()
+    with FolderWatcher(QUIET, poll_seconds=30) as watcher:
+        watcher.watch(roots)
+        # Each comparison takes a second of this clock: they may take a twentieth of all.
+        every = ["every 30 seconds", "every 60 seconds", "every 60 seconds"]
+        assert all(told in watcher.state(number).reason for number, told in enumerate(every, 1))
+
+
+def test_roots_are_looked_at_as_seldom_as_that_takes_long(root, quick_checks, monkeypatch):
+    monkeypatch.setattr(watch, "_ALL_SHARE", 10**9)
+    write(root / "a.md")
+    with FolderWatcher(QUIET) as watcher:
+        watcher.watch({1: root})
+        watcher.changes(0)
+        assert watcher._next_check > time.monotonic() + watch._LONGEST_REST / 2
+        shutil.rmtree(root)
+        # The system tells of it, whenever the next look would have been.
+        assert watcher.changes(20) == [Change(1, (), everything=True)]
+        assert watcher.state(1).mode == "offline"
