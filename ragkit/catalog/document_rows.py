@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -31,11 +31,13 @@ asked of."""
 
 _AMONG = " AND {} IN (SELECT value FROM json_each(?))"
 _MOST_COLLECTIONS = 1000
-_MOST_MASKS = 64
-_MOST_ENTRIES = 4_000_000
+_MOST_KEPT, _MOST_BYTES_KEPT = 64, 32 << 20
 _MOST_BYTES = 256 << 20
 _DEAD_ROWS = 1000
-_NONE = np.zeros(0, np.int64)
+_NONE, _NO_MASK = np.zeros(0, np.int64), np.zeros(0, np.bool_)
+
+_Condition = TypeVar("_Condition")
+_Found = TypeVar("_Found", bound=tuple[Any, ...])
 
 
 class DocumentRows:
@@ -56,7 +58,7 @@ class DocumentRows:
 
     def _clear(self, ids: Ids) -> None:
         self.ids, self.live = ids, np.ones(len(ids), np.bool_)
-        self._masks: OrderedDict[Condition, Bools] = OrderedDict()
+        self._masks: OrderedDict[Condition, tuple[Bools]] = OrderedDict()
         self._entries: OrderedDict[EntryCondition, _Passing] = OrderedDict()
         self.facets, self.fields = FacetTable(topics=False), FieldNames()
 
@@ -106,17 +108,13 @@ class DocumentRows:
 
     def mask(self, connection: Transaction, condition: Condition) -> Bools:
         """Return which rows pass a condition, (n,); only those it was not asked of are read."""
-        known = self._masks.pop(condition, None)
-        where, values = condition
-        if known is None:
-            known = np.isin(self.ids, self._passing(connection, where, values))
-        elif len(known) < len(self.ids):
+        (known,) = self._masks.pop(condition, (_NO_MASK,))
+        if len(known) < len(self.ids):
+            where, values = condition
             among, ids = self.among(len(known))
             found = self._passing(connection, where + among, (*values, *ids))
             known = np.concatenate([known, np.isin(self.ids[len(known) :], found)])
-        self._masks[condition] = known
-        while len(self._masks) > _MOST_MASKS:
-            self._masks.popitem(last=False)
+        _keep(self._masks, condition, (known,))
         return known
 
     def _passing(self, connection: Transaction, where: str, values: Sequence[Any]) -> Ids:
@@ -138,16 +136,8 @@ class DocumentRows:
             entries = np.concatenate([entries[kept], new[indexed]])
             order = np.argsort(entries, kind="stable")
             entries, rows = entries[order], rows[order]
-        self._entries[condition] = entries, rows, len(self.ids)
-        while len(self._entries) > _MOST_MASKS or (
-            len(self._entries) > 1 and self._kept_entries > _MOST_ENTRIES
-        ):
-            self._entries.popitem(last=False)
+        _keep(self._entries, condition, (entries, rows, len(self.ids)))
         return entries[self.live[rows]]
-
-    @property
-    def _kept_entries(self) -> int:
-        return sum(len(entries) for entries, _, _ in self._entries.values())
 
     def among(self, since: int, column: str = "d.id") -> tuple[str, tuple[str, ...]]:
         """Return the condition that a column's documents have one of the rows from a place on.
@@ -169,7 +159,8 @@ class DocumentRows:
     def nbytes(self) -> int:
         """About how many bytes it takes."""
         of_values = self.facets.nbytes + self.fields.nbytes
-        return (9 + len(self._masks)) * len(self.ids) + 16 * self._kept_entries + of_values
+        kept = _bytes_kept(self._masks) + 2 * _bytes_kept(self._entries)
+        return 9 * len(self.ids) + kept + of_values
 
 
 class KeptRows:
@@ -198,6 +189,17 @@ class KeptRows:
             ):
                 oldest, _ = self._kept.popitem(last=False)
                 self._sizes.pop(oldest, None)
+
+
+def _keep(kept: OrderedDict[_Condition, _Found], condition: _Condition, found: _Found) -> None:
+    """Keep what passes a condition, asked last; what was asked longest ago goes."""
+    kept[condition] = found
+    while len(kept) > _MOST_KEPT or (len(kept) > 1 and _bytes_kept(kept) > _MOST_BYTES_KEPT):
+        kept.popitem(last=False)
+
+
+def _bytes_kept(kept: Mapping[Any, tuple[Any, ...]]) -> int:
+    return sum(found[0].nbytes for found in kept.values())
 
 
 def id_array(connection: Transaction, query: str, values: Sequence[Any]) -> Ids:

@@ -25,6 +25,7 @@ from ragkit.catalog.filter_conditions import (
     whole_conditions,
 )
 from ragkit.catalog.records import CollectionRecord, SpeakerRecord
+from ragkit.indexes.rows import united
 
 if TYPE_CHECKING:
     from ragkit.indexes.rows import Ids
@@ -102,7 +103,7 @@ class FilterQueries:
                 [rows.entries(connection, part) for part in entry_conditions(one, collection_id)]
                 for one in noted
             ]
-        return reduce(partial(np.intersect1d, assume_unique=True), map(_united, passing))
+        return reduce(partial(np.intersect1d, assume_unique=True), map(united, passing))
 
     def wholly_noted(self, collection_id: int, filters: Filters) -> Ids:
         """Return ids of documents of which every chunk passes one of the filters."""
@@ -223,9 +224,3 @@ class FilterQueries:
                 named = [(name, rows.rows_of(ids_of(text), fields.rows)) for name, text in found]
                 fields.add(len(rows.ids), named)
             return fields.of(rows.live)
-
-
-def _united(passing: Iterable[Ids]) -> Ids:
-    """Return what is in any of some ascending lists."""
-    some = [ids for ids in passing if len(ids)] or [np.zeros(0, np.int64)]
-    return some[0] if len(some) == 1 else np.unique(np.concatenate(some))

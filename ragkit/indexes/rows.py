@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -57,12 +57,12 @@ class TokenColumn:
     def take(self, rows: Ids) -> TokenColumn:
         """Return the column of some rows, in their order."""
         # Not by ``lengths``, which would cost what the whole column holds.
-        starts = self.offsets[rows]
-        lengths = self.offsets[rows + 1] - starts
+        starts, ends = self.offsets[rows], self.offsets[rows + 1]
         offsets = np.zeros(len(rows) + 1, dtype=np.int64)
-        np.cumsum(lengths, out=offsets[1:])
-        places = np.repeat(starts - offsets[:-1], lengths) + np.arange(offsets[-1])
-        return TokenColumn(np.ascontiguousarray(self.flat[places]), offsets)
+        np.cumsum(ends - starts, out=offsets[1:])
+        spans = zip(starts.tolist(), ends.tolist(), strict=True)
+        flat = [self.flat[:0], *(self.flat[start:end] for start, end in spans)]
+        return TokenColumn(np.concatenate(flat), offsets)
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,6 +182,12 @@ def distinct(ids: Ids) -> Ids:
     return np.flatnonzero(there)
 
 
+def united(lists: Iterable[Ids]) -> Ids:
+    """Return what is in any of some lists of different ids that ascend, ascending."""
+    some = [ids for ids in lists if len(ids)] or [np.zeros(0, np.int64)]
+    return some[0] if len(some) == 1 else distinct(np.concatenate(some))
+
+
 def join(parts: Sequence[EntryRows]) -> EntryRows:
     """Join rows, ordered by entry id; a field that is missing in a part is empty there."""
     fields = sorted({name for part in parts for name in part.tokens})
@@ -297,6 +303,21 @@ class ChunkGroups:
         owners = np.repeat(np.arange(len(rows), dtype=np.int64), lengths)
         first = np.concatenate(([0], np.cumsum(lengths)[:-1]))
         return rows[owners] + np.arange(len(owners)) - first[owners], owners
+
+
+@dataclass(frozen=True, slots=True)
+class Runs:
+    """Neighbouring rows of one document each: where they start and end, and the document, (r,)."""
+
+    starts: Ids
+    ends: Ids
+    documents: Ids
+
+    @classmethod
+    def of(cls, documents: Ids) -> Runs:
+        """Find them by the document of every row, (n,)."""
+        starts = np.flatnonzero(np.diff(documents, prepend=-1))
+        return cls(starts, np.append(starts[1:], len(documents)), documents[starts])
 
 
 def best_rows(scores: NDArray[np.float32], depth: int) -> Ids:

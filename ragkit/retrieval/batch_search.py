@@ -215,14 +215,14 @@ class BatchSearch:
         if not fused or options.name_weight <= 0:
             return []
         indexes = [search.index for search in searches]
-        # What is left of a question when names are taken out is no quotation.
-        options = replace(options, document_weight=0.0, verbatim_weight=0.0)
         found = []
         for number, query in enumerate(queries):
             named = named_documents(query, indexes, self._catalog.documents.nameable)
             if named is None:
                 continue
             with timer.stage("named documents", len(named.documents)) as stage:
+                # What is left of a question when names are taken out is no quotation.
+                options = replace(options, document_weight=0.0, verbatim_weight=0.0)
                 parsed = ParsedQuery(named.rest)
                 rest = self._encoder.encode([parsed], options, query.collections)
                 filters = [

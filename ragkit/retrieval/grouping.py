@@ -126,7 +126,7 @@ def fold_duplicates(hits: Sequence[Hit], options: SearchOptions, lookups: HitLoo
     into: dict[int, Hit] = {}
     also: dict[int, list[int]] = {}
     removed: dict[str, int] = {}
-    for name, fold in _folds(options, lookups) if left else ():
+    for name, fold in _folds(hits, options, lookups) if left else ():
         clusters = fold(left)
         removed[name] = len(left) - len(clusters)
         for lead, *folded in clusters if removed[name] else ():
@@ -140,10 +140,11 @@ def fold_duplicates(hits: Sequence[Hit], options: SearchOptions, lookups: HitLoo
 
 
 def _folds(
-    options: SearchOptions, lookups: HitLookups
+    hits: Sequence[Hit], options: SearchOptions, lookups: HitLookups
 ) -> Iterator[tuple[str, Callable[[list[Hit]], Clusters]]]:
     """Yield the steps that are on, with what their duplicates are called."""
-    yield "duplicates", fold_identical
+    if len({hit.content_key for hit in hits}) < len(hits):
+        yield "duplicates", fold_identical
     if options.near_duplicates:
         yield "near duplicates", lambda hits: fold_near(hits, lookups.texts(hits))
     threshold = options.semantic_threshold
@@ -218,8 +219,6 @@ def fold_identical(hits: Sequence[Hit]) -> Clusters:
 
     A text that a document repeats is kept each time, and so are hits without a key.
     """
-    if len({hit.content_key for hit in hits}) == len(hits):
-        return [[hit] for hit in hits]
     documents = [hit.document_id for hit in hits]
     same: dict[int, list[int]] = {}
 

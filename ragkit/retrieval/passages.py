@@ -96,7 +96,8 @@ def plan_document(
     """
     by_index = {record.chunk.index: record.chunk for record in chunks}
     total = len(chunks) if total is None else total
-    kept, _rest = _choose([match for match in matched if match.index in by_index], options)
+    read = [match for match in matched if match.index in by_index]
+    kept, rest = _choose(read, options)
     if not kept:
         return None
     if total == 1:
@@ -105,9 +106,10 @@ def plan_document(
         around = _Around(by_index, sections, text_length, total, options, rank)
         shown = _merge(around.intervals(kept))
     indexes = {match.index for match in kept}
-    # Further matches are told of, whether or not they were read.
-    good = chain(*_choose([match for match in matched if match.index < total], options))
-    more = tuple(match for match in good if match.index not in indexes)
+    if len(read) < len(matched):
+        # Further matches are told of, whether or not they were read.
+        rest = tuple(chain(*_choose([match for match in matched if match.index < total], options)))
+    more = tuple(match for match in rest if match.index not in indexes)
     shown_indexes = [index for part in shown for index in range(part.first, part.last + 1)]
     return PassagePlan(
         passages=tuple(_passage(part, by_index, indexes, pages) for part in shown),

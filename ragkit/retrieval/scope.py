@@ -17,7 +17,7 @@ import numpy as np
 from ragkit.catalog import Catalog
 from ragkit.catalog.records import CollectionRecord
 from ragkit.indexes.protocol import EntryIndex
-from ragkit.indexes.rows import Ids, TokenColumn
+from ragkit.indexes.rows import Ids, TokenColumn, united
 from ragkit.indexes.tokenizer import fold, index_tokens
 from ragkit.options import Filters
 from ragkit.retrieval.query import Query
@@ -75,29 +75,29 @@ def scope_of(
     chunks: list[Ids | None] = []
     for alternatives in query.parsed.required:
         found = [_meeting(catalog, index, collection, one) for one in alternatives]
-        documents.append(reduce(_either, [own for own, _ in found]))
+        documents.append(united(own for own, _ in found))
         if any(one.filters.of_chunks for one in alternatives):
             either = zip(alternatives, found, strict=True)
             passing = [_own_entries(catalog, collection, one, *ids) for one, ids in either]
-            of_chunks.append(reduce(_either, passing))
+            of_chunks.append(united(passing))
             continue
         of_phrases = [own for _, own in found if own is not None]
-        chunks.append(reduce(_either, of_phrases) if len(of_phrases) == len(found) else None)
+        chunks.append(united(of_phrases) if len(of_phrases) == len(found) else None)
     of_phrases = [own for own in chunks if own is not None]
     if chunks and len(of_phrases) == len(chunks):
         # Each phrase may stand in another chunk of the document.
-        of_chunks.append(reduce(_either, of_phrases))
+        of_chunks.append(united(of_phrases))
     without: list[Ids] = []
     if query.parsed.excluded:
         there = catalog.filters.documents(collection.id, Filters())
         gone = [_excluded(catalog, index, collection, one) for one in query.parsed.excluded]
-        documents.append(_without(there, reduce(_either, [own for own, _ in gone])))
+        documents.append(_without(there, united(own for own, _ in gone)))
         without = [ids for _, ids in gone if ids is not None]
     return Scope(
         reduce(_common, documents) if documents else None,
         reduce(_common, entries) if entries else None,
         reduce(_common, of_chunks) if of_chunks else None,
-        reduce(_either, without) if without else None,
+        united(without) if without else None,
     )
 
 
@@ -110,10 +110,6 @@ def _common(one: Ids, other: Ids) -> Ids:
 
 def _without(one: Ids, other: Ids) -> Ids:
     return one[np.isin(one, other, assume_unique=True, invert=True)]
-
-
-def _either(one: Ids, other: Ids) -> Ids:
-    return np.sort(np.concatenate([one, _without(other, one)]), kind="stable")
 
 
 def _own_entries(

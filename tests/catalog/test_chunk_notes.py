@@ -144,14 +144,14 @@ def test_what_passed_before_follows_each_change(noted):
 
 
 def test_entries_that_are_kept_are_bounded(noted, monkeypatch):
-    monkeypatch.setattr(document_rows, "_MOST_ENTRIES", 1)
+    monkeypatch.setattr(document_rows, "_MOST_BYTES_KEPT", 8)
     assert chunks(noted, topics=("refund",)) == [(1, 0)]
     assert chunks(noted, sentiments=("mixed", "positive")) == [(1, 0), (1, 1)]
     assert chunks(noted, topics=("refund",)) == [(1, 0)]
     with noted.catalog.filters._rows.at_present(noted.collection_id) as (rows, _):
         kept = [len(entries) for entries, _, _ in rows._entries.values()]
         assert sum(kept) == 1, "the two of sentiments have gone"
-    monkeypatch.setattr(document_rows, "_MOST_MASKS", 1)
+    monkeypatch.setattr(document_rows, "_MOST_KEPT", 1)
     assert chunks(noted, topics=("refund",)) == [(1, 0)]
     with noted.catalog.filters._rows.at_present(noted.collection_id) as (rows, _):
         assert len(rows._entries) == 1

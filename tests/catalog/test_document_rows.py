@@ -100,7 +100,7 @@ def test_what_is_kept_is_bounded(shelf, monkeypatch, bound):
             assert len(rows.ids) == 1
     assert len(kept._kept) == (2 if bound == "_MOST_COLLECTIONS" else 1)
     assert list(kept._kept)[-1] == shelves[-1].collection_id
-    monkeypatch.setattr(document_rows, "_MOST_MASKS", 2)
+    monkeypatch.setattr(document_rows, "_MOST_KEPT", 2)
     with kept.at_present(shelves[0].collection_id) as (rows, connection):
         for number in range(4):
             assert rows.mask(connection, ("d.id > ?", (number,))).tolist() == [number < 1]

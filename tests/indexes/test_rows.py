@@ -12,6 +12,7 @@ from ragkit.indexes.rows import (
     best_rows,
     promising_rows,
     reached_by_slices,
+    united,
     with_texts,
 )
 from ragkit.types import LEVEL_CODES, Level
@@ -154,3 +155,11 @@ def test_each_question_has_a_least_of_its_own():
     assert reached_by_slices(maxima, 1).tolist() == [3, 6]
     assert reached_by_slices(maxima, 3).tolist() == [0, 0]
     assert reached_by_slices(-maxima, 2).tolist() == [0, 0]
+
+
+def test_lists_are_united_in_order_without_repetition():
+    lists = [[3, 9, 40], [], [1, 9], [40, 2_500_000]]
+    found = united(np.array(one, np.int64) for one in lists)
+    assert found.tolist() == [1, 3, 9, 40, 2_500_000]
+    assert united([np.array([2, 5])]).tolist() == [2, 5]
+    assert united([]).tolist() == []

@@ -24,6 +24,7 @@ from ragkit.indexes.rows import (
     EntryRows,
     Ids,
     RowSlices,
+    Runs,
     TokenColumn,
     join,
     positions_in,
@@ -58,21 +59,6 @@ class EntryMask:
     def __invert__(self) -> EntryMask:
         """Return the rows that it does not let through."""
         return EntryMask(~self.base, ~self.delta)
-
-
-@dataclass(frozen=True, slots=True)
-class Runs:
-    """Neighbouring rows of one document each: where they start and end, and the document, (r,)."""
-
-    starts: Ids
-    ends: Ids
-    documents: Ids
-
-    @classmethod
-    def of(cls, documents: Ids) -> Runs:
-        """Find them by the document of every row, (n,)."""
-        starts = np.flatnonzero(np.diff(documents, prepend=-1))
-        return cls(starts, np.append(starts[1:], len(documents)), documents[starts])
 
 
 class CollectionIndex:
