@@ -112,15 +112,20 @@ class Collections:
         """Count the collections."""
         return int(self._connections.row("SELECT COUNT(*) FROM collections")[0])
 
+    def is_everything(self, names: Sequence[str]) -> bool:
+        """Return whether names, or none, stand for all collections of a library with very many."""
+        if 0 < len(names) <= MOST_APART:
+            return False
+        count = self.count()
+        return count > MOST_APART and len(names) in (0, count)
+
     def apart(self, names: Sequence[str]) -> list[CollectionRecord] | None:
         """Return the collections of these names, or all of them for none.
 
         ``None`` stands for all of a library with very many, which are not looked at one by one.
         """
-        if not 0 < len(names) <= MOST_APART:
-            count = self.count()
-            if count > MOST_APART and len(names) in (0, count):
-                return None
+        if self.is_everything(names):
+            return None
         return self.named(names) if names else self.all()
 
     def newest(self) -> Version:
@@ -239,6 +244,14 @@ class Collections:
         where, parameters = conditions(("s.collection_id = ?", collection_id))
         rows = self._connections.rows(
             f"{_SOURCE} WHERE 1{where} ORDER BY s.id LIMIT ?", (*parameters, limit)
+        )
+        return [SourceRecord(*row) for row in rows]
+
+    def sources_at(self, roots: Iterable[str]) -> list[SourceRecord]:
+        """Return the sources with one of these roots, oldest first."""
+        rows = self._connections.rows(
+            f"{_SOURCE} WHERE s.root IN (SELECT value FROM json_each(?)) ORDER BY s.id",
+            (json.dumps(sorted(roots)),),
         )
         return [SourceRecord(*row) for row in rows]
 

@@ -373,7 +373,11 @@ class Library:
         """The log of searches, and a person's recent and pinned ones."""
         from ragkit.library.searches import SearchHistory
 
-        return SearchHistory(self.paths, allowed=self.settings.search_history)
+        return SearchHistory(
+            self.paths,
+            allowed=self.settings.search_history,
+            is_everything=self.catalog.collections.is_everything,
+        )
 
     @cached_property
     def names(self) -> DocumentNames:

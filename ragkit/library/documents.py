@@ -145,8 +145,12 @@ class SourceService:
             NotFoundError: it lies in no source.
         """
         place = Path(path).expanduser().absolute()
-        for source in self.list(collection):
-            for one in (place, place.parent.resolve() / place.name):
+        candidates = (place, place.parent.resolve() / place.name)
+        above = {str(folder) for one in candidates for folder in (one, *one.parents)}
+        for source in self._catalog.collections.sources_at(above):
+            if collection not in (None, source.collection):
+                continue
+            for one in candidates:
                 if one.is_relative_to(source.root):
                     inside = one.relative_to(source.root).as_posix()
                     return source.id, "" if inside == "." else inside

@@ -74,7 +74,8 @@ def logged_questions(
     }
     asked: dict[tuple[str, str], list[tuple[str, LoggedSearch]]] = {}
     for one in sorted(searches, key=lambda one: -one.at):
-        if record.name in one.collections and one.shown and one.chunked is None and not one.cut:
+        is_of_it = one.everywhere or record.name in one.collections
+        if is_of_it and one.shown and one.chunked is None and not one.cut:
             question, filter_ = _apart(one, fields)
             if question:
                 asked.setdefault((question_key(question), filter_), []).append((question, one))

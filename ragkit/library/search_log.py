@@ -72,7 +72,8 @@ class LoggedSearch:
     ``chunked`` are the options of a long text, each topic of which asked; ``None`` where it was
     none. ``cut`` says that ``question`` is only its beginning. ``from_memory``: the answer was
     still there, and ``ms`` and ``stages`` are those of when it was made. ``typed`` is False for
-    what a click made of the search before.
+    what a click made of the search before. ``everywhere``: ``collections`` are none, and stand for
+    all of the very many that there were.
     """
 
     question: str
@@ -91,6 +92,7 @@ class LoggedSearch:
     cut: bool = False
     from_memory: bool = False
     typed: bool = True
+    everywhere: bool = False
 
     @property
     def id(self) -> str:
@@ -120,7 +122,7 @@ class LoggedSearch:
             "filters": self.filters, "ms": self.ms, "results": self.results,
             "documents": self.documents, "nothing_close": self.nothing_close, "cut": self.cut,
             "from_memory": self.from_memory, "typed": self.typed,
-            "shown": shown,
+            "everywhere": self.everywhere, "shown": shown,
             "stages": [
                 {"name": one.name, "ms": one.ms, "in": one.count_in, "out": one.count_out,
                  "note": one.note}
@@ -152,6 +154,7 @@ class LoggedSearch:
             ),
             bool(value["nothing_close"]), None if chunked is None else dict(chunked),
             bool(value["cut"]), bool(value["from_memory"]), bool(value.get("typed", True)),
+            bool(value.get("everywhere")),
         )  # fmt: skip
 
 

@@ -74,7 +74,15 @@ class SearchHistory:
     trouble: str = ""
     """Why the last search could not be noted, in a sentence; empty where it was."""
 
-    def __init__(self, paths: LibraryPaths, *, allowed: bool) -> None:
+    def __init__(
+        self,
+        paths: LibraryPaths,
+        *,
+        allowed: bool,
+        is_everything: Callable[[Sequence[str]], bool] = lambda _names: False,
+    ) -> None:
+        """``is_everything`` says whether names are those of all of very many collections."""
+        self._is_everything = is_everything
         self.allowed = allowed
         """Whether the settings let searches be kept (``search_history``)."""
         self._pins = paths.searches
@@ -145,13 +153,13 @@ class SearchHistory:
     ) -> LoggedSearch:
         results, documents = _found(answer)
         changed, of_long, filters = _changes(options, chunked)
-        took = answer.trace.ms
+        took, everywhere = answer.trace.ms, self._is_everything(options.collections)
         return LoggedSearch(
             words[:LONGEST],
             round(time.time(), 6),
             door,
             changed,
-            options.collections,
+            () if everywhere else options.collections,
             filters,
             round(took, 3),
             len(results),
@@ -168,6 +176,7 @@ class SearchHistory:
             of_long,
             cut=len(words) > LONGEST,
             from_memory=self._is_noted(words, took),
+            everywhere=everywhere,
         )
 
     def _is_noted(self, words: str, ms: float) -> bool:

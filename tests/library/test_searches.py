@@ -72,6 +72,19 @@ def test_a_search_is_noted_with_its_options_stages_and_what_it_showed(history, p
     assert stat.S_IMODE(paths.search_log.stat().st_mode) == 0o700
 
 
+def test_all_of_very_many_collections_are_noted_as_such(paths):
+    names = tuple(f"collection {number}" for number in range(5000))
+    history = SearchHistory(
+        paths, allowed=True, is_everything=lambda asked: len(asked) == len(names)
+    )
+    for options in (replace(OPTIONS, collections=names), replace(OPTIONS, collections=names[:2])):
+        history.note("reefs", answer(1.0), options, door="api")
+    some, every = history.log()
+    assert (every.collections, every.everywhere) == ((), True)
+    assert (some.collections, some.everywhere) == (names[:2], False)
+    assert len(on_disk(paths)) < 5000
+
+
 def test_a_long_text_is_noted_by_its_beginning_with_its_own_options(history):
     found = ChunkedAnswer((), (ChunkedResult(answer(count=4).results[3], (0,)),), 4, 5, 6, Trace())
     chunked = ChunkedOptions(limit=9)

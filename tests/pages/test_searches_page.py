@@ -134,6 +134,8 @@ def test_filters_and_collections_are_in_the_address(filled):
         one = search(filled, "reefs", collections=collections)
         assert query_of(again.url(filled, one)) == expected
         assert "Coral reefs" in html(run(filled, **expected)) or collections == ("other",)
+    every = replace(one, collections=(), everywhere=True)
+    assert query_of(again.url(filled, every)) == {"q": "reefs", "collection": "*"}
     gone = replace(one, collections=("gone",))
     assert again.url(filled, gone) == again.url(filled, replace(one, cut=True)) == ""
 

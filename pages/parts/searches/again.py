@@ -25,7 +25,9 @@ def url(library: Library, search: LoggedSearch) -> str:
 
     It is not where only the beginning of the text was kept, or a collection is gone.
     """
-    if search.cut or not search.collections or not library.collections.has(*search.collections):
+    if search.cut or not (search.everywhere or search.collections):
+        return ""
+    if not library.collections.has(*search.collections):
         return ""
     if search.chunked is None:
         return _of_search(library, search)
@@ -43,7 +45,7 @@ def options_of(search: LoggedSearch) -> tuple[SearchOptions, ChunkedOptions]:
 
 
 def _is_everywhere(library: Library, search: LoggedSearch) -> bool:
-    return len(set(search.collections)) == library.collections.count()
+    return search.everywhere or len(set(search.collections)) == library.collections.count()
 
 
 def _of_search(library: Library, search: LoggedSearch) -> str:

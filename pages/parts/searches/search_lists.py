@@ -199,7 +199,9 @@ def _options(one: LoggedSearch) -> str:
     """Return where and how was searched, in words, where that is not as usual."""
     options, chunked = options_of(one)
     said = [one.filters] if one.filters else []
-    if one.collections != ("default",):
+    if one.everywhere:
+        said.append("in all collections")
+    elif one.collections != ("default",):
         said.append(f"in {', '.join(one.collections)}")
     if one.chunked is not None:
         said.append("a long text, by its topics")
