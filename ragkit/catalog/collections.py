@@ -283,16 +283,14 @@ class Collections:
         )
         values = [id_list(remarked), machine, id_list(seen), *parameters]
         with self._connections.read() as connection:
-            rows = connection.execute(
-                f"{_SOURCE} WHERE {where} ORDER BY s.id LIMIT ?", (*values, limit)
-            ).fetchall()
-            (troubled,) = connection.execute(
-                f"SELECT COUNT(*) FROM sources s WHERE {where}", values
+            troubled, every = connection.execute(
+                f"SELECT COUNT(*) FILTER (WHERE {where}), COUNT(*) FROM sources s WHERE 1{scope}",
+                (*values, *parameters),
             ).fetchone()
-            (every,) = connection.execute(
-                f"SELECT COUNT(*) FROM sources s WHERE 1{scope}", parameters
-            ).fetchone()
-        return [SourceRecord(*row) for row in rows], int(troubled), int(every - troubled)
+            # Looking for those that are not there takes as long as counting.
+            query = f"{_SOURCE} WHERE {where} ORDER BY s.id LIMIT ?"
+            rows = connection.execute(query, (*values, limit)).fetchall() if troubled else ()
+        return [SourceRecord(*row) for row in rows], troubled, every - troubled
 
     def roots(self, machine: str = "") -> dict[int, tuple[str, bool]]:
         """Return the folders of sources that a machine reads, by their ids; cheap enough to poll.

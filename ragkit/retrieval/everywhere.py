@@ -33,8 +33,10 @@ MOST_NAMED = 1000
 MOST_OPENED = 200
 """In so many collections a question is then searched for."""
 
-_DEPTH = 1000
-_MOST_COPIES = 3
+_DEPTHS = (1_000, 10_000, 100_000)
+"""So many candidates are looked at, the next number where nearly all are copies of a few texts."""
+
+_MOST_COPIES, _ENOUGH = 3, 50
 
 PATIENCE = 10.0
 """So many seconds a question waits until the chunks of all have been read."""
@@ -111,15 +113,19 @@ class Everywhere:
         wanted = entry_filter(scope, Level.CHUNK, options)
         weights = field_weights(chunks.index, options)
         search = chunks.index.search(queries, wanted, weights)
-        depth = max(options.candidates, options.limit, _DEPTH)
-        lists: list[Ids] = []
-        for one in queries if options.mode is not Mode.VECTOR else ():
-            lists += chunks.best_by_words(one.token_ids, weights, search.mask, depth)
-        if options.mode is not Mode.KEYWORD:
-            found = candidates_of(IndexKind.VECTOR, [search], depth, options)
-            lists += [found.entry_ids[found.queries == number] for number in range(len(queries))]
-        lists = [_without_copies(ids, chunks.index.content_keys(ids)) for ids in lists]
-        chosen = _interleaved([chunks.homes_of(ids) for ids in lists])[:MOST_OPENED]
+        chosen: Ids = np.zeros(0, np.int64)
+        for depth in (max(options.candidates, options.limit, least) for least in _DEPTHS):
+            lists: list[Ids] = []
+            for one in queries if options.mode is not Mode.VECTOR else ():
+                lists += chunks.best_by_words(one.token_ids, weights, search.mask, depth)
+            if options.mode is not Mode.KEYWORD:
+                found = candidates_of(IndexKind.VECTOR, [search], depth, options)
+                numbers = range(len(queries))
+                lists += [found.entry_ids[found.queries == number] for number in numbers]
+            apart = [_without_copies(ids, chunks.index.content_keys(ids)) for ids in lists]
+            chosen = _interleaved([chunks.homes_of(ids) for ids in apart])[:MOST_OPENED]
+            if len(chosen) >= _ENOUGH or max(map(len, lists)) < depth:
+                break
         return tuple(self._catalog.collections.of_ids(chosen.tolist())), search
 
     def _chunks(self) -> AllChunks:

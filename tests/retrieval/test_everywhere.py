@@ -104,6 +104,22 @@ def test_only_the_nearest_are_opened(library, many, monkeypatch):
     assert 0 < len(set(asked) - {"all collections"}) <= 4
 
 
+def test_it_is_looked_deeper_where_the_nearest_are_of_few_collections(library, many, monkeypatch):
+    many()
+
+    def opened(*depths):
+        monkeypatch.setattr(everywhere, "_DEPTHS", depths)
+        names = tuple(library.collections.names())
+        options = library.options(collections=names, candidates=1, limit=1)
+        stages = library.engine.answer("elder", options)[0].trace.stages
+        return next(one.count_out for one in stages if one.name == "collections")
+
+    assert opened(1) <= 2
+    assert opened(1, 1000) == 12
+    monkeypatch.setattr(everywhere, "_ENOUGH", 1)
+    assert opened(1, 1000) <= 2
+
+
 def test_changes_of_any_collection_are_seen(tmp_path, many):
     many()
     with open_library(tmp_path / "library") as library:
