@@ -38,7 +38,7 @@ _DEPTHS = (1_000, 10_000, 100_000)
 
 _MOST_COPIES, _ENOUGH = 3, 50
 
-PATIENCE = 10.0
+PATIENCE = 20.0
 """So many seconds a question waits until the chunks of all have been read."""
 
 
