@@ -340,7 +340,9 @@ def summary(reports: list[SyncReport], *, whole: bool = True) -> str:
     done = ", ".join(f"{count:,} {word}" for count, word in counts if count)
     unchanged = sum(report.unchanged + report.touched for report in reports)
     notes = [note for report in reports if (note := report.offline or report.held)]
-    text = f"{done or NOTHING_NEW}, {unchanged:,} unchanged."
-    if not done and not unchanged:
-        text = f"{NOTHING_NEW}." if notes or not whole else f"{NOTHING_NEW}: no files found."
+    text = f"{done or NOTHING_NEW}."
+    if unchanged:
+        text = f"{done or NOTHING_NEW}, {unchanged:,} unchanged."
+    elif whole and not done and not notes:
+        text = f"{NOTHING_NEW}: no files found."
     return " ".join([text, *notes])

@@ -159,7 +159,8 @@ def _unseen(source: SourceRecord, host: str) -> Finding:
 def _source(source: SourceRecord, mode: str, why: str) -> Iterator[Finding]:
     """Report a folder that a worker keeps current in a mode, and why not better."""
     if source.state == "offline":
-        text = f"{source.root} is offline: {source.reason}"
+        named = source.root in source.reason
+        text = source.reason if named else f"{source.root} is offline: {source.reason}"
         yield Finding("sources", False, text, "sync", source.documents)
         return
     notes = [note for note in (source.reason, why) if note]

@@ -72,6 +72,8 @@ def test_the_first_result_is_in_sight_controls_are_few_and_scores_are_explained(
     log = (served.library / "logs" / "pages.log").read_text("utf-8")
     assert "INFO search: " in log
     assert "; found by " in log
+    page.get_by_role("button", name="Ask a follow-up").click()
+    expect(page.get_by_role("textbox", name="Ask a follow-up")).to_be_focused()
 
 
 def test_coverage_is_drawn_one_cell_a_chunk_and_each_chunk_can_be_a_result(open_page):

@@ -105,7 +105,7 @@ def test_a_deletion_that_is_due_is_done(library):
 def test_chunk_sizes_of_a_collection_are_used_and_index_it_again(library):
     [before] = library.documents.list()
     job = library.collections.set_chunking("default", {"words": 60, "overlap": 10})
-    assert library.jobs.wait(job).message == "1 indexed, 0 unchanged."
+    assert library.jobs.wait(job).message == "1 indexed."
     [after] = library.documents.list()
     assert after.chunks > before.chunks
     assert library.collections.chunking("default").words == 60
@@ -118,9 +118,9 @@ def test_chunk_sizes_of_a_collection_are_used_and_index_it_again(library):
 
 
 def test_the_last_job_is_that_of_the_collection(library):
-    assert library.jobs.last("default").message == "1 indexed, 0 unchanged."
+    assert library.jobs.last("default").message == "1 indexed."
     library.collections.add("Empty")
     assert library.jobs.last("Empty") is None
     library.jobs.wait(library.sources.sync())
-    assert library.jobs.last("default").message == "1 indexed, 0 unchanged."
+    assert library.jobs.last("default").message == "1 indexed."
     assert library.jobs.last("Empty") is None

@@ -75,7 +75,7 @@ def test_the_lines_of_the_documentation_do_what_they_say(served):
     assert [one["path"] for one in files] == ["ferries.md", "notes/harbour.md"]
     # No worker runs beside this server.
     served.opened.jobs.wait(2)
-    assert json.loads(_run(served, job))["message"] == "2 indexed, 0 unchanged."
+    assert json.loads(_run(served, job))["message"] == "2 indexed."
     events = re.findall(r"^event: (\w+)$", _run(served, ask), re.M)
     assert (events[0], events[-1]) == ("quick", "done")
     file = json.loads((ROOT / "docs" / "openapi.json").read_text("utf-8"))

@@ -33,7 +33,7 @@ def test_collections_are_listed_made_renamed_set_and_deleted(in_process, tmp_pat
         in in_process("collections", "chunks", "Herons", "--words", 50).stderr
     )
     done = in_process("collections", "chunks", "Herons", "--words", 50, "--overlap", 10)
-    assert done.stderr.splitlines()[-1] == "2 indexed, 0 unchanged."
+    assert done.stderr.splitlines()[-1] == "2 indexed."
     assert done.stdout == "50 words, 10 overlap, 200 smallest section\n"
     asked = in_process("collections", "delete", "Herons")
     assert asked.returncode == 2

@@ -59,6 +59,17 @@ const await_ = (wanted) => {
 };
 // A finger would only call up the keyboard of a telephone.
 const arrived = () => { if (matchMedia("(pointer: fine)").matches) await_(false); };
+// So does the box of a follow-up, once its button was pressed.
+const opened = (event) => {
+  if (!event.target.closest?.("[data-rk=follow-up]")) return;
+  let tries = 0;
+  const timer = window.setInterval(() => {
+    const box = document.querySelector(".st-key-follow_up input");
+    tries += 1;
+    if (box || tries > 50) window.clearInterval(timer);
+    box?.focus();
+  }, 60);
+};
 const press = (event) => {
   const active = document.activeElement;
   const typing = active && (["INPUT", "TEXTAREA", "SELECT"].includes(active.tagName) || active.isContentEditable);
@@ -79,4 +90,5 @@ const press = (event) => {
   event.stopPropagation();
 };
 document.addEventListener("keydown", press, true);
+document.addEventListener("click", opened, true);
 window.addEventListener("ragkit-arrived", arrived);
