@@ -17,7 +17,8 @@ from types import NoneType
 from typing import Any, get_args, get_origin, get_type_hints
 
 from ragkit.answers import AnswerState, Source, Thread, ThreadSummary, Turn, WrittenAnswer
-from ragkit.catalog.connection import Connections
+from ragkit.catalog.collections import MOST_APART
+from ragkit.catalog.connection import Connections, Transaction
 from ragkit.errors import NotFoundError, ThreadError
 from ragkit.formatting import shortened
 
@@ -32,6 +33,7 @@ MOST_TURNS, MOST_THREADS = 200, 2000
 
 _LARGEST_ANSWER = 2_000_000
 _EMPTY_SECONDS = 86_400.0
+_EVERY = 0
 _COLUMNS = "id, title, collections, created_at, changed_at"
 
 
@@ -68,12 +70,11 @@ class Threads:
                 "WHERE thread_id = ? ORDER BY id",
                 (thread_id,),
             ).fetchall()
-            names = dict(connection.execute("SELECT id, name FROM collections").fetchall())
-        known = (one for one in json.loads(row[2]) if isinstance(one, dict))
+            named = connection.execute("SELECT id, name FROM collections ORDER BY name").fetchall()
         return Thread(
             id=row[0],
             title=row[1],
-            collections=tuple(str(names.get(one.get("id"), one.get("name"))) for one in known),
+            collections=_names_of(row[2], dict(named)),
             turns=tuple(map(_turn, turns)),
             created_at=row[3],
             changed_at=row[4],
@@ -98,8 +99,7 @@ class Threads:
                     f"There are {MOST_THREADS} threads already.",
                     "Delete some: ragkit threads list, ragkit threads delete.",
                 )
-            ids = dict(connection.execute("SELECT name, id FROM collections").fetchall())
-            packed = json.dumps([{"id": ids.get(name), "name": name} for name in wanted])
+            packed = _collections(connection, wanted)
             cursor = connection.execute(
                 "INSERT INTO threads (title, collections, created_at, changed_at) "
                 "VALUES (?, ?, ?, ?) RETURNING id",
@@ -182,17 +182,32 @@ class Threads:
         with self._connections.write() as connection:
             if connection.execute("SELECT 1 FROM threads WHERE id = ?", (thread.id,)).fetchone():
                 raise ThreadError("The thread is there.", "It was restored already.")
-            ids = dict(connection.execute("SELECT name, id FROM collections").fetchall())
-            named = [{"id": ids.get(name), "name": name} for name in thread.collections]
+            named = _collections(connection, thread.collections)
             connection.execute(
                 f"INSERT INTO threads ({_COLUMNS}) VALUES (?, ?, ?, ?, ?)",
-                (thread.id, thread.title, json.dumps(named), thread.created_at, thread.changed_at),
+                (thread.id, thread.title, named, thread.created_at, thread.changed_at),
             )
             connection.executemany(
                 "INSERT INTO turns (id, thread_id, at, question, asked, quick, written) "
                 "VALUES (?, ?, ?, ?, ?, ?, ?)",
                 columns,
             )
+
+
+def _collections(connection: Transaction, names: Sequence[str]) -> str:
+    """Return where a thread asks, as it is kept: by numbers, all of very many by that of none."""
+    ids = dict(connection.execute("SELECT name, id FROM collections").fetchall())
+    if len(names) > MOST_APART and set(names) == set(ids):
+        return json.dumps([{"id": _EVERY}])
+    return json.dumps([{"id": ids.get(name), "name": name} for name in names])
+
+
+def _names_of(packed: str, names: Mapping[int, str]) -> tuple[str, ...]:
+    """Return the names that collections have now, of what ``_collections`` made."""
+    known = [one for one in json.loads(packed) if isinstance(one, dict)]
+    if any(one.get("id") == _EVERY for one in known):
+        return tuple(names.values())
+    return tuple(str(names.get(one.get("id", _EVERY), one.get("name"))) for one in known)
 
 
 def _missing(thread_id: int) -> NotFoundError:

@@ -138,6 +138,24 @@ def test_collections_keep_their_names_when_they_are_gone(catalog, shelf):
     assert catalog.threads.get(thread_id).collections == ("default", "other", "never")
 
 
+def test_all_of_very_many_collections_are_kept_as_such(catalog, shelf, monkeypatch):
+    monkeypatch.setattr(threads, "MOST_APART", 2)
+    for name in ("other", "third"):
+        catalog.collections.ensure(name)
+    thread_id = catalog.threads.begin("q", ["third", "default", "other"])
+    two = catalog.threads.begin("q", ["third", "default"])
+    packed = catalog.connections.column("SELECT collections FROM threads ORDER BY id", ())
+    assert packed[0] == '[{"id": 0}]'
+    catalog.collections.ensure("fourth")
+    every = ("default", "fourth", "other", "third")
+    kept = catalog.threads.get(thread_id)
+    assert kept.collections == every
+    assert catalog.threads.get(two).collections == ("third", "default")
+    catalog.threads.delete(thread_id)
+    catalog.threads.restore(kept)
+    assert catalog.threads.get(thread_id).collections == every
+
+
 @pytest.mark.parametrize(
     "packed",
     [
@@ -170,7 +188,7 @@ ADDING = """
 import sys
 from pathlib import Path
 from ragkit.answers import Turn
-from ragkit.catalog import Catalog
+from ragkit.catalog import Catalog, threads
 where, name = sys.argv[1], sys.argv[3]
 catalog = Catalog.open_server(where) if "://" in where else Catalog.open(Path(where))
 for number in range(1000):
