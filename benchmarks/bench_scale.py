@@ -320,7 +320,7 @@ def collections(case: Case) -> Figures:
             for one in filled:
                 library.indexes.rebuild(one.record)
             for number in range(SMALL, listed):
-                library.catalog.collections.ensure(f"collection {number:06d}")
+                filler.fill(number, 1)
         with opened(Path(root)) as library:
             library.embedder.embed_queries(["first"])
 
@@ -333,6 +333,8 @@ def collections(case: Case) -> Figures:
             warm = [cpu_ms(lambda at=at: search(at % 30, 1 + at)) for at in range(60)]
             every = library.options(collections=tuple(one.record.name for one in filled))
             together = [cpu_ms(lambda q=q: library.search(q, every)) for q in case.asked[:8]]
+            everywhere = library.options(collections=tuple(library.collections.names()))
+            all_ = [cpu_ms(lambda q=q: library.search(q, everywhere)) for q in case.asked[8:24]]
             listing = [cpu_ms(library.collections.list) for _ in range(5)]
     return {
         "small_cold_ms": median(cold),
@@ -340,6 +342,8 @@ def collections(case: Case) -> Figures:
         "200_at_once_first_ms": together[0],
         "200_at_once_ms": median(together[1:]),
         "200_at_once_to_one": median(together[1:]) / median(warm),
+        "all_at_once_first_ms": all_[0],
+        "all_at_once_ms": median(all_[8:]),
         "listed": listed,
         "list_ms": median(listing),
     }
