@@ -254,9 +254,9 @@ def without_unlike(
     What stays keeps its score. An entry without a vector has a cosine of 0.
     """
     cosines = np.zeros(len(ranking.entry_ids))
-    for part in ranking.parts:
-        if part.index == IndexKind.VECTOR and options.question_merge is not QuestionMerge.SUM:
-            cosines = part.raw.copy()
+    compared = ranking.part(IndexKind.VECTOR)
+    if compared and options.question_merge is not QuestionMerge.SUM:
+        cosines = compared.raw.copy()
     # By ranks, or with no weight on vectors, not all have been compared.
     unknown = np.flatnonzero(cosines == 0.0)
     asked = ranking.entry_ids[unknown], ranking.queries[unknown]

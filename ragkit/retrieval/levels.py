@@ -40,9 +40,8 @@ _FINER = 2
 def best_by_words(ranking: Ranking) -> Scores:
     """Return the best score by words of each query, as the index gave it, (q,)."""
     best = np.zeros(ranking.count)
-    for part in ranking.parts:
-        if part.index == IndexKind.KEYWORD:
-            np.maximum.at(best, ranking.queries, part.raw)
+    if by_words := ranking.part(IndexKind.KEYWORD):
+        np.maximum.at(best, ranking.queries, by_words.raw)
     return best
 
 

@@ -28,9 +28,8 @@ def measured(
     for ranking, candidates in ranked:
         by_source = np.zeros(len(ranking.entry_ids), np.int64)
         for bit, kind in ((1, IndexKind.VECTOR), (2, IndexKind.KEYWORD)):
-            for part in ranking.parts:
-                if part.index == kind:
-                    by_source += bit * (part.ranks > 0)
+            if part := ranking.part(kind):
+                by_source += bit * (part.ranks > 0)
         counts = np.bincount(by_source, minlength=len(_SOURCES)).tolist()
         sources.update(dict(zip(_SOURCES, counts, strict=True)))
         by_level = np.bincount(_found_as(ranking, candidates), minlength=len(LEVEL_CODES)).tolist()

@@ -6,6 +6,7 @@ import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from operator import attrgetter
 from typing import Protocol
 
 from ragkit.models.factory import is_brought, local_embedder
@@ -35,12 +36,7 @@ from ragkit.retrieval.merge import (
 )
 from ragkit.retrieval.query import Query
 from ragkit.retrieval.query_parser import LONGEST_QUERY
-from ragkit.retrieval.query_segmentation import (
-    Segment,
-    Topic,
-    cut_question,
-    is_cut,
-)
+from ragkit.retrieval.query_segmentation import Segment, Topic, cut_question, is_cut
 from ragkit.retrieval.ranking import Hit
 from ragkit.retrieval.search import SearchEngine
 from ragkit.retrieval.stages import StageTimer
@@ -48,19 +44,12 @@ from ragkit.retrieval.topic_names import rarities, topic_names
 from ragkit.retrieval.turns import TURNS
 from ragkit.traces import Trace
 
-__all__ = [
-    "ChunkedAnswer",
-    "ChunkedResult",
-    "ChunkedSearch",
-    "TopicAnswer",
-    "query_per_chunk",
-]
-
 logger = logging.getLogger(__name__)
 
 _WORDS_HIGHLIGHTED = 400
 _NOT_PHRASED = "Topics are asked in their own words only. Ask the question whole for others."
 _DEEPER = 4
+_PLACED = attrgetter("document_id", "score")
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,7 +186,7 @@ class ChunkedSearch:
         measure = partial(measured, timer.ranked, results) if timer.ranked else None
         answer = ChunkedAnswer(
             topics=tuple(
-                TopicAnswer(topic, _documents(hits), weak)
+                TopicAnswer(topic, tuple(map(_PLACED, deduplicate_by_document(hits))), weak)
                 for topic, hits, weak in zip(
                     topic_hits.topics, topic_hits.lists, topic_hits.weak, strict=False
                 )
@@ -295,7 +284,7 @@ class ChunkedSearch:
             known = {token: id_ for query, _ in found for token, id_ in query.known.items()}
             topics = self._named(topics, rarities(known, indexes))
             stage.out = len(topics)
-        queries = [query for query, _grouping in found]
+        queries = [query for query, _ in found]
         return _TopicHits(topics, lists, weak, count, queries, also_in, notices)
 
     def _best_each(
@@ -331,7 +320,8 @@ class ChunkedSearch:
         leads = {key(hit): hit for hit in pooled}
         # A topic that found a twin has found what stands for it.
         found = [[(key(folded.lead(hit)), hit.score) for hit in hits] for hits in lists_of_hits]
-        lists = [[_Item(*one) for one in of_topic if one[0] in leads] for of_topic in found]
+        # Of a hit that is merged by itself, its entry id stands for its document's.
+        lists = [[Merged(*one, ()) for one in of_topic if one[0] in leads] for of_topic in found]
         merged = merge_topics(lists, chunked.merge, len(leads))
         chosen = merged[: chunked.limit]
         if options.mmr_lambda is not None and merged:
@@ -357,14 +347,6 @@ class ChunkedSearch:
         return merged, groups, len(homes)
 
 
-@dataclass(frozen=True, slots=True)
-class _Item:
-    """What is merged: a document, or one hit, whose entry id then stands in ``document_id``."""
-
-    document_id: int
-    score: float
-
-
 def _with_backgrounds(
     segments: Sequence[Segment], hits_of_text: Sequence[Sequence[Hit]]
 ) -> list[list[Hit]]:
@@ -374,10 +356,6 @@ def _with_backgrounds(
         blend(hits, next(backgrounds), 0.5, outer=True) if segment.background else list(hits)
         for segment, hits in zip(segments, hits_of_text, strict=False)
     ]
-
-
-def _documents(hits: Sequence[Hit]) -> tuple[tuple[int, float], ...]:
-    return tuple((hit.document_id, hit.score) for hit in deduplicate_by_document(hits))
 
 
 def _with_topics(

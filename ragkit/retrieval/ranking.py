@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import pairwise
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,9 +39,6 @@ FOLDER_SHARE = 0.5
 
 TITLE_FLOOR = 0.2
 """From which share of a query on a title that holds it counts in full."""
-
-ExactScores: TypeAlias = Callable[[IndexKind, Ids, Ids], Scores]
-"""Returns an index's own scores of entries (n,) by its kind, their ids and numbers of queries."""
 
 # A chunk that is found by its context is found as itself.
 _LEVELS = {code: level for level, code in LEVEL_CODES.items()} | {
@@ -107,6 +104,10 @@ class Ranking:
     parts: tuple[Part, ...]
     places: Ids | None = None
 
+    def part(self, kind: IndexKind) -> Part | None:
+        """Return what a kind of index adds; ``None`` where it was not asked or has no weight."""
+        return next((part for part in self.parts if part.index == kind), None)
+
     @cached_property
     def scores(self) -> Scores:
         """The sum of the parts, added up in their order, (n,)."""
@@ -136,8 +137,8 @@ class Ranking:
         ``searches`` found them, and name their texts (``Hit.content_key``).
         """
         bounds = np.searchsorted(self.queries, np.arange(self.count + 1))
-        compared = (part.raw for part in self.parts if part.index == IndexKind.VECTOR)
-        cosines = np.clip(next(compared, np.zeros(len(self.entry_ids))), 0.0, 1.0)
+        compared = self.part(IndexKind.VECTOR)
+        cosines = np.clip(compared.raw if compared else np.zeros(len(self.entry_ids)), 0.0, 1.0)
         hits = []
         for query, (start, end) in enumerate(pairwise(bounds.tolist())):
             rows = self.order[start:end][:most]
@@ -153,14 +154,13 @@ class Ranking:
                 cosines[rows].tolist(),
                 strict=True,
             )
-            best = [
+            hits.append([
                 Hit(
                     entry, document, chunk, _LEVELS[level], score,
                     Later(partial(parts_of, row)), None, key, cosine,
                 )
                 for row, entry, document, chunk, level, score, key, cosine in columns
-            ]  # fmt: skip
-            hits.append(best)
+            ])  # fmt: skip
         return hits
 
 
@@ -204,8 +204,7 @@ def rank(
     weights = dict(zip((IndexKind.VECTOR, IndexKind.KEYWORD), by_kind.T, strict=True))
     if len(candidates) < 2 or options.fusion is not Fusion.WEIGHTED:
         return fuse(candidates, weights, options, full_words=full_words)
-    exact = partial(exact_scores, searches)
-    ranking = fuse(candidates, weights, options, exact, within, full_words)
+    ranking = fuse(candidates, weights, options, searches, within, full_words)
     if level is Level.CHUNK and options.title_weight > 0:
         asking = ranking.queries
         raw, in_folders = (
@@ -251,7 +250,7 @@ def fuse(
     candidates: Mapping[IndexKind, Candidates],
     weights: Mapping[IndexKind, Scores],
     options: SearchOptions,
-    exact: ExactScores | None = None,
+    searches: Sequence[IndexSearch] = (),
     within: Sequence[Within] = (),
     full_words: Scores | None = None,
 ) -> Ranking:
@@ -259,8 +258,8 @@ def fuse(
 
     ``weights`` have one number a query, (q,), and count in proportion to each other; an index of
     weight 0 is left out, and if all are 0 they count the same. By reciprocal rank, being first
-    everywhere gives 1; by weighted scores, being best everywhere does. ``exact`` has each index
-    score the entries that only others found; without it they get nothing from that index.
+    everywhere gives 1; by weighted scores, being best everywhere does. ``searches`` have each index
+    score the entries that only others found; without them they get nothing from that index.
     """
     positive = [np.maximum(weights[kind], 0.0) for kind in candidates]
     total = sum(positive, np.zeros(()))
@@ -297,14 +296,12 @@ def fuse(
         raw[rows] = found.scores[::-1]
         by_sum = kind is IndexKind.VECTOR and options.question_merge is QuestionMerge.SUM
         # A sum of inverse ranks is known only of what was found.
-        if exact is not None and not by_sum:
-            missing = np.flatnonzero(ranks == 0)
-            if not share.all():
-                missing = missing[share[queries[missing]] > 0.0]
-            raw[missing] = exact(kind, entry_ids[missing], queries[missing])
+        if searches and not by_sum:
+            missing = np.flatnonzero((ranks == 0) & (share[queries] > 0.0))
+            raw[missing] = exact_scores(searches, kind, entry_ids[missing], queries[missing])
         if options.fusion is Fusion.RRF:
-            rrf_k = options.rrf_k
-            normalised = np.where(ranks > 0, (rrf_k + 1) / (rrf_k + ranks), 0.0)
+            inverse = (options.rrf_k + 1) / (options.rrf_k + ranks)
+            normalised = np.where(ranks > 0, inverse, 0.0)
         elif kind is IndexKind.VECTOR and not by_sum:
             normalised = np.clip(raw, 0.0, 1.0)
         else:
@@ -324,10 +321,9 @@ def with_phrases(
     if options.phrase_weight <= 0 and options.verbatim_weight <= 0:
         return ranking
     rows = best_half(ranking, max(options.candidates // 2, 1))
-    for part in ranking.parts:
-        if part.index == IndexKind.KEYWORD:
-            # Where no word of the query stands, no two do.
-            rows = rows[part.raw[rows] > 0.0]
+    if by_words := ranking.part(IndexKind.KEYWORD):
+        # Where no word of the query stands, no two do.
+        rows = rows[by_words.raw[rows] > 0.0]
     asked = ranking.entry_ids[rows], ranking.queries[rows]
     shares = np.zeros(len(ranking.entry_ids))
     shares[rows] = shares_in(phrase_shares, Field.TEXT, searches, queries, *asked)
@@ -381,8 +377,7 @@ def with_documents(ranking: Ranking, weight: float) -> Ranking:
     if weight <= 0 or not len(ranking.entry_ids):
         return ranking
     wide = ranking.queries * (int(ranking.document_ids.max()) + 1) + ranking.document_ids
-    _documents, group = np.unique(wide, return_inverse=True)
-    group = group.reshape(-1)
+    group = np.unique(wide, return_inverse=True)[1].reshape(-1)
     best = np.zeros(int(group.max()) + 1)
     np.maximum.at(best, group, ranking.scores)
     return with_part(ranking, "document", best[group], best[group], weight)
@@ -396,10 +391,8 @@ def with_part(
     ``weight`` is that of all queries, or has one for each, (q,).
     """
     share = 1 / (1 + weight)
-    scaled = (
-        Part(part.index, part.weights * share, part.ranks, part.raw, part.normalised)
-        for part in ranking.parts
-    )
+    old = ranking.parts
+    scaled = (Part(p.index, p.weights * share, p.ranks, p.raw, p.normalised) for p in old)
     own = np.full(ranking.count, weight / (1 + weight))
     part = Part(name, own, np.zeros(len(raw), np.int64), raw, normalised)
     return replace(ranking, parts=(*scaled, part))

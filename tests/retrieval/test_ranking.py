@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass, field, replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -66,7 +67,7 @@ def fused(lists: list[Listed], *, complete: bool = False, **options) -> Ranking:
         {one.kind: one.found for one in lists},
         {one.kind: np.array([one.weight]) for one in lists},
         SearchOptions(**options),
-        exact if complete else None,
+        [SimpleNamespace(scores=exact)] if complete else [],
     )
 
 

@@ -310,6 +310,10 @@ class CollectionIndex:
         alive[self.tombstones.rows] = False
         return alive
 
+    def live(self, rows: Bools) -> Bools:
+        """Return which of the segment's rows that a mask lets through are live, (n,)."""
+        return rows & self.alive if len(self.tombstones.rows) else rows
+
     @cached_property
     def runs(self) -> Runs:
         """Where entries of one document stand together in the segment."""
@@ -347,6 +351,12 @@ class CollectionIndex:
         """Return which entries have one of the allowed values in a column, such as their ids."""
         base, delta = getattr(self.base, column), getattr(self.delta.rows, column)
         return EntryMask(_is_among(base, allowed), _is_among(delta, allowed))
+
+    def of_documents(self, documents: Ids) -> EntryMask:
+        """Return which entries are of some documents; looked at once where they stand together."""
+        runs = self.runs
+        base = np.repeat(_is_among(runs.documents, documents), runs.ends - runs.starts)
+        return EntryMask(base, _is_among(self.delta.rows.document_ids, documents))
 
     def of_chunks(self, own: Ids) -> EntryMask:
         """Return which entries belong to chunks with these own entries."""

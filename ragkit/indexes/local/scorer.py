@@ -101,7 +101,7 @@ class BM25Scorer:
         index, filled = self._index, 0
         if field in index.base.keywords:
             has_tokens = index.base.keywords[field].has_tokens
-            filled += int(np.count_nonzero(among.base & index.alive & has_tokens))
+            filled += int(np.count_nonzero(index.live(among.base) & has_tokens))
         if field in index.delta.rows.tokens:
             has_tokens = index.delta.rows.tokens[field].lengths > 0
             filled += int(np.count_nonzero(among.delta & has_tokens))
@@ -110,7 +110,7 @@ class BM25Scorer:
     def _frequencies_among(self, field: Field, token_ids: Ids, among: EntryMask) -> Ids:
         """Return how many live rows that pass have each token, (m,)."""
         index = self._index
-        live = among.base & index.alive if len(index.tombstones.rows) else among.base
+        live = index.live(among.base)
         keywords = index.base.keywords.get(field)
         held = np.zeros(len(token_ids), np.int64)
         for number, rows in enumerate(keywords.rows_with(token_ids) if keywords else ()):

@@ -67,7 +67,7 @@ class LocalSearch:
         self._member_mask = _all_of(*masks, index.representatives if self._representing else None)
         named: list[EntryMask | None] = []
         if given.document_ids is not None:
-            named.append(index.among("document_ids", given.document_ids))
+            named.append(index.of_documents(given.document_ids))
         if given.entry_ids is not None:
             named.append(index.among("entry_ids", given.entry_ids))
         if given.chunk_ids is not None:
@@ -94,8 +94,7 @@ class LocalSearch:
         mask = self._mask
         if mask is None:
             return self.index.entries
-        live = np.count_nonzero(mask.base & self.index.alive)
-        return int(live) + int(np.count_nonzero(mask.delta))
+        return int(np.count_nonzero(self.index.live(mask.base)) + np.count_nonzero(mask.delta))
 
     def documents(self, kind: IndexKind) -> Ids:
         """Return the documents that the first query finds, ascending (``IndexSearch``)."""
