@@ -23,7 +23,8 @@ import numpy as np
 from common import SAMPLE, SHARED
 
 from ragkit.background.context_entries import FinishedContext, store_contexts
-from ragkit.catalog.records import ChunkRecord, ContextAnswer, DocumentDraft, EntryDraft
+from ragkit.catalog.context_records import ContextAnswer
+from ragkit.catalog.records import ChunkRecord, DocumentDraft, EntryDraft
 from ragkit.catalog.schema import MIGRATIONS
 from ragkit.chunking import contextualised
 from ragkit.chunking.structural_context import content_key

@@ -13,7 +13,8 @@ from pages.parts.common.markup import action, name, plural
 from pages.parts.document import cited, context_dialog, outcomes, pdf_view, reader, sheet_tabs
 from pages.parts.library import source_tables as tables
 from pages.parts.rendering.pictures import pictures_of
-from ragkit.catalog.records import ChunkRecord, ContextStatus
+from ragkit.catalog.context_records import ContextStatus
+from ragkit.catalog.records import ChunkRecord
 from ragkit.errors import RagkitError
 from ragkit.library import DocumentDetail, Library
 from ragkit.reading.formats import Format

@@ -32,8 +32,8 @@ from pages.parts.search import (
     web,
 )
 from pages.parts.search.passages import ExpandedContent, expand
+from ragkit.catalog.context_records import ContextRecord
 from ragkit.catalog.judgments import Origin
-from ragkit.catalog.records import ContextRecord
 from ragkit.errors import NotFoundError, RagkitError
 from ragkit.library import DocumentDetail, Library
 from ragkit.option_codec import parse_option

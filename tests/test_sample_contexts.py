@@ -13,7 +13,7 @@ from ollama_stand_in import OllamaStandIn
 from small_library import paths
 
 from ragkit.background.context_jobs import read_recorded
-from ragkit.catalog.records import RECORDED
+from ragkit.catalog.context_records import RECORDED
 from ragkit.errors import ContextsFileError
 from ragkit.library import Library
 from ragkit.models.context_checks import checked_context

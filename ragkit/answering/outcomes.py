@@ -13,7 +13,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ragkit.catalog.chunk_notes import ACTION, DECISION, notes_of
-from ragkit.catalog.records import ChunkRecord, ContextAnswer
+from ragkit.catalog.context_records import ContextAnswer
+from ragkit.catalog.records import ChunkRecord
 from ragkit.chunking.units import Unit, text_units
 from ragkit.indexes.tokenizer import index_tokens
 from ragkit.types import Span

@@ -7,14 +7,8 @@ from dataclasses import dataclass
 
 from ragkit.catalog import Catalog
 from ragkit.catalog.chunk_notes import notes_of
-from ragkit.catalog.records import (
-    ChunkRecord,
-    ContextAnswer,
-    ContextDraft,
-    DocumentRecord,
-    EntryDraft,
-    WaitingChunk,
-)
+from ragkit.catalog.context_records import ContextAnswer, ContextDraft, WaitingChunk
+from ragkit.catalog.records import ChunkRecord, DocumentRecord, EntryDraft
 from ragkit.chunking.structural_context import contextualised, text_hash
 from ragkit.indexes.tokenizer import index_tokens
 from ragkit.indexing.writer import Writer

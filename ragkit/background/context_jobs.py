@@ -20,16 +20,15 @@ from ragkit.background.context_entries import (
     store_contexts,
 )
 from ragkit.catalog import Catalog
-from ragkit.catalog.records import (
+from ragkit.catalog.context_records import (
     BY_PERSON,
     RECORDED,
-    ChunkRecord,
     ContextAnswer,
     ContextStatus,
-    DocumentRecord,
     person_key,
     text_key,
 )
+from ragkit.catalog.records import ChunkRecord, DocumentRecord
 from ragkit.errors import ContextsFileError, NotFoundError
 from ragkit.formatting import plural
 from ragkit.indexing.progress import Reporter

@@ -36,7 +36,8 @@ from ragkit.catalog.background_state import (
     write_first,
     write_report,
 )
-from ragkit.catalog.records import ChunkRecord, ContextAnswer, WaitingChunk, text_key
+from ragkit.catalog.context_records import ContextAnswer, WaitingChunk, text_key
+from ragkit.catalog.records import ChunkRecord
 from ragkit.errors import ContextRejectedError, ModelError, OllamaError
 from ragkit.indexing.progress import Progress
 from ragkit.indexing.writer import Writer

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ragkit.catalog import Catalog
-from ragkit.catalog.records import ContextCost, ContextCounts
+from ragkit.catalog.context_records import ContextCost, ContextCounts
 from ragkit.paths import LibraryPaths
 
 if TYPE_CHECKING:

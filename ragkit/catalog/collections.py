@@ -9,14 +9,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ragkit.catalog.connection import Connections, conditions, folded, id_list
+from ragkit.catalog.context_records import BY_PERSON
 from ragkit.catalog.entry_counts import add_to_counts
 from ragkit.catalog.lineage import VERSION, forget, holds, newest, next_change, next_version
-from ragkit.catalog.records import (
-    BY_PERSON,
-    CollectionContents,
-    CollectionRecord,
-    SourceRecord,
-)
+from ragkit.catalog.records import CollectionContents, CollectionRecord, SourceRecord
 from ragkit.errors import NotFoundError
 from ragkit.types import Version
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 from ragkit.catalog.chunk_notes import notes_of, put_notes
 from ragkit.catalog.connection import Transaction, id_list
+from ragkit.catalog.context_records import BY_PERSON, ContextAnswer, ContextDraft, ContextStatus
 from ragkit.catalog.document_writing import (
     TokenIds,
     copy_entry,
@@ -17,12 +18,6 @@ from ragkit.catalog.document_writing import (
     remove_entries,
 )
 from ragkit.catalog.lineage import next_version
-from ragkit.catalog.records import (
-    BY_PERSON,
-    ContextAnswer,
-    ContextDraft,
-    ContextStatus,
-)
 from ragkit.types import FIELD_CODES, LEVEL_CODES, Field, Level
 
 _OWN_LEVELS = json.dumps(

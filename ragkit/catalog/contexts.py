@@ -12,9 +12,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ragkit.catalog.connection import PUT_META, Connections, Transaction, conditions
-from ragkit.catalog.context_writing import put_contexts, remember_answer, unpack_answer
-from ragkit.catalog.document_writing import Vocabulary
-from ragkit.catalog.records import (
+from ragkit.catalog.context_records import (
     BY_PERSON,
     ContextAnswer,
     ContextCost,
@@ -25,6 +23,8 @@ from ragkit.catalog.records import (
     FailedContext,
     WaitingChunk,
 )
+from ragkit.catalog.context_writing import put_contexts, remember_answer, unpack_answer
+from ragkit.catalog.document_writing import Vocabulary
 
 _ASKED = "contexts asked for again"
 _SETTLED = "c.status <> 'pending'"

@@ -2,25 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from ragkit.formatting import duration, plural
 from ragkit.types import Chunk, FileState, InnerBlock, Metadata, Page, Section, Status, Version
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-
-BY_PERSON = "person"
-"""Stands in place of the model when a person wrote or changed a context."""
-
-RECORDED = "recorded"
-"""Stands in the place of the model when a context was recalled from a file."""
-
 
 _MOST_REASONS = 60
 
@@ -343,139 +334,3 @@ class Counts:
     def documents(self) -> int:
         """The number of documents, whatever their status."""
         return self.indexed + self.pending + self.skipped + self.failed
-
-
-class ContextStatus(StrEnum):
-    """The status of a chunk. A truncated one has a context, written from a part of the prompt."""
-
-    PENDING = "pending"
-    COMPLETE = "complete"
-    FAILED = "failed"
-    TRUNCATED = "truncated"
-
-
-@dataclass(frozen=True, slots=True)
-class ContextAnswer:
-    """The context of a chunk, and which model wrote it. ``details`` holds JSON values.
-
-    ``tokens`` counts prompt and answer; ``truncated``: the model did not see the whole prompt.
-    """
-
-    context: str
-    keywords: tuple[str, ...] = ()
-    questions: tuple[str, ...] = ()
-    details: Mapping[str, Any] = field(default_factory=dict)
-    model: str = ""
-    prompt_hash: str = ""
-    tokens: int = 0
-    seconds: float = 0.0
-    truncated: bool = False
-
-    @property
-    def by_person(self) -> bool:
-        """True when a person wrote it."""
-        return self.model == BY_PERSON
-
-
-@dataclass(frozen=True, slots=True)
-class ContextRecord:
-    """A chunk's context and status. ``error`` is the last one, kept through retries."""
-
-    document_id: int
-    chunk_index: int
-    status: ContextStatus
-    answer: ContextAnswer
-    attempts: int
-    error: str
-    changed_at: float
-
-
-@dataclass(frozen=True, slots=True)
-class ContextDraft:
-    """Everything that is written for one chunk when its context arrives.
-
-    ``tokens`` are added to the chunk's own entry, by field; ``entries`` follow it. Nothing is
-    written when the chunk has changed since the answer was written.
-    """
-
-    document_id: int
-    document_hash: str
-    chunk: Chunk
-    answer: ContextAnswer
-    tokens: Mapping[int, list[str]]
-    entries: tuple[EntryDraft, ...]
-    vectors: Mapping[bytes, bytes] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class WaitingChunk:
-    """A chunk that waits for a context. ``asked``: it was requested again."""
-
-    index: int
-    attempts: int
-    asked: bool
-
-
-@dataclass(frozen=True, slots=True)
-class FailedContext:
-    """A chunk whose context could not be written. ``error`` says why, and how to fix it."""
-
-    document_id: int
-    path: str
-    chunk_index: int
-    error: str
-    attempts: int
-    changed_at: float
-
-
-@dataclass(frozen=True, slots=True)
-class ContextCounts:
-    """Numbers of chunks by status."""
-
-    pending: int = 0
-    complete: int = 0
-    failed: int = 0
-    truncated: int = 0
-
-    @property
-    def chunks(self) -> int:
-        """The number of chunks of indexed documents."""
-        return self.pending + self.complete + self.failed + self.truncated
-
-
-@dataclass(frozen=True, slots=True)
-class ContextCost:
-    """What models spent on the contexts that are kept: tokens of prompt and answer, and seconds.
-
-    Both include the ``summaries`` of long documents; ``summaries_failed`` could not be written.
-    ``contexts`` counts those that cost anything, not those that a person wrote.
-    """
-
-    contexts: int = 0
-    summaries: int = 0
-    summaries_failed: int = 0
-    tokens: int = 0
-    seconds: float = 0.0
-
-    @property
-    def in_words(self) -> str:
-        """It as "12,345 tokens, 3 min; 2 long documents summarised"; empty for nothing."""
-        parts = [f"{self.tokens:,} tokens, {duration(self.seconds)}"] if self.tokens else []
-        if self.summaries:
-            parts.append(f"{plural(self.summaries, 'long document')} summarised")
-        if self.summaries_failed:
-            parts.append(
-                f"{plural(self.summaries_failed, 'long document')} could not be summarised"
-            )
-        return "; ".join(parts)
-
-
-def text_key(chunk_text: str, document_hash: str) -> bytes:
-    """Return the key of a chunk's text in one version of a document, at any path: 16 bytes."""
-    mixed = f"{document_hash}\n{chunk_text}".encode("utf-8", "surrogatepass")
-    return hashlib.blake2b(mixed, digest_size=16).digest()
-
-
-def person_key(chunk_text: str, document_id: int) -> bytes:
-    """Return the key of what a person wrote: it stays with the document through its versions."""
-    return text_key(chunk_text, f"document {document_id}")

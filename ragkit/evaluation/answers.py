@@ -10,14 +10,12 @@ from ragkit.answers import AnswerState, Check, Source, WrittenAnswer
 from ragkit.errors import EvaluationError, QueryError
 from ragkit.evaluation.corpus import Question
 from ragkit.indexing.progress import JobCancelled, Reporter
-from ragkit.options import Filters
+from ragkit.options.filters import NO_FILTERS, Filters
 from ragkit.results import Answer
 
 Ask = Callable[[str, Filters], Answer]
 Quick = Callable[[Answer], tuple[Source, ...]]
 Write = Callable[[str, Answer], Iterable[WrittenAnswer]]
-
-_ALL = Filters()
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +28,7 @@ class AnswerQuestion:
 
     text: str
     places: Mapping[str, Sequence[tuple[int, int]]]
-    filters: Filters = _ALL
+    filters: Filters = NO_FILTERS
 
     @property
     def marked(self) -> bool:

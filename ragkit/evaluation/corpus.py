@@ -28,9 +28,7 @@ from ragkit.evaluation.set_files import (
     read_qrels,
     read_text,
 )
-from ragkit.options import Filters
-
-_ALL = Filters()
+from ragkit.options.filters import NO_FILTERS, Filters
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +54,7 @@ class Question:
     id: str
     text: str
     filter: str = ""
-    filters: Filters = _ALL
+    filters: Filters = NO_FILTERS
 
 
 Item = TypeVar("Item", Row, Question)

@@ -9,7 +9,8 @@ from pathlib import Path
 from ragkit.background.context_model import WritesContexts, grader_of, query_writer_of
 from ragkit.background.contexts import Backfill, Throttle
 from ragkit.catalog import Catalog
-from ragkit.catalog.records import CollectionRecord, ContextCounts, DocumentRecord, SourceRecord
+from ragkit.catalog.context_records import ContextCounts
+from ragkit.catalog.records import CollectionRecord, DocumentRecord, SourceRecord
 from ragkit.chunking.sizes import ChunkSizes
 from ragkit.errors import EvaluationError
 from ragkit.evaluation.corpus import Row

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from ragkit.catalog import Catalog
-from ragkit.catalog.records import CollectionRecord, ContextCounts
+from ragkit.catalog.context_records import ContextCounts
+from ragkit.catalog.records import CollectionRecord
 from ragkit.errors import EvaluationError
 from ragkit.evaluation.answers import AnswerQuestion, answer_questions, first_questions
 from ragkit.evaluation.corpus import Question, QuestionSet

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from ragkit.catalog.records import RECORDED
+from ragkit.catalog.context_records import RECORDED
 from ragkit.errors import ContextRejectedError, EvaluationError
 from ragkit.evaluation.corpus import Row
 from ragkit.evaluation.set_files import counted, read_objects

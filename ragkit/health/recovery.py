@@ -1,6 +1,6 @@
 """Backups of the catalog, going back to one, and saving what a damaged catalog still holds.
 
-An archive (``backup.py``) is a whole library in one file for elsewhere; a backup is a copy of the
+An archive (``archive.py``) is a whole library in one file for elsewhere; a backup is a copy of the
 catalog that lies in the library, so that a torn file costs a day at most.
 """
 
@@ -26,7 +26,7 @@ from ragkit.catalog.copies import (
     settle,
     write_copy,
 )
-from ragkit.catalog.integrity import move_uploads
+from ragkit.catalog.foreign import move_uploads
 from ragkit.catalog.machine import refuse_other_place
 from ragkit.catalog.salvage import SavedTable, salvage
 from ragkit.errors import CatalogError, LibraryError, RagkitError

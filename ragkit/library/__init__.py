@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from ragkit.evaluation.experiments import Experiment
-    from ragkit.health.backup import ArchiveReport
+    from ragkit.health.archive import ArchiveReport
     from ragkit.indexes.protocol import IndexBackend
     from ragkit.indexing.writer import Writer
     from ragkit.library.ablations import AblationService
@@ -441,6 +441,6 @@ class Library:
         Raises:
             LibraryError: there is such a file already, or it cannot be written.
         """
-        from ragkit.health.backup import export_library
+        from ragkit.health.archive import export_library
 
         return export_library(self.settings, self.paths, self.catalog, file, overwrite=overwrite)

@@ -16,7 +16,7 @@ from ragkit.catalog.background_state import (
     set_paused,
     write_first,
 )
-from ragkit.catalog.records import ContextCost, ContextRecord, FailedContext
+from ragkit.catalog.context_records import ContextCost, ContextRecord, FailedContext
 from ragkit.catalog.summaries import SummaryRecord
 from ragkit.errors import SettingsError
 from ragkit.indexing.writer import lock_is_held, writer_lock

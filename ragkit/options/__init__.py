@@ -22,7 +22,8 @@ from ragkit.options.choices import (
     Sort,
 )
 from ragkit.options.chunked import CHUNKED_OPTIONS, ChunkedOptions
-from ragkit.options.search import SEARCH_OPTIONS, Filters, SearchOptions
+from ragkit.options.filters import Filters
+from ragkit.options.search import SEARCH_OPTIONS, SearchOptions
 
 __all__ = [
     "CHUNKED_OPTIONS",

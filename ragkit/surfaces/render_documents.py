@@ -11,7 +11,8 @@ from ragkit.surfaces.render import document_as_json, plain
 
 if TYPE_CHECKING:
     from ragkit.answering.outcomes import Outcome
-    from ragkit.catalog.records import ChunkRecord, CollectionRecord, ContextRecord
+    from ragkit.catalog.context_records import ContextRecord
+    from ragkit.catalog.records import ChunkRecord, CollectionRecord
     from ragkit.library import DocumentDetail, Library
 
 _KINDS = {"decision": "Decided", "action": "To do"}

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from ragkit.answering.outcomes import Outcome, outcomes_of
-from ragkit.catalog.records import ChunkRecord, ContextAnswer
+from ragkit.catalog.context_records import ContextAnswer
+from ragkit.catalog.records import ChunkRecord
 from ragkit.types import Chunk, Span
 
 TEXT = (

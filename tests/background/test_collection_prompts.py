@@ -10,7 +10,7 @@ from context_library import Model
 from small_library import HANDBOOK, add, make_older, open_library, write_files
 
 from ragkit.background.contexts import Backfill
-from ragkit.catalog.records import ContextCounts
+from ragkit.catalog.context_records import ContextCounts
 from ragkit.catalog.schema import MIGRATIONS
 from ragkit.catalog.summaries import SummaryRecord
 from ragkit.errors import NotFoundError, SettingsError

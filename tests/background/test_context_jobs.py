@@ -17,7 +17,7 @@ from small_library import (
 
 from ragkit.background.context_entries import open_document
 from ragkit.background.context_jobs import edit_context
-from ragkit.catalog.records import BY_PERSON, ContextCounts
+from ragkit.catalog.context_records import BY_PERSON, ContextCounts
 from ragkit.errors import (
     ContextRejectedError,
     NotFoundError,

@@ -23,7 +23,7 @@ from ragkit.catalog.background_state import (
     RecentHits,
     is_paused,
 )
-from ragkit.catalog.records import ContextCounts, ContextStatus
+from ragkit.catalog.context_records import ContextCounts, ContextStatus
 from ragkit.errors import (
     ContextRejectedError,
     NotFoundError,

@@ -39,7 +39,7 @@ from ragkit.catalog.background_state import (
     read_context_state,
     set_paused,
 )
-from ragkit.catalog.records import ContextCounts
+from ragkit.catalog.context_records import ContextCounts
 from ragkit.errors import (
     LibraryBusyError,
     ModelMissingError,

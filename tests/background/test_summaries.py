@@ -15,7 +15,7 @@ from small_library import add, do, make_older, open_library, sync, write_files
 
 from ragkit.background.context_model import context_models
 from ragkit.background.contexts import Backfill
-from ragkit.catalog.records import ContextCounts
+from ragkit.catalog.context_records import ContextCounts
 from ragkit.errors import OllamaUnreachableError
 from ragkit.library import Library
 

@@ -9,7 +9,8 @@ from support import Shelf
 
 from ragkit.catalog import Catalog, document_rows
 from ragkit.catalog.chunk_notes import ChunkNotes, notes_of, topic_key
-from ragkit.catalog.records import ContextAnswer, ContextDraft, SpeakerRecord
+from ragkit.catalog.context_records import ContextAnswer, ContextDraft
+from ragkit.catalog.records import SpeakerRecord
 from ragkit.catalog.salvage import salvage
 from ragkit.catalog.schema import MIGRATIONS
 from ragkit.options import Filters

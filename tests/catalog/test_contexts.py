@@ -9,19 +9,19 @@ import pytest
 from support import digest, entry, vector_bytes
 
 from ragkit.catalog import Catalog
-from ragkit.catalog.context_writing import pack_answer, unpack_answer
-from ragkit.catalog.records import (
+from ragkit.catalog.context_records import (
     BY_PERSON,
     ContextAnswer,
     ContextCost,
     ContextCounts,
     ContextDraft,
     ContextStatus,
-    EntryDraft,
     WaitingChunk,
     person_key,
     text_key,
 )
+from ragkit.catalog.context_writing import pack_answer, unpack_answer
+from ragkit.catalog.records import EntryDraft
 from ragkit.catalog.schema import MIGRATIONS
 from ragkit.catalog.summaries import SummaryRecord
 from ragkit.errors import CatalogError

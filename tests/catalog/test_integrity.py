@@ -8,7 +8,8 @@ import pytest
 from support import Shelf
 
 from ragkit.catalog import Catalog
-from ragkit.catalog.integrity import Words, examine, move_uploads
+from ragkit.catalog.foreign import examine, move_uploads
+from ragkit.catalog.integrity import Words
 from ragkit.errors import CatalogError, LibraryFormatError
 from ragkit.types import Level, Section, Status
 

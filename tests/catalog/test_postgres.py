@@ -17,11 +17,11 @@ from support import Shelf, digest, vector_bytes
 
 from ragkit.catalog import Catalog
 from ragkit.catalog.connection import again_if_lost, folded
+from ragkit.catalog.context_records import ContextAnswer, ContextDraft
 from ragkit.catalog.postgres import connections
 from ragkit.catalog.postgres.address import parse_address
 from ragkit.catalog.postgres.dialect import definitions, translated
 from ragkit.catalog.postgres.failures import no_server
-from ragkit.catalog.records import ContextAnswer, ContextDraft
 from ragkit.catalog.schema import MIGRATIONS, migrate
 from ragkit.errors import (
     CatalogError,

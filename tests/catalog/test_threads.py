@@ -21,7 +21,7 @@ from ragkit.answers import (
     WrittenAnswer,
 )
 from ragkit.catalog import Catalog, threads
-from ragkit.catalog.integrity import examine
+from ragkit.catalog.foreign import examine
 from ragkit.catalog.salvage import salvage
 from ragkit.errors import NotFoundError, ThreadError
 from ragkit.results import DocumentRef

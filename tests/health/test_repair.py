@@ -15,7 +15,8 @@ from health_library import (
 )
 
 from ragkit.background.job_handlers import run_job
-from ragkit.catalog.records import ContextAnswer, JobState
+from ragkit.catalog.context_records import ContextAnswer
+from ragkit.catalog.records import JobState
 from ragkit.health import repair as compaction
 from ragkit.health.repair import KEPT_VERSIONS, remove_leftovers
 from ragkit.indexes.local.files import generations

@@ -103,7 +103,7 @@ def test_without_a_history_pages_keep_none_by_themselves(tmp_path):
 
 
 def test_an_archive_has_the_threads(library, tmp_path):
-    from ragkit.health.backup import import_library
+    from ragkit.health.archive_import import import_library
 
     turn = kept(library, quoted(library))
     report = library.export(tmp_path / "all.zip")

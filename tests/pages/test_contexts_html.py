@@ -13,10 +13,9 @@ from pages.parts.search import cards
 from pages.parts.search.passages import ExpandedContent
 from ragkit.answering.outcomes import Outcome
 from ragkit.catalog.background_state import BackfillState, BackgroundPhase
-from ragkit.catalog.records import (
+from ragkit.catalog.context_records import (
     BY_PERSON,
     RECORDED,
-    ChunkRecord,
     ContextAnswer,
     ContextCost,
     ContextCounts,
@@ -24,6 +23,7 @@ from ragkit.catalog.records import (
     ContextStatus,
     FailedContext,
 )
+from ragkit.catalog.records import ChunkRecord
 from ragkit.catalog.summaries import SummaryRecord
 from ragkit.health.findings import Finding
 from ragkit.models.ollama_monitor import Download, OllamaLook

@@ -13,7 +13,7 @@ from small_library import HANDBOOK, add, make_older, open_library, write_files
 from typer.testing import CliRunner
 
 from ragkit.background.worker import Worker
-from ragkit.catalog.records import ContextCounts
+from ragkit.catalog.context_records import ContextCounts
 from ragkit.errors import OllamaUnreachableError
 from ragkit.formatting import duration
 from ragkit.surfaces.cli.app import app

@@ -23,14 +23,14 @@ from pages.parts.common.markup import (
 )
 from pages.parts.document.similar import similar_list
 from pages.parts.rendering.canvas import Picture
-from ragkit.catalog.records import (
+from ragkit.catalog.context_records import (
     RECORDED,
-    ChunkRecord,
     ContextAnswer,
     ContextCost,
     ContextRecord,
     ContextStatus,
 )
+from ragkit.catalog.records import ChunkRecord
 from ragkit.catalog.summaries import SummaryRecord
 from ragkit.formatting import duration
 from ragkit.library import DocumentDetail

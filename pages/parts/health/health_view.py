@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 from pages.parts.common.markup import ago, left, meter, moment, name, number, plural, size, text
 from ragkit.catalog.background_state import BackfillState, BackgroundPhase
+from ragkit.catalog.context_records import ContextCost, ContextCounts, FailedContext
 from ragkit.catalog.copies import Backup
-from ragkit.catalog.records import ContextCost, ContextCounts, FailedContext, JobRecord, JobState
+from ragkit.catalog.records import JobRecord, JobState
 from ragkit.health.findings import Finding, Severity
 from ragkit.models.ollama_monitor import Download, OllamaLook
 from ragkit.settings import ServerSettings

@@ -9,7 +9,7 @@ from pages.parts.common.markup import action, document_link, folded, marked, nam
 from pages.parts.rendering import Kind, blocks, kind_of, snippet
 from ragkit.answering.excerpts import Excerpt, ExcerptKind, by_words
 from ragkit.answers import EXCERPT_WIDTH
-from ragkit.catalog.records import ContextRecord
+from ragkit.catalog.context_records import ContextRecord
 from ragkit.library import DocumentDetail
 from ragkit.results import MatchedChunk, Passage, Result
 from ragkit.retrieval.highlight import whole_identifiers

@@ -36,7 +36,7 @@ def import_(
     collection: CollectionOption = None,
 ) -> None:
     """Create a library from an archive. An existing library is never overwritten."""
-    from ragkit.health.backup import import_library
+    from ragkit.health.archive_import import import_library
 
     settings = load_settings(library=library, collection=collection)
     if settings.backend.get_secret_value():

@@ -1,9 +1,4 @@
-"""Backup of a library as one archive file, written at one moment and checked when it is read.
-
-An archive is a ZIP of ``catalog.sqlite``, ``settings.json``, ``uploads/…`` and, last,
-``manifest.json`` with the size and BLAKE2b hash of every other file. Index files are left out:
-they are rebuilt from the catalog without one model call.
-"""
+"""A library from an archive (``archive.py``), which may be damaged or hostile."""
 
 from __future__ import annotations
 
@@ -13,167 +8,42 @@ import os
 import shutil
 import stat
 import tempfile
-import time
 import zipfile
 import zlib
-from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import asdict, dataclass
-from io import BytesIO
 from pathlib import Path
 from typing import IO, Any
 
-from ragkit import __version__
 from ragkit.catalog import Catalog
 from ragkit.catalog.copies import BESIDE
-from ragkit.catalog.integrity import examine, move_uploads
+from ragkit.catalog.foreign import examine, move_uploads
 from ragkit.catalog.marker import META_KEY
 from ragkit.errors import LibraryError, LibraryFormatError
-from ragkit.formatting import plural
+from ragkit.health.archive import (
+    ARCHIVE_VERSION,
+    BLOCK_BYTES,
+    CATALOG,
+    FORMAT,
+    MANIFEST,
+    SETTING_GROUPS,
+    SETTINGS,
+    UPLOADS,
+    ArchivedFile,
+    ArchiveReport,
+    is_plain,
+)
 from ragkit.indexing.writer import writer_lock
 from ragkit.paths import FORMAT_VERSION, LibraryPaths
 from ragkit.settings import Settings
 
-ARCHIVE_VERSION = 1
-"""Bump when older code could not read an archive."""
-
-_FORMAT = "ragkit library"
-_CATALOG, _SETTINGS, _MANIFEST = "catalog.sqlite", "settings.json", "manifest.json"
-_UPLOADS = "uploads"
 _MOST_MANIFEST_BYTES = 200_000_000
 _MOST_RATIO = 200
 _SMALL_BYTES = 100_000_000
 _SPARE_BYTES = 200_000_000
-_BLOCK = 1 << 20
-_SETTING_GROUPS = ("chunking", "models")
 _NOT_WHOLE = (
     zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, UnicodeDecodeError
 )  # fmt: skip
 _DAMAGED = "Export the library again, or use another copy of the archive."
-
-
-@dataclass(frozen=True, slots=True)
-class ArchivedFile:
-    """Size of an archived file in bytes, its BLAKE2b hash, and when it was changed."""
-
-    size: int
-    hash: str
-    mtime_ns: int
-
-
-@dataclass(frozen=True, slots=True)
-class ArchiveReport:
-    """Counts and bytes of what was archived or restored; ``notes`` are sentences for the person."""
-
-    documents: int
-    uploads: int
-    size: int
-    notes: tuple[str, ...] = ()
-
-
-def export_library(
-    settings: Settings,
-    paths: LibraryPaths,
-    catalog: Catalog,
-    target: Path,
-    *,
-    overwrite: bool = False,
-) -> ArchiveReport:
-    """Write the library as it is now to ``target``: all of it, or nothing.
-
-    Raises:
-        LibraryError: there is such a file already, or it cannot be written.
-    """
-    target = target.expanduser().absolute()
-    if target.exists() and not overwrite:
-        raise LibraryError(f"{target} already exists.", "Choose another file, or pass --force.")
-    try:
-        with tempfile.TemporaryDirectory(prefix=".ragkit-export-", dir=target.parent) as scratch:
-            partial = Path(scratch, "archive.zip")
-            report = _write(settings, paths, catalog, partial, Path(scratch, _CATALOG))
-            with partial.open("rb+") as stream:
-                os.fsync(stream.fileno())
-            partial.chmod(0o600)
-            partial.replace(target)
-    except OSError as error:
-        raise LibraryError(
-            f"{target} could not be written: {(error.strerror or str(error)).lower()}.",
-            "Choose another place, or free some space.",
-        ) from error
-    return report
-
-
-def _write(
-    settings: Settings, paths: LibraryPaths, catalog: Catalog, file: Path, snapshot: Path
-) -> ArchiveReport:
-    catalog.integrity.copy(snapshot)
-    copied = Catalog.open(snapshot)
-    try:
-        counts = copied.documents.counts()
-        listed = [Path(root, path) for root, path in copied.integrity.upload_paths()]
-        version = copied.integrity.version()
-        threads = len(copied.threads.all())
-    finally:
-        copied.close()
-    files: dict[str, ArchivedFile] = {}
-    notes: list[str] = []
-    if threads:
-        notes.append(f"{plural(threads, 'kept thread')} of questions and answers went along.")
-    recorded = {name: getattr(settings, name).model_dump(mode="json") for name in _SETTING_GROUPS}
-    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=3) as archive:
-        files[_CATALOG] = _add_file(archive, _CATALOG, snapshot)
-        files[_SETTINGS] = _add_json(archive, _SETTINGS, recorded)
-        for name, path in sorted(_uploads(paths.uploads.absolute(), listed).items()):
-            member = f"{_UPLOADS}/{name}"
-            if not _is_plain(member):
-                notes.append(f"{name!r} was left out: not every system takes that name.")
-                continue
-            try:
-                files[member] = _add_file(archive, member, path)
-            except FileNotFoundError:
-                notes.append(f"The uploaded file {name} is missing; its text is in the archive.")
-        manifest = {
-            "format": _FORMAT,
-            "archive_version": ARCHIVE_VERSION,
-            "library_version": FORMAT_VERSION,
-            "catalog_version": version,
-            "written_by": f"ragkit {__version__}",
-            "written_at": time.time(),
-            "documents": counts.documents,
-            "entries": counts.entries,
-            "files": {name: asdict(record) for name, record in files.items()},
-        }
-        _add_json(archive, _MANIFEST, manifest)
-    uploads = sum(name.startswith(f"{_UPLOADS}/") for name in files)
-    return ArchiveReport(counts.documents, uploads, file.stat().st_size, tuple(notes))
-
-
-def _uploads(folder: Path, listed: Iterable[Path]) -> dict[str, Path]:
-    """Return the uploaded files, listed or not, but no links: they may lead anywhere."""
-    found = {path for path in folder.rglob("*") if stat.S_ISREG(path.lstat().st_mode)}
-    found |= {path for path in listed if path.is_relative_to(folder)}
-    return {path.relative_to(folder).as_posix(): path for path in found}
-
-
-def _add(archive: zipfile.ZipFile, name: str, source: IO[bytes], mtime_ns: int = 0) -> ArchivedFile:
-    digest, size = hashlib.blake2b(digest_size=32), 0
-    info = zipfile.ZipInfo(name)
-    info.compress_type, info.external_attr = zipfile.ZIP_DEFLATED, 0o600 << 16
-    with archive.open(info, "w", force_zip64=True) as member:
-        while block := source.read(_BLOCK):
-            digest.update(block)
-            size += len(block)
-            member.write(block)
-    return ArchivedFile(size, digest.hexdigest(), mtime_ns)
-
-
-def _add_file(archive: zipfile.ZipFile, name: str, path: Path) -> ArchivedFile:
-    with path.open("rb") as source:
-        return _add(archive, name, source, os.fstat(source.fileno()).st_mtime_ns)
-
-
-def _add_json(archive: zipfile.ZipFile, name: str, value: object) -> ArchivedFile:
-    return _add(archive, name, BytesIO(json.dumps(value, indent=1).encode()))
 
 
 def import_library(archive: Path, directory: Path, settings: Settings) -> ArchiveReport:
@@ -208,10 +78,10 @@ def _import(archive: Path, paths: LibraryPaths, settings: Settings) -> ArchiveRe
             unpacked = Path(scratch)
             for name, record in files.items():
                 _extract(opened, name, record, unpacked)
-            _adopt(unpacked / _CATALOG, paths)
+            _adopt(unpacked / CATALOG, paths)
             _refuse_contents(paths)
             _move_in(unpacked, paths)
-            notes = _differences(unpacked / _SETTINGS, settings)
+            notes = _differences(unpacked / SETTINGS, settings)
     except FileNotFoundError as error:
         raise LibraryError(f"File not found: {archive}.", "Check the path.") from error
     except _NOT_WHOLE as error:
@@ -221,7 +91,7 @@ def _import(archive: Path, paths: LibraryPaths, settings: Settings) -> ArchiveRe
             f"{archive} could not be imported: {(error.strerror or str(error)).lower()}.",
             "Check permissions and free disk space.",
         ) from error
-    uploads = sum(name.startswith(f"{_UPLOADS}/") for name in files)
+    uploads = sum(name.startswith(f"{UPLOADS}/") for name in files)
     size = sum(record.size for record in files.values())
     return ArchiveReport(int(manifest.get("documents", 0)), uploads, size, notes)
 
@@ -260,13 +130,13 @@ def _manifest(archive: zipfile.ZipFile) -> tuple[dict[str, Any], dict[str, Archi
     names = archive.namelist()
     if len(set(names)) != len(names):
         raise _refusal("it holds a name twice")
-    if _MANIFEST not in names:
+    if MANIFEST not in names:
         raise _refusal("its manifest is missing")
-    if archive.getinfo(_MANIFEST).file_size > _MOST_MANIFEST_BYTES:
+    if archive.getinfo(MANIFEST).file_size > _MOST_MANIFEST_BYTES:
         raise _refusal("its manifest is too long")
     try:
-        manifest = json.loads(archive.read(_MANIFEST))
-        if manifest["format"] != _FORMAT:
+        manifest = json.loads(archive.read(MANIFEST))
+        if manifest["format"] != FORMAT:
             raise _refusal("it holds something else")
         newer = (
             int(manifest["archive_version"]) > ARCHIVE_VERSION
@@ -285,31 +155,15 @@ def _manifest(archive: zipfile.ZipFile) -> tuple[dict[str, Any], dict[str, Archi
             f"The archive was written by a newer version ({manifest.get('written_by')}).",
             "Update ragkit.",
         )
-    if {*files, _MANIFEST} != set(names):
+    if {*files, MANIFEST} != set(names):
         raise _refusal("it does not hold what its manifest lists")
-    if _CATALOG not in files:
+    if CATALOG not in files:
         raise _refusal("it holds no catalog")
     for info in archive.infolist():
         kind = stat.S_IFMT(info.external_attr >> 16)
-        if not _is_plain(info.filename) or kind not in (0, stat.S_IFREG):
+        if not is_plain(info.filename) or kind not in (0, stat.S_IFREG):
             raise _refusal(f"it holds {info.filename[:200]!r}, which no library has")
     return manifest, files
-
-
-def _is_plain(name: str) -> bool:
-    """Return whether a library's file may have this name, on every system."""
-    if name in (_CATALOG, _SETTINGS, _MANIFEST):
-        return True
-    parts = name.split("/")
-    return (
-        len(parts) >= 3
-        and parts[0] == _UPLOADS
-        and parts[1].isascii()
-        and parts[1].isdecimal()
-        and all(part.strip(" .") for part in parts)
-        and not any(ord(char) < 32 or char in '\\:*?"<>|' for char in name)
-        and not any(0xD800 <= ord(char) < 0xE000 for char in name)
-    )
 
 
 def _refuse_bomb(
@@ -336,7 +190,7 @@ def _extract(archive: zipfile.ZipFile, name: str, record: ArchivedFile, folder: 
     target.parent.mkdir(parents=True, exist_ok=True)
     digest, left = hashlib.blake2b(digest_size=32), record.size
     with archive.open(name) as source, target.open("xb") as file:
-        while block := _read(source, min(_BLOCK, left + 1)):
+        while block := _read(source, min(BLOCK_BYTES, left + 1)):
             left -= len(block)
             if left < 0:
                 break
@@ -376,14 +230,14 @@ def _move_in(unpacked: Path, paths: LibraryPaths) -> None:
     """Move uploads first and the catalog last: until then the library stays empty."""
     for folder in sorted(paths.indexes.iterdir()):
         shutil.rmtree(folder, ignore_errors=True)
-    uploads = unpacked / _UPLOADS
+    uploads = unpacked / UPLOADS
     for folder in sorted(uploads.iterdir()) if uploads.is_dir() else ():
         target = paths.uploads / folder.name
         shutil.rmtree(target, ignore_errors=True)
         folder.rename(target)
     for ending in BESIDE:
         Path(f"{paths.catalog}{ending}").unlink(missing_ok=True)
-    (unpacked / _CATALOG).replace(paths.catalog)
+    (unpacked / CATALOG).replace(paths.catalog)
     LibraryPaths(unpacked).marker.replace(paths.marker)
 
 
@@ -394,7 +248,7 @@ def _differences(file: Path, settings: Settings) -> tuple[str, ...]:
         return tuple(
             f"It was made with {group}.{name} = {recorded[group][name]}; here it is {value}. "
             "The next sync reads its files again."
-            for group in _SETTING_GROUPS
+            for group in SETTING_GROUPS
             for name, value in getattr(settings, group).model_dump(mode="json").items()
             if name in recorded[group] and recorded[group][name] != value and name != "ollama_url"
         )

@@ -14,8 +14,9 @@ import pytest
 
 from ragkit.catalog.records import JobState
 from ragkit.errors import LibraryBusyError, LibraryError, LibraryFormatError
-from ragkit.health import backup
-from ragkit.health.backup import export_library, import_library
+from ragkit.health import archive_import
+from ragkit.health.archive import export_library
+from ragkit.health.archive_import import import_library
 from ragkit.indexing.writer import writer_lock
 from ragkit.library import Library
 from ragkit.settings import Settings
@@ -188,7 +189,7 @@ def test_an_export_that_fails_leaves_nothing(made, tmp_path, monkeypatch):
     def full(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(backup, "_add", full)
+    monkeypatch.setattr(archive_import, "_add", full)
     with pytest.raises(LibraryError, match="no space left"):
         export_library(library.settings, library.paths, library.catalog, tmp_path / "a.zip")
     assert list(tmp_path.iterdir()) == []
@@ -337,7 +338,7 @@ def test_a_link_in_an_archive_is_refused(good, tmp_path):
 
 
 def test_a_bomb_is_refused_before_it_is_unpacked(good, tmp_path, monkeypatch):
-    monkeypatch.setattr(backup, "_SMALL_BYTES", 1_000_000)
+    monkeypatch.setattr(archive_import, "_SMALL_BYTES", 1_000_000)
 
     def change(members, manifest):
         _put(members, manifest, "uploads/1/bomb", bytes(80_000_000))
@@ -362,7 +363,7 @@ def test_a_bomb_that_lies_about_its_size_is_refused(good, tmp_path):
 
 
 def test_a_library_larger_than_the_disk_is_refused(good, tmp_path, monkeypatch):
-    monkeypatch.setattr(backup, "_SPARE_BYTES", 10**18)
+    monkeypatch.setattr(archive_import, "_SPARE_BYTES", 10**18)
     assert "the disk has" in _refused(good, tmp_path / "new")
 
 
