@@ -30,9 +30,6 @@ class Rows(Protocol):
     def fetchone(self) -> Any:
         """Return the next row, or ``None``."""
 
-    def fetchmany(self, size: int = ..., /) -> list[Any]:
-        """Return the next rows, none at the end."""
-
     def fetchall(self) -> list[Any]:
         """Return all rows that are left."""
 

@@ -155,7 +155,7 @@ class Jobs:
                 "UPDATE jobs SET cancelled = 1 WHERE id = ? AND state = 'running'", (job_id,)
             )
 
-    def requeue_running(self, most_attempts: int = MOST_ATTEMPTS) -> int:
+    def requeue_running(self) -> int:
         """Recover from a crash: put running jobs back, or fail those that crashed too often.
 
         Those that were being cancelled are cancelled. This machine's worker holds the lock and now
@@ -167,16 +167,16 @@ class Jobs:
                 (self.machine,),
             )
             connection.execute("DELETE FROM claims WHERE machine = ?", (self.machine,))
-            return _requeue(connection, most_attempts, "claimed_by = ?", (self.machine,))
+            return _requeue(connection, "claimed_by = ?", (self.machine,))
 
-    def requeue_silent(self, most_attempts: int = MOST_ATTEMPTS) -> int:
+    def requeue_silent(self) -> int:
         """Put back what machines had claimed that are silent now, as after a crash of them."""
         abandoned = f"claimed_by NOT IN ({_ALIVE})"
         query = f"SELECT 1 FROM jobs WHERE state = 'running' AND {abandoned}"
         if self._connections.row(query, (SILENT_SECONDS,)) is None:
             return 0
         with self._connections.write() as connection:
-            return _requeue(connection, most_attempts, abandoned, (SILENT_SECONDS,))
+            return _requeue(connection, abandoned, (SILENT_SECONDS,))
 
     # -- workers ---------------------------------------------------------------------------
 
@@ -266,9 +266,7 @@ class Jobs:
         ]
 
 
-def _requeue(
-    connection: Transaction, most_attempts: int, whose: str, parameters: tuple[Any, ...]
-) -> int:
+def _requeue(connection: Transaction, whose: str, parameters: tuple[Any, ...]) -> int:
     """Put back the running jobs of some machines; return how many are pending again."""
     now = time.time()
     connection.execute(
@@ -280,7 +278,7 @@ def _requeue(
         "UPDATE jobs SET state = 'failed', finished_at = ?, "
         "message = 'The worker stopped each time it tried this.' "
         f"WHERE state = 'running' AND attempts >= ? AND {whose}",
-        (now, most_attempts, *parameters),
+        (now, MOST_ATTEMPTS, *parameters),
     )
     return connection.execute(
         "UPDATE jobs SET state = 'pending', progress = '{}', claimed_by = '' "

@@ -46,6 +46,7 @@ PASS_AT = (5, 10, 20)
 SAME = 1e-9
 """Values that differ by no more than this are the same."""
 
+_JUDGED_DEPTH = 10
 _RESAMPLES = 1000
 _BOOTSTRAP_SEED = 20_240_601
 _CONFIDENCE = 0.95
@@ -115,11 +116,11 @@ def score(rankings: Rankings, judgments: Judgments) -> Values:
     return values
 
 
-def judged_share(rankings: Rankings, judgments: Judgments, depth: int = 10) -> Values:
-    """Compute for each question which share of its first results was judged; 1 without any."""
+def judged_share(rankings: Rankings, judgments: Judgments) -> Values:
+    """Compute for each question which share of its first 10 results was judged; 1 without any."""
     shares: dict[str, float] = {}
     for question, ranking in rankings.items():
-        first = ranking[:depth]
+        first = ranking[:_JUDGED_DEPTH]
         judged = sum(row in judgments[question] for row in first)
         shares[question] = judged / len(first) if first else 1.0
     return {JUDGED: shares}

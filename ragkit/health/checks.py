@@ -47,15 +47,13 @@ def check_library(
     return _findings(parts, depth, collection, {**ENVIRONMENT_CHECKS, **_CHECKS[depth]})
 
 
-def verify_library(
-    parts: Parts, depth: Depth = Depth.VERIFY, *, collection: str | None = None
-) -> tuple[Finding, ...]:
+def verify_library(parts: Parts, *, collection: str | None = None) -> tuple[Finding, ...]:
     """Check the library alone: nothing lost, nothing torn, nothing extra.
 
     Raises:
         NotFoundError: there is no such collection.
     """
-    return _findings(parts, depth, collection, _CHECKS[depth])
+    return _findings(parts, Depth.VERIFY, collection, _CHECKS[Depth.VERIFY])
 
 
 def _findings(

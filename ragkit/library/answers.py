@@ -160,11 +160,11 @@ class AnswerService:
         )
 
     def reply(
-        self, messages: Sequence[Message], *, model: str = "", longest: int | None = None
+        self, messages: Sequence[Message], *, longest: int | None = None
     ) -> Generator[StreamPart, None, None]:
         """Return what a model says to messages as they are; nothing is searched or checked.
 
-        ``model`` and ``longest`` are those of ``write``. The last part has an ``end``. Closing the
+        ``longest`` is that of ``write``. The last part has an ``end``. Closing the
         generator ends the model's work.
 
         Raises:
@@ -172,7 +172,7 @@ class AnswerService:
         """
         from ragkit.answering.writing import reply
 
-        return reply(messages, self._client, self.model(model), self._settings_for(longest))
+        return reply(messages, self._client, self.model(), self._settings_for(longest))
 
     def _settings_for(self, longest: int | None) -> AnswerSettings:
         """Return the settings of answers of at most so many tokens."""

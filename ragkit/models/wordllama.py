@@ -102,23 +102,20 @@ class WordLlamaEmbedder:
         self.dimensions = dimensions
 
     @classmethod
-    def open(
-        cls, token_weights: NDArray[np.float32] | None = None, count_power: float = COUNT_POWER
-    ) -> WordLlamaEmbedder:
+    def open(cls, count_power: float = COUNT_POWER) -> WordLlamaEmbedder:
         """Find the installed wheel; no network. Its files are read (about 0.1 s) when needed.
 
-        ``token_weights`` (v,) are the weights of the tokens of the tokenizer's vocabulary;
-        a ``count_power`` of 1 means plain means.
+        A ``count_power`` of 1 means plain means.
 
         Raises:
             ModelError: the wheel is missing or damaged.
         """
         folder = _wheel_folder()
         digest = _DIGESTS.get(_listed_files(folder) or ("", ""))
-        if digest and token_weights is None and count_power == COUNT_POWER:
+        if digest and count_power == COUNT_POWER:
             fingerprint = f"{cls.name}-{_DIMENSIONS}-{digest}"
             return cls(lambda: _read_whole(folder, fingerprint), fingerprint, _DIMENSIONS)
-        vectors, tokenizer, fingerprint = _read(folder, token_weights, count_power)
+        vectors, tokenizer, fingerprint = _read(folder, count_power)
         return cls(lambda: (vectors, tokenizer), fingerprint, vectors.shape[1], count_power)
 
     @cached_property
@@ -298,16 +295,14 @@ def _listed_files(folder: Path) -> tuple[str, str] | None:
 
 def _read_whole(folder: Path, fingerprint: str) -> _Parts:
     """Read the two files, which must be those that the list of files promised."""
-    vectors, tokenizer, actual = _read(folder, None, COUNT_POWER)
+    vectors, tokenizer, actual = _read(folder, COUNT_POWER)
     if actual != fingerprint:
         raise ModelError("The built-in embedding model has been changed.", "Reinstall ragkit.")
     return vectors, tokenizer
 
 
-def _read(
-    folder: Path, token_weights: NDArray[np.float32] | None, count_power: float
-) -> tuple[NDArray[np.float32], Tokenizer, str]:
-    """Read weighted vectors and tokenizer, and name them."""
+def _read(folder: Path, count_power: float) -> tuple[NDArray[np.float32], Tokenizer, str]:
+    """Read vectors and tokenizer, and name them."""
     import numpy as np
 
     try:
@@ -327,9 +322,6 @@ def _read(
     # Wheels differ in whether the file ends with a new line.
     digest.update((folder / _TOKENIZER).read_bytes().rstrip() + b"\n")
     digest.update((folder / _WEIGHTS).read_bytes())
-    if token_weights is not None:
-        vectors *= token_weights.astype(np.float32)[:, None]
-        digest.update(token_weights.astype("<f4").tobytes())
     unknown = tokenizer.token_to_id("<unk>")
     if unknown is not None:
         vectors[unknown] = 0.0

@@ -20,8 +20,8 @@ _handlers: list[RotatingFileHandler] = []
 logger = logging.getLogger(__name__)
 
 
-def log_to(file: Path, level: int) -> None:
-    """Log from that level on to a file, which is begun with the first entry and kept short.
+def log_to(file: Path) -> None:
+    """Log to a file, which is begun with the first entry and kept short.
 
     Of other libraries only warnings are logged.
     """
@@ -29,7 +29,7 @@ def log_to(file: Path, level: int) -> None:
         file, maxBytes=_LOG_BYTES, backupCount=_OLDER_LOGS, encoding="utf-8", delay=True
     )
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
-    handler.setLevel(level)
+    handler.setLevel(logging.INFO)
     root = logging.getLogger()
     while _handlers:
         before = _handlers.pop()
@@ -37,7 +37,7 @@ def log_to(file: Path, level: int) -> None:
         before.close()
     _handlers.append(handler)
     root.addHandler(handler)
-    logging.getLogger("ragkit").setLevel(min(level, logging.WARNING))
+    logging.getLogger("ragkit").setLevel(logging.INFO)
     for name in ("faiss", "httpx"):
         logging.getLogger(name).setLevel(logging.WARNING)
 

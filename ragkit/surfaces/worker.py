@@ -38,7 +38,7 @@ def run_worker(library: Library, *, wait: bool = False) -> None:
     from ragkit.background.parent import follow_parent
     from ragkit.background.worker import Worker
 
-    log_to(library.paths.logs / "worker.log", logging.INFO)
+    log_to(library.paths.logs / "worker.log")
     if sys.stderr.isatty():
         logging.getLogger().addHandler(logging.StreamHandler())
     worker = Worker(library.writer())

@@ -14,7 +14,7 @@ import pytest
 
 from ragkit.catalog.records import JobState
 from ragkit.errors import LibraryBusyError, LibraryError, LibraryFormatError
-from ragkit.health import archive_import
+from ragkit.health import archive, archive_import
 from ragkit.health.archive import export_library
 from ragkit.health.archive_import import import_library
 from ragkit.indexing.writer import writer_lock
@@ -189,7 +189,7 @@ def test_an_export_that_fails_leaves_nothing(made, tmp_path, monkeypatch):
     def full(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(archive_import, "_add", full)
+    monkeypatch.setattr(archive, "_add", full)
     with pytest.raises(LibraryError, match="no space left"):
         export_library(library.settings, library.paths, library.catalog, tmp_path / "a.zip")
     assert list(tmp_path.iterdir()) == []

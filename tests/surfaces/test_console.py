@@ -26,7 +26,7 @@ def test_a_stalling_model_is_said(monkeypatch):
     monkeypatch.setattr(console, "say", said.append)
     monkeypatch.setattr(console, "time", SimpleNamespace(monotonic=monotonic))
     monkeypatch.setattr(console, "_LOOK_SECONDS", 0.005)
-    with console.waiting("the model") as note:
+    with console.waiting_for_model() as note:
         for _ in range(5):
             note(Progress("Writing contexts", 1, 2, "notes/a.md"))
             now[0] += 14

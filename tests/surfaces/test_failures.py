@@ -24,7 +24,7 @@ def _logs_as_before():
     level = root.level
     yield
     root.setLevel(level)
-    log_to(Path(os.devnull), logging.CRITICAL)
+    log_to(Path(os.devnull))
 
 
 @pytest.fixture
@@ -130,7 +130,7 @@ def test_a_lack_of_memory_is_known_by_what_it_causes(error, is_it):
 
 def test_a_log_is_kept_short(tmp_path, monkeypatch):
     monkeypatch.setattr("ragkit.surfaces.failures._LOG_BYTES", 2000)
-    log_to(tmp_path / "worker.log", logging.INFO)
+    log_to(tmp_path / "worker.log")
     for number in range(200):
         logging.getLogger("ragkit.tests").error("entry %d of a long log", number)
     logs = sorted(file.name for file in tmp_path.iterdir())
@@ -140,7 +140,7 @@ def test_a_log_is_kept_short(tmp_path, monkeypatch):
 
 
 def test_requests_are_not_logged(tmp_path):
-    log_to(tmp_path / "worker.log", logging.INFO)
+    log_to(tmp_path / "worker.log")
     logging.getLogger().setLevel(logging.INFO)
     logging.getLogger("httpx").info("HTTP Request: GET http://127.0.0.1")
     logging.getLogger("ragkit.tests").info("job done")

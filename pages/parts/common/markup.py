@@ -115,11 +115,10 @@ def folded(html: str) -> str:
     return _BREAKS.sub("\n", _SPACES.sub(" ", html)).strip()
 
 
-def excerpt(value: str, spans: Spans, size: int) -> str:
-    """Return the most relevant part of a text as marked HTML, with an ellipsis where it is cut."""
-    start, end = best_window(value, merged(spans, 0, len(value)), size)
-    inner = folded(marked(value, spans, start, end))
-    return f"{'… ' if start else ''}{inner}{' …' if end < len(value) else ''}"
+def excerpt(value: str, size: int) -> str:
+    """Return the beginning of a text as escaped HTML, with an ellipsis where it is cut."""
+    start, end = best_window(value, (), size)
+    return f"{folded(text(value[start:end]))}{' …' if end < len(value) else ''}"
 
 
 def number(count: int) -> str:

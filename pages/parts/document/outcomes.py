@@ -43,5 +43,5 @@ def _item(one: Outcome, document_id: int, find: str) -> str:
     data = attributes(href=url, data_rk="open", data_id=document_id, title=text(title))
     return (
         f'<li><span class="rk-outcome-kind">{_WORDS[one.kind]}</span> '
-        f'<a target="_self" dir="auto"{data}>{excerpt(shown, (), _LONGEST)}</a></li>'
+        f'<a target="_self" dir="auto"{data}>{excerpt(shown, _LONGEST)}</a></li>'
     )

@@ -230,7 +230,7 @@ def chunk_list(
         items.append(
             f'<div class="rk-chunk" id="rk-chunk-{chunk.index}"{mark}>'
             f'{link}<span class="rk-soft"> · {number(len(own.split()))} words{pages}</span>'
-            f'{context}<p dir="auto">{excerpt(own, (), 180)}</p>{written}</div>'
+            f'{context}<p dir="auto">{excerpt(own, 180)}</p>{written}</div>'
         )
     return "".join(items)
 
@@ -257,7 +257,7 @@ def card_context(record: ContextRecord | None) -> str:
     """Return the written context of a card's best passage; empty when there is none."""
     if record is None or not record.answer.context:
         return ""
-    shown = excerpt(record.answer.context, (), _ON_CARD)
+    shown = excerpt(record.answer.context, _ON_CARD)
     return f'<p class="rk-context rk-written" dir="auto">{author_label(record.answer)} {shown}</p>'
 
 
@@ -266,7 +266,7 @@ def chunk_context(record: ContextRecord | None, index: int) -> str:
     answer = record.answer if record else ContextAnswer("")
     parts = []
     if answer.context:
-        shown = excerpt(answer.context, (), _ON_PAGE)
+        shown = excerpt(answer.context, _ON_PAGE)
         parts.append(
             f'<p class="rk-context rk-written" dir="auto">{author_label(answer)} {shown}</p>'
         )
@@ -293,7 +293,7 @@ def about_contexts(cost: ContextCost, summary: SummaryRecord | None) -> str:
         parts.append(
             '<details class="rk-why" id="document-summary"><summary>Summary of the document'
             f'</summary><p class="rk-context rk-written" dir="auto">{label} '
-            f"{excerpt(summary.summary, (), _ON_PAGE)}</p></details>"
+            f"{excerpt(summary.summary, _ON_PAGE)}</p></details>"
         )
     elif summary is not None:
         parts.append(

@@ -164,7 +164,7 @@ def _put_found(asked: _Asked) -> None:
 
 def _write(opened: Library, asked: _Asked, model: str, *, check: bool, show: bool) -> bool:
     """Have a model write the answer, and judge it if ``check``; return whether it was stopped."""
-    with console.waiting("the model") as watch:
+    with console.waiting_for_model() as watch:
         stopped = _stream(opened, asked, model, watch, show=show)
         written = asked.written
         if check and written and written.is_grounded and written.state is AnswerState.DONE:

@@ -53,8 +53,8 @@ def colourful() -> bool:
 
 
 @contextmanager
-def waiting(for_what: str) -> Iterator[Callable[[Progress], Progress]]:
-    """Say what is waited for whenever no progress comes for a while.
+def waiting_for_model() -> Iterator[Callable[[Progress], Progress]]:
+    """Say that the model is waited for whenever no progress comes for a while.
 
     Yields what takes the progress, and returns it.
     """
@@ -74,7 +74,7 @@ def waiting(for_what: str) -> Iterator[Callable[[Progress], Progress]]:
                 said = idle
                 about = f", at {current[0]}" if current[0] else ""
                 stop = "Ctrl+C stops; finished work is kept."
-                say(f"Waiting for {for_what} for {idle:.0f} s{about}. {stop}")
+                say(f"Waiting for the model for {idle:.0f} s{about}. {stop}")
 
     threading.Thread(target=look, name="ragkit-waiting", daemon=True).start()
     try:

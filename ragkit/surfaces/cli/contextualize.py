@@ -52,7 +52,7 @@ def contextualize(
         _follow_contexts(opened, collection)
         state = opened.contexts.status(collection)
     else:
-        with console.progress_bar() as bar, console.waiting("the model") as watch:
+        with console.progress_bar() as bar, console.waiting_for_model() as watch:
             state = opened.contexts.write(
                 collection, batch=batch, watch=lambda progress: bar(watch(progress))
             )

@@ -70,7 +70,7 @@ def write(
     document that answers it.
     """
     opened = open_library(library, collection)
-    with console.progress_bar() as bar, console.waiting("the model") as watch:
+    with console.progress_bar() as bar, console.waiting_for_model() as watch:
         report = opened.judgments.generate(
             opened.settings.collection, count=count, name=question_set, seed=seed, model=model,
             report=lambda progress: bar(watch(progress)),

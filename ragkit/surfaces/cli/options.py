@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -125,7 +124,7 @@ def open_library(library: Path | None, collection: str | None, *, create: bool =
 
     opened = Library.open(load_settings(library=library, collection=collection), create=create)
     _opened.append(opened)
-    log_to(opened.paths.logs / "commands.log", logging.INFO)
+    log_to(opened.paths.logs / "commands.log")
     console.say(*opened.notices)
     return opened
 

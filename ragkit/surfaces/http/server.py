@@ -53,7 +53,7 @@ def serve_pages(script: Path, port: int, settings: Settings) -> None:
     from ragkit.surfaces.http import doors, pdf_pages, thread_file, writing
 
     paths = LibraryPaths(settings.library.absolute())
-    log_to(paths.logs / "pages.log", logging.INFO)
+    log_to(paths.logs / "pages.log")
     keep_tracebacks_from_the_terminal()
     if logging.lastResort is not None:
         # What goes wrong is said on the terminal as well.

@@ -38,7 +38,7 @@ class Parameter:
     bounds: tuple[float, float] | None = None
 
     @classmethod
-    def of(cls, declared: Option, default: Any, *, help: str = "") -> Parameter:  # noqa: A002
+    def of(cls, declared: Option, default: Any) -> Parameter:
         """Return an option of the table as a parameter; ``default`` is that of the settings."""
         kind = next(one for one in (declared.type, *get_args(declared.type)) if one in _KINDS or
                     issubclass(one, Choice))  # fmt: skip
@@ -46,7 +46,7 @@ class Parameter:
         return cls(
             declared.name,
             "string" if chosen else _KINDS[kind],
-            help or declared.help,
+            declared.help,
             str(default) if chosen else default,
             tuple(map(str, kind)) if chosen else (),
             declared.bounds,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import threading
 from contextlib import suppress
 from typing import TYPE_CHECKING
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
 
 def serve(settings: Settings) -> None:
     """Answer the client until it closes our standard input."""
-    log_to(LibraryPaths(settings.library.expanduser().absolute()).logs / "mcp.log", logging.INFO)
+    log_to(LibraryPaths(settings.library.expanduser().absolute()).logs / "mcp.log")
     keep_tracebacks_from_the_terminal()
     # Processes that search for it are the page server's: an agent asks one thing after another.
     alone = settings.server.model_copy(update={"readers": 0})
