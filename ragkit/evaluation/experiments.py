@@ -20,7 +20,7 @@ from ragkit.evaluation.measured_grading import MeasuredGrading
 from ragkit.evaluation.question_sets import JudgedQuestion, collect, optimism_notice
 from ragkit.evaluation.recorded_contexts import RecordedContexts, RecordedModel
 from ragkit.evaluation.restriction import read_filter
-from ragkit.evaluation.row_documents import RowsAs
+from ragkit.evaluation.row_documents import RowPlaces, RowsAs
 from ragkit.evaluation.scorers import (
     DocumentScorer,
     RowScorer,
@@ -106,27 +106,16 @@ def ephemeral_experiment(
     notices = list(questions.notices)
     try:
         started = time.perf_counter()
-        scorer: Scorer
-        marked: Mapping[str, Spans]
         if questions.excerpts:
             library.add_folder(questions.folder / "docs", reporter)
-            right, lost = right_places(library.catalog, library.collection.id, questions.excerpts)
-            scorer = SpanScorer(library.engine, right)
-            marked = right
-            if lost:
-                notices.append(f"{lost} excerpts do not stand in the text as it was read.")
+            corpus = _indexed_files(library, questions)
         else:
             places = library.add_rows(
                 questions.rows, reporter, whole=whole_rows, rows_as=rows_as, structural=structural
             )
-            scorer = RowScorer(library.engine, places, questions.judgments, questions.same)
-            marked = {
-                question: {library.catalog.documents.get(one).path: () for one in documents}
-                for question, documents in places.documents(questions.judgments).items()
-            }
-            if places.blank:
-                notices.append(f"{places.blank} rows of the corpus hold no text and are left out.")
+            corpus = _indexed_rows(library, questions, places)
         seconds = time.perf_counter() - started
+        notices += corpus.notices
         if contexts is not None:
             counts = library.write_contexts(RecordedModel(questions.rows, contexts), reporter)
             notices += contexts.notices
@@ -135,15 +124,44 @@ def ephemeral_experiment(
                 notices.append(f"{counts.failed} chunks have no context; the last one: {error}")
         yield _experiment(
             questions.name, library.engine, library.grading, library.indexes, library.catalog,
-            library.collection, questions.questions, scorer,
+            library.collection, questions.questions, corpus.scorer,
             index_seconds=seconds, notices=tuple(notices),
             answers=answer_questions(
-                ((one, marked.get(one.id, {})) for one in questions.questions),
+                ((one, corpus.marked.get(one.id, {})) for one in questions.questions),
                 questions.unanswerable,
             ),
         )  # fmt: skip
     finally:
         library.close()
+
+
+@dataclass(frozen=True, slots=True)
+class _IndexedCorpus:
+    """What scores results over an indexed set, and what is marked as right for each question."""
+
+    scorer: Scorer
+    marked: Mapping[str, Spans]
+    notices: tuple[str, ...] = ()
+
+
+def _indexed_files(library: EphemeralLibrary, questions: QuestionSet) -> _IndexedCorpus:
+    """Return how a set of files with excerpts is scored: by the excerpts' spans."""
+    right, lost = right_places(library.catalog, library.collection.id, questions.excerpts)
+    notices = (f"{lost} excerpts do not stand in the text as it was read.",) if lost else ()
+    return _IndexedCorpus(SpanScorer(library.engine, right), right, notices)
+
+
+def _indexed_rows(
+    library: EphemeralLibrary, questions: QuestionSet, places: RowPlaces
+) -> _IndexedCorpus:
+    """Return how a set of rows is scored: by the documents that the rows are in."""
+    marked: Mapping[str, Spans] = {
+        question: {library.catalog.documents.get(document).path: () for document in documents}
+        for question, documents in places.documents(questions.judgments).items()
+    }
+    blank = f"{places.blank} rows of the corpus hold no text and are left out."
+    scorer = RowScorer(library.engine, places, questions.judgments, questions.same)
+    return _IndexedCorpus(scorer, marked, (blank,) if places.blank else ())
 
 
 def _experiment(

@@ -7,6 +7,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -168,7 +169,7 @@ def import_set(
     imported, notices = read_set(place)
     title = (place.stem if place.is_file() else place.resolve().name) if name is None else name
     documents = _DocumentsByPath(catalog.documents.list(collection_id, status=Status.INDEXED))
-    texts: dict[int, str] = {}
+    quoted = _Quoted(catalog, notices)
     drafts: list[JudgmentDraft] = []
     fields = catalog.filters.field_names([catalog.collections.of_id(collection_id)])
     for question in imported:
@@ -184,17 +185,7 @@ def import_set(
             if document is None:
                 notices.add("Left out, since no such document is indexed", judgment.path)
                 continue
-            start, end, quote = 0, 0, ""
-            if judgment.quote.strip():
-                if document.id not in texts:
-                    texts[document.id] = catalog.documents.text(document.id)
-                span = find_quote(texts[document.id], judgment.quote)
-                if span is None:
-                    what = "Kept for the whole document, since the quotation is not in it"
-                    notices.add(what, document.path)
-                else:
-                    start, end = span.start, span.end
-                    quote = texts[document.id][start:end]
+            start, end, quote = quoted.place(document, judgment.quote)
             drafts.append(
                 JudgmentDraft(
                     normalised_question(question.text), document.id, document.path, document.hash,
@@ -216,6 +207,26 @@ def import_set(
     catalog.judgments.add(collection_id, drafts)
     questions = len({(draft.key, draft.question) for draft in drafts})
     return Imported(title, questions, len(drafts), notices.sentences)
+
+
+class _Quoted:
+    """Finds quotations in documents, each of which is read once."""
+
+    def __init__(self, catalog: Catalog, notices: Notices) -> None:
+        self._text = cache(catalog.documents.text)
+        self._notices = notices
+
+    def place(self, document: DocumentRecord, quotation: str) -> tuple[int, int, str]:
+        """Return start, end and text of a quotation; zeros for the whole document."""
+        if not quotation.strip():
+            return 0, 0, ""
+        text = self._text(document.id)
+        span = find_quote(text, quotation)
+        if span is None:
+            what = "Kept for the whole document, since the quotation is not in it"
+            self._notices.add(what, document.path)
+            return 0, 0, ""
+        return span.start, span.end, text[span.start : span.end]
 
 
 class _DocumentsByPath:

@@ -13,7 +13,7 @@ from ragkit.answers import AnswerState, Source, Thread, Turn, WrittenAnswer
 from ragkit.errors import QueryError, RagkitError
 from ragkit.indexing.progress import Progress
 from ragkit.library import Library
-from ragkit.options import SEARCH_OPTIONS, IndexMode
+from ragkit.options import SEARCH_OPTIONS, IndexMode, SearchOptions
 from ragkit.results import Answer
 from ragkit.surfaces import render, render_answers
 from ragkit.surfaces.cli import console
@@ -37,7 +37,6 @@ from ragkit.surfaces.render_web import web_as_json, web_as_text
 from ragkit.web.results import WebAnswer, WebPreview, web_sources
 
 if TYPE_CHECKING:
-    from ragkit.answering.excerpts import Excerpt
     from ragkit.answering.follow_up import FollowUp
 
 _STOPPED = 130
@@ -97,8 +96,6 @@ def ask(
     text = " ".join(question).strip()
     if not text:
         raise QueryError("The question is empty.", "Say what to answer.")
-    from ragkit.answering.follow_up import FollowUp
-
     opened = open_library(library, collection)
     followed = opened.threads.get(thread) if thread is not None else None
     where = followed.collections if followed and collection is None else None
@@ -107,13 +104,7 @@ def ask(
     )
     # An answer is made of texts, also where a collection is usually listed without them.
     options = replace(assigned(options, option), show_content=True)
-    follow = FollowUp(text, text)
-    if followed is not None and not as_typed:
-        follow = opened.answers.follow_up(followed, text, model=None if no_model else model)
-    answer = opened.search(follow.rewritten, options)
-    opened.searches.note(follow.rewritten, answer, options, door="command")
-    opened.contexts.note_hits(answer)
-    asked = _Asked(follow, answer, opened.answers.quick(answer), followed, options.collections)
+    asked = _search(opened, text, options, followed, model, no_model=no_model, as_typed=as_typed)
     preview = _preview(opened, asked) if web else None
     if not json_:
         _put_found(asked)
@@ -122,8 +113,7 @@ def ask(
     interrupted = not no_model and _write(opened, asked, model, check=check, show=not json_)
     refused = _keep(opened, asked) if (followed is not None if keep is None else keep) else None
     if json_:
-        meant = answer.corrected or answer.query
-        console.put_json(_as_json(asked, opened.answers.excerpts(meant, answer.results)))
+        console.put_json(_as_json(opened, asked))
     else:
         _put_results(asked)
     if refused is not None:
@@ -134,6 +124,28 @@ def ask(
     if written is not None and written.state is AnswerState.FAILED:
         # Without a model there is still the quick answer, unless one was named.
         raise typer.Exit(1 if model or render_answers.has_text(written) else 0)
+
+
+def _search(
+    opened: Library,
+    text: str,
+    options: SearchOptions,
+    followed: Thread | None,
+    model: str,
+    *,
+    no_model: bool,
+    as_typed: bool,
+) -> _Asked:
+    """Search for a question, made to stand alone if it asks on in a thread, and answer it."""
+    from ragkit.answering.follow_up import FollowUp
+
+    follow = FollowUp(text, text)
+    if followed is not None and not as_typed:
+        follow = opened.answers.follow_up(followed, text, model=None if no_model else model)
+    answer = opened.search(follow.rewritten, options)
+    opened.searches.note(follow.rewritten, answer, options, door="command")
+    opened.contexts.note_hits(answer)
+    return _Asked(follow, answer, opened.answers.quick(answer), followed, options.collections)
 
 
 def _preview(opened: Library, asked: _Asked) -> WebPreview:
@@ -239,8 +251,10 @@ def _keep(opened: Library, asked: _Asked) -> RagkitError | None:
     return None
 
 
-def _as_json(asked: _Asked, excerpts: Sequence[Excerpt | None]) -> dict[str, Any]:
-    value = render_answers.asked_as_json(asked.quick, asked.written, asked.answer, excerpts)
+def _as_json(opened: Library, asked: _Asked) -> dict[str, Any]:
+    answer = asked.answer
+    excerpts = opened.answers.excerpts(answer.corrected or answer.query, answer.results)
+    value = render_answers.asked_as_json(asked.quick, asked.written, answer, excerpts)
     if asked.web is not None:
         value["web"] = web_as_json(asked.web)
     thread = asked.kept[0] if asked.kept else asked.thread.id if asked.thread else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from ragkit.evaluation.ablation import Ablation
     from ragkit.evaluation.measuring import Evaluation
     from ragkit.evaluation.runs import Difference
+    from ragkit.library.evaluation import RunService
 
 _FLOOR = re.compile(r"([a-z_]+(?:@\d+)?)=(\d+(?:\.\d+)?)")
 _STOPPED = 130
@@ -95,11 +96,7 @@ def evaluate_questions(
     }  # fmt: skip
     if answers:
         if keep or against is not None or metric or fail_under or request.contexts:
-            raise SettingsError(
-                "--answers goes with none of --keep, --against, --metric, --fail-under and "
-                "--contexts.",
-                "Leave them out.",
-            )
+            _refuse_with_answers()
         with console.progress_bar() as watch, open_experiment(request, Reporter(watch)) as opened:
             options = assigned(opened.options(**changes), option)
             _evaluate_answers(opened, options, None if no_model else model, Reporter(watch), json_)
@@ -113,23 +110,24 @@ def evaluate_questions(
     ):
         options = assigned(opened.options(**changes), option)
         evaluation, table = _evaluate(request, opened, options, mode, Reporter(watch))
-    # The library that was asked keeps the run, or else the person's own.
-    keep = keep or request.corpus is None
     record = comparison = None
+    keep = keep or request.corpus is None
     if keep or against is not None:
+        # The library that was asked keeps the run, or else the person's own.
         home = opened.library or open_library(request.library, request.collection, create=True)
-        record = home.runs.keep(evaluation, home.settings.collection if opened.library else None)
-        try:
-            if against is not None:
-                comparison = home.runs.compare(against, record.id, metric)
-        finally:
-            if not keep:
-                home.runs.remove(record.id)
-                record = None
+        collection = home.settings.collection if opened.library else None
+        record, comparison = _keep(home.runs, evaluation, collection, against, metric, keep=keep)
     _put(evaluation, table, record, comparison, json_=json_)
     if evaluation.partial or (table is not None and table.partial):
         raise typer.Exit(_STOPPED)
     _check(evaluation, floors)
+
+
+def _refuse_with_answers() -> NoReturn:
+    raise SettingsError(
+        "--answers goes with none of --keep, --against, --metric, --fail-under and --contexts.",
+        "Leave them out.",
+    )
 
 
 def _evaluate_answers(
@@ -213,6 +211,25 @@ def _evaluate(
             last = [outcome.evaluation for outcome in table.outcomes if outcome.evaluation][-1]
             return last, table
     return measure(opened.experiment, SearchConfig(options), reporter), table
+
+
+def _keep(
+    runs: RunService,
+    evaluation: Evaluation,
+    collection: str | None,
+    against: int | None,
+    metric: str | None,
+    *,
+    keep: bool,
+) -> tuple[RunRecord | None, Difference | None]:
+    """Save a run and compare it with an earlier one; unless ``keep``, only compare."""
+    record = runs.keep(evaluation, collection)
+    try:
+        comparison = None if against is None else runs.compare(against, record.id, metric)
+    finally:
+        if not keep:
+            runs.remove(record.id)
+    return record if keep else None, comparison
 
 
 def _put(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -65,13 +66,7 @@ def search(
     yes: YesOption = False,
 ) -> None:
     """Search the library."""
-    text = " ".join(question or [])
-    if file is not None:
-        from ragkit.reading.question_text import read_text
-
-        text = f"{text}\n\n{read_text(load_settings().reading, file)}".strip()
-    if not text.strip():
-        raise QueryError("The question is empty.", "Say what to look for.")
+    text = _question(question or [], file)
     opened = open_library(library, collection)
     if web and (chunked or context):
         raise QueryError("--web takes a plain question.", "Leave out --chunked and --context.")
@@ -109,3 +104,15 @@ def search(
         console.say("Nothing found.")
     if preview:
         put_web(opened, preview, yes=yes)
+
+
+def _question(words: Sequence[str], file: Path | None) -> str:
+    """Return what is asked: the words of the command line, and then the text of the file."""
+    text = " ".join(words)
+    if file is not None:
+        from ragkit.reading.question_text import read_text
+
+        text = f"{text}\n\n{read_text(load_settings().reading, file)}".strip()
+    if not text.strip():
+        raise QueryError("The question is empty.", "Say what to look for.")
+    return text
