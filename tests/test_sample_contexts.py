@@ -134,7 +134,7 @@ def test_without_ollama_the_recorded_contexts_are_recalled(tmp_path, server):
     again = opened.jobs.wait(opened.contexts.import_file(source.id, CONTEXTS))
     assert again.message == "0 recorded contexts recalled."
     # Read again, it has its context back.
-    opened.catalog.documents.forget_attempt([chat.id])
+    opened.catalog.files.forget_attempt([chat.id])
     opened.jobs.wait(opened.sources.sync(source))
     assert opened.contexts.of_document(chat.id)[0].answer == known
     assert len(server.requests) == asked

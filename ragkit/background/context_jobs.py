@@ -260,7 +260,7 @@ def recall_contexts(writer: Writer, arguments: Mapping[str, Any], reporter: Repo
     by_path: dict[str, dict[int, RecordedContext]] = {}
     for recorded in read_recorded(Path(str(arguments["file"]))):
         by_path.setdefault(recorded.path, {})[recorded.chunk] = recorded
-    files = writer.catalog.documents.known_files(int(arguments["source_id"]))
+    files = writer.catalog.files.known(int(arguments["source_id"]))
     reporter.start("Recalling contexts", len(by_path))
     finished: list[FinishedContext] = []
     for path, of_path in by_path.items():

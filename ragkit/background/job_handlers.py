@@ -131,14 +131,14 @@ def _sync(writer: Writer, arguments: Mapping[str, Any], reporter: Reporter) -> s
 
 def _forget_attempts(writer: Writer, source: SourceRecord, paths: Sequence[str] | None) -> None:
     """Have the files of a source, or those at or below some paths, read whatever they look like."""
-    documents = writer.catalog.documents
-    known = at_or_below(documents.known_files(source.id), paths)
-    documents.forget_attempt([file.document_id for file in known.values()])
+    files = writer.catalog.files
+    known = at_or_below(files.known(source.id), paths)
+    files.forget_attempt([file.document_id for file in known.values()])
 
 
 def _retry(writer: Writer, arguments: Mapping[str, Any], reporter: Reporter) -> str:
     documents = writer.catalog.documents.get_many(map(int, arguments["document_ids"]))
-    writer.catalog.documents.forget_attempt(list(documents))
+    writer.catalog.files.forget_attempt(list(documents))
     numbers = sorted({document.source_id for document in documents.values()})
     sources = [writer.catalog.collections.source(number) for number in numbers]
     return _sync_all(writer, sources, reporter)
@@ -244,7 +244,7 @@ def _remove_source(writer: Writer, arguments: Mapping[str, Any], reporter: Repor
             f"{source.root} is being read by another machine.", "Try again when that has ended."
         )
     try:
-        files = writer.catalog.documents.known_files(source.id)
+        files = writer.catalog.files.known(source.id)
         reporter.start("Removing", len(files))
         writer.catalog.documents.remove([file.document_id for file in files.values()])
         if source.kind == "uploads" and writer.reads(source):

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ragkit.catalog.chunk_notes import NoteQueries
     from ragkit.catalog.contexts import Contexts
     from ragkit.catalog.document_values import DocumentValuesCache
+    from ragkit.catalog.files import Files
     from ragkit.catalog.filters import FilterQueries
     from ragkit.catalog.integrity import Integrity
     from ragkit.catalog.judgments import Judgments
@@ -116,6 +117,13 @@ class Catalog:
         from ragkit.catalog.uploads import UploadRecords
 
         return UploadRecords(self.connections)
+
+    @cached_property
+    def files(self) -> Files:
+        """The files of sources."""
+        from ragkit.catalog.files import Files
+
+        return Files(self.connections)
 
     @cached_property
     def integrity(self) -> Integrity:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Container, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
@@ -14,7 +13,6 @@ from ragkit.catalog.document_writing import (
     Vocabulary,
     clear_document,
     put_document,
-    upsert_document,
 )
 from ragkit.catalog.lineage import next_version
 from ragkit.catalog.moves import move_entries
@@ -23,11 +21,9 @@ from ragkit.catalog.records import (
     Counts,
     DocumentDraft,
     DocumentRecord,
-    KnownFile,
 )
-from ragkit.catalog.retries import keep_indexed, postpone, settle
 from ragkit.errors import NotFoundError
-from ragkit.types import Chunk, FileState, Page, Section, Status
+from ragkit.types import Chunk, Page, Section, Status
 
 _DOCUMENT = """
 SELECT d.id, d.source_id, d.collection_id, c.name, s.root, d.path, d.status, d.reason, d.size,
@@ -53,21 +49,6 @@ class Documents:
         self._vocabulary = Vocabulary()
 
     # -- reading ---------------------------------------------------------------------------
-
-    def known_files(self, source_id: int) -> dict[str, KnownFile]:
-        """Return what is stored about each file of a source, by path."""
-        rows = self._connections.rows(
-            "SELECT d.id, d.path, d.size, d.mtime_ns, d.stamp, d.hash, d.recipe, d.markup, "
-            "d.status, r.retry_at FROM documents d LEFT JOIN retries r ON r.document_id = d.id "
-            "WHERE d.source_id = ?",
-            (source_id,),
-        )
-        return {
-            row[1]: KnownFile(
-                row[0], FileState(*row[1:5]), row[5], row[6], row[7], Status(row[8]), row[9]
-            )
-            for row in rows
-        }
 
     def get(self, document_id: int) -> DocumentRecord:
         """Return one document.
@@ -153,19 +134,11 @@ class Documents:
 
     def chunks(self, document_id: int) -> list[ChunkRecord]:
         """Return a document's chunks in order."""
-        return self.chunks_of([document_id]).get(document_id, [])
-
-    def chunks_of(self, document_ids: Sequence[int]) -> dict[int, list[ChunkRecord]]:
-        """Return the chunks of several documents in order, in one query."""
         rows = self._connections.rows(
-            f"SELECT document_id, {CHUNK_COLUMNS} FROM chunks "
-            "WHERE document_id IN (SELECT value FROM json_each(?)) ORDER BY document_id, idx",
-            (id_list(document_ids),),
+            f"SELECT {CHUNK_COLUMNS} FROM chunks WHERE document_id = ? ORDER BY idx",
+            (document_id,),
         )
-        chunks: dict[int, list[ChunkRecord]] = {}
-        for row in rows:
-            chunks.setdefault(row[0], []).append(chunk_of_row(row[1:]))
-        return chunks
+        return [chunk_of_row(row) for row in rows]
 
     def chunks_at(self, places: Mapping[int, Sequence[int]]) -> dict[int, list[ChunkRecord]]:
         """Return the chunks with those indexes of each document in order, in one query."""
@@ -287,60 +260,6 @@ class Documents:
         with self._vocabulary.transaction() as token_ids, self._connections.write() as connection:
             return [put_document(connection, token_ids, draft, embedder_id) for draft in drafts]
 
-    def set_outcome(
-        self,
-        source_id: int,
-        collection_id: int,
-        file: FileState,
-        status: Status,
-        reason: str,
-        *,
-        content_hash: str = "",
-        pipeline_fingerprint: str = "",
-        passing: bool = False,
-    ) -> int:
-        """Record that a file is pending, skipped or failed; what was indexed of it is deleted.
-
-        A failure that is ``passing`` deletes nothing, and the file is tried again.
-        """
-        columns = {
-            "status": status.value,
-            "reason": reason,
-            "hash": content_hash,
-            "recipe": pipeline_fingerprint,
-        }
-        with self._connections.write() as connection:
-            kept = keep_indexed(connection, source_id, file.path, reason) if passing else None
-            if kept is not None:
-                return kept
-            indexed = connection.execute(
-                "SELECT 1 FROM documents WHERE source_id = ? AND path = ? AND status = 'indexed'",
-                (source_id, file.path),
-            ).fetchone()
-            version = next_version(connection, collection_id) if indexed else 0
-            values = {**columns, "version": version}
-            document_id = upsert_document(connection, source_id, collection_id, file, values)
-            clear_document(connection, document_id, collection_id, version)
-            if passing:
-                postpone(connection, document_id, time.time())
-            else:
-                settle(connection, document_id)
-        return document_id
-
-    def add_pending(self, source_id: int, collection_id: int, files: Sequence[FileState]) -> None:
-        """Add files that are not yet read as pending; known ones are left as they are."""
-        now = time.time()
-        with self._connections.write() as connection:
-            connection.executemany(
-                "INSERT INTO documents "
-                "(source_id, collection_id, path, status, size, mtime_ns, stamp, changed_at) "
-                "VALUES (?, ?, ?, 'pending', ?, ?, ?, ?) ON CONFLICT DO NOTHING",
-                [
-                    (source_id, collection_id, file.path, file.size, file.mtime_ns, file.stamp, now)
-                    for file in files
-                ],
-            )
-
     def rename(self, document_id: int, path: str, folders: Sequence[str] | None) -> None:
         """Follow a file that was moved within its source: the document keeps its id.
 
@@ -362,33 +281,6 @@ class Documents:
             )
             if folders is not None:
                 move_entries(connection, token_ids, document_id, folders, version)
-
-    def touch(self, document_id: int, file: FileState) -> None:
-        """Store a file's new size, time and stamp when its bytes are the same."""
-        with self._connections.write() as connection:
-            dated = connection.execute(
-                "SELECT collection_id FROM documents "
-                "WHERE id = ? AND status = 'indexed' AND mtime_ns <> ?",
-                (document_id, file.mtime_ns),
-            ).fetchone()
-            version = next_version(connection, dated[0]) if dated else 0
-            connection.execute(
-                "UPDATE documents SET size = ?, mtime_ns = ?, stamp = ?, "
-                "version = CASE ? WHEN 0 THEN version ELSE ? END, "
-                "reason = CASE status WHEN 'indexed' THEN '' ELSE reason END WHERE id = ?",
-                (file.size, file.mtime_ns, file.stamp, version, version, document_id),
-            )
-            settle(connection, document_id)
-
-    def forget_attempt(self, document_ids: Sequence[int]) -> None:
-        """Make the next sync read these files again, whatever their status."""
-        with self._connections.write() as connection:
-            connection.execute(
-                "UPDATE documents SET hash = '', mtime_ns = 0, stamp = '', "
-                "status = CASE status WHEN 'indexed' THEN status ELSE 'pending' END "
-                "WHERE id IN (SELECT value FROM json_each(?))",
-                (id_list(document_ids),),
-            )
 
     def remove(self, document_ids: Sequence[int]) -> int:
         """Delete documents with everything that was made of them; return how many."""

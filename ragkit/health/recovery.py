@@ -162,7 +162,7 @@ def adopt_uploads(writer: Writer, _arguments: Mapping[str, Any], reporter: Repor
 
 def forget_gaps(catalog: Catalog) -> None:
     """Have documents read again whose words are not all there."""
-    catalog.documents.forget_attempt(
+    catalog.files.forget_attempt(
         catalog.connections.column(
             "SELECT DISTINCT document_id FROM entries e "
             "WHERE NOT EXISTS (SELECT 1 FROM entry_tokens t WHERE t.entry_id = e.id)"
@@ -181,7 +181,7 @@ def unknown_uploads(catalog: Catalog, paths: LibraryPaths) -> list[Path]:
         paths.uploads / Path(source.root).name / path
         for source in catalog.collections.sources()
         if source.kind == "uploads"
-        for path in catalog.documents.known_files(source.id)
+        for path in catalog.files.known(source.id)
     }
     return [
         file

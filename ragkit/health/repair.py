@@ -106,7 +106,7 @@ def reread(writer: Writer, _arguments: Mapping[str, Any], reporter: Reporter) ->
     catalog.integrity.drop_misshapen_vectors()
     parts = Parts(writer.settings, writer.paths, catalog, writer.embedder)
     torn = catalog.documents.get_many(documents_to_read_again(parts))
-    catalog.documents.forget_attempt(sorted(torn))
+    catalog.files.forget_attempt(sorted(torn))
     sources = [
         catalog.collections.source(number)
         for number in sorted({document.source_id for document in torn.values()})

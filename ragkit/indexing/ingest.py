@@ -84,7 +84,7 @@ class Ingest:
         if not files:
             return
         fresh = [file for file in files if file.path not in self._known]
-        self._writer.catalog.documents.add_pending(self._source.id, self._collection.id, fresh)
+        self._writer.catalog.files.add_pending(self._source.id, self._collection.id, fresh)
         self._reporter.start("Reading", len(files))
         # Importing takes seconds; meanwhile other processes read the first files.
         importing = threading.Thread(target=import_pipeline, name="ragkit-import", daemon=True)
@@ -103,7 +103,7 @@ class Ingest:
         What may pass deletes nothing: a document that is indexed is found as it was.
         """
         skipped = isinstance(error, SkippedError)
-        self._writer.catalog.documents.set_outcome(
+        self._writer.catalog.files.set_outcome(
             self._source.id,
             self._collection.id,
             file,
@@ -133,7 +133,7 @@ class Ingest:
                 self.refuse(file, _unopened(error))
                 continue
             if file.path not in again and self._is_unchanged(file, content_hash):
-                self._writer.catalog.documents.touch(self._known[file.path].document_id, file)
+                self._writer.catalog.files.touch(self._known[file.path].document_id, file)
                 self.tally.touched += 1
                 self._reporter.step(file.path)
                 continue

@@ -80,7 +80,7 @@ def plan_sync(
         SourceError: when the folder is gone.
     """
     root = Path(source.root)
-    every = writer.catalog.documents.known_files(source.id)
+    every = writer.catalog.files.known(source.id)
     gitignore = writer.settings.sources.gitignore
     if paths is None:
         scan = ask_disk(root, lambda step: scan_folder(root, gitignore=gitignore, step=step))

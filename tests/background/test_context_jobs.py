@@ -30,7 +30,7 @@ def test_a_document_that_is_read_again_gets_its_contexts_back_without_a_model(li
     backfill(library, model).work()
     documents = library.documents.list()
     known = {one.path: library.contexts.of_document(one.id)[0].answer for one in documents}
-    library.catalog.documents.forget_attempt([one.id for one in library.documents.list()])
+    library.catalog.files.forget_attempt([one.id for one in library.documents.list()])
     assert sync(library).message.startswith("5 indexed")
     documents = library.documents.list()
     again = {one.path: library.contexts.of_document(one.id)[0].answer for one in documents}
@@ -72,7 +72,7 @@ def test_a_person_edits_a_context_and_it_stays(library):
     assert (edited.answer.context, edited.answer.model) == ("About the wombat.", BY_PERSON)
     assert edited.answer.keywords
     assert paths(find(library, "wombat", mode="keyword")) == ["handbook/refunds.md"]
-    library.catalog.documents.forget_attempt([record.id])
+    library.catalog.files.forget_attempt([record.id])
     sync(library)
     assert library.contexts.of_document(record.id)[0].answer == edited.answer
     do(library, "regenerate_contexts", document_id=record.id, chunk_index=None)

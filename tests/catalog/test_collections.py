@@ -78,7 +78,7 @@ def test_a_source_counts_its_documents(catalog, shelf):
     from ragkit.types import FileState, Status
 
     shelf.put("a.md")
-    catalog.documents.set_outcome(
+    catalog.files.set_outcome(
         shelf.source_id, shelf.collection_id, FileState("b", 1, 1), Status.FAILED, "No."
     )
     record = catalog.collections.source(shelf.source_id)

@@ -150,7 +150,7 @@ def test_the_version_grows_once_with_each_change(catalog, shelf):
 def test_paths_with_odd_characters_stay_as_they_are(catalog, shelf, path):
     document_id = shelf.put(path)
     assert catalog.documents.get(document_id).path == path
-    assert list(catalog.documents.known_files(shelf.source_id)) == [path]
+    assert list(catalog.files.known(shelf.source_id)) == [path]
     assert [one.id for one in catalog.documents.list(containing=path)] == [document_id]
     assert catalog.documents.remove([document_id]) == 1
 
@@ -167,7 +167,7 @@ def test_known_files_tell_what_is_remembered(catalog, shelf):
     indexed = shelf.put(
         "a.md", hash="h1", pipeline_fingerprint="r1", size=3, mtime_ns=2**62, stamp="1:2:3"
     )
-    failed = catalog.documents.set_outcome(
+    failed = catalog.files.set_outcome(
         shelf.source_id,
         shelf.collection_id,
         FileState("b.pdf", 9, 5),
@@ -178,7 +178,7 @@ def test_known_files_tell_what_is_remembered(catalog, shelf):
     )
     other = Shelf(catalog, root="/elsewhere")
     other.put("c.md")
-    known = catalog.documents.known_files(shelf.source_id)
+    known = catalog.files.known(shelf.source_id)
     assert sorted(known) == ["a.md", "b.pdf"]
     one = known["a.md"]
     assert (one.document_id, one.state) == (indexed, FileState("a.md", 3, 2**62, "1:2:3"))
@@ -195,7 +195,7 @@ def test_a_document_that_fails_later_keeps_nothing_of_its_old_self(catalog, shel
     )
     entries = shelf.entry_ids()
     before = shelf.version
-    same = catalog.documents.set_outcome(
+    same = catalog.files.set_outcome(
         shelf.source_id, shelf.collection_id, FileState("a.md", 1, 1), Status.FAILED, "Broken."
     )
     record = catalog.documents.get(document_id)
@@ -205,7 +205,7 @@ def test_a_document_that_fails_later_keeps_nothing_of_its_old_self(catalog, shel
     assert catalog.documents.text(document_id) == ""
     assert shelf.entry_ids() == []
     assert catalog.entries.removed_since(shelf.collection_id, before).tolist() == entries
-    catalog.documents.set_outcome(
+    catalog.files.set_outcome(
         shelf.source_id, shelf.collection_id, FileState("a.md", 1, 2), Status.SKIPPED, "Big."
     )
     assert shelf.version == before + 1
@@ -214,8 +214,8 @@ def test_a_document_that_fails_later_keeps_nothing_of_its_old_self(catalog, shel
 def test_pending_files_are_shown_once_and_known_ones_left_alone(catalog, shelf):
     indexed = shelf.put("a.md")
     files = [FileState("a.md", 1, 1), FileState("b.md", 2, 2), FileState("b.md", 2, 2)]
-    catalog.documents.add_pending(shelf.source_id, shelf.collection_id, files)
-    catalog.documents.add_pending(shelf.source_id, shelf.collection_id, files)
+    catalog.files.add_pending(shelf.source_id, shelf.collection_id, files)
+    catalog.files.add_pending(shelf.source_id, shelf.collection_id, files)
     listed = catalog.documents.list()
     assert [(one.path, one.status) for one in listed] == [
         ("b.md", Status.PENDING),
@@ -227,21 +227,21 @@ def test_pending_files_are_shown_once_and_known_ones_left_alone(catalog, shelf):
 def test_touching_remembers_size_and_time_only(catalog, shelf):
     document_id = shelf.put("a.md", "text")
     before, version = catalog.documents.get(document_id), shelf.version
-    catalog.documents.touch(document_id, FileState("a.md", 77, 88))
+    catalog.files.touch(document_id, FileState("a.md", 77, 88))
     after = catalog.documents.get(document_id)
     assert after == replace(before, size=77, mtime_ns=88)
     assert shelf.version == version + 1, "its day may be another"
-    catalog.documents.touch(document_id, FileState("a.md", 77, 88, "another"))
+    catalog.files.touch(document_id, FileState("a.md", 77, 88, "another"))
     assert shelf.version == version + 1
 
 
 def test_a_forgotten_attempt_is_made_again(catalog, shelf):
     indexed = shelf.put("a.md")
-    failed = catalog.documents.set_outcome(
+    failed = catalog.files.set_outcome(
         shelf.source_id, shelf.collection_id, FileState("b.md", 1, 1), Status.FAILED, "No."
     )
-    catalog.documents.forget_attempt([indexed, failed])
-    known = catalog.documents.known_files(shelf.source_id)
+    catalog.files.forget_attempt([indexed, failed])
+    known = catalog.files.known(shelf.source_id)
     assert (known["a.md"].hash, known["a.md"].state.mtime_ns) == ("", 0)
     assert known["a.md"].status is Status.INDEXED
     assert known["b.md"].status is Status.PENDING
@@ -254,10 +254,10 @@ def many(catalog, shelf):
     for path in ("b/100%.md", "b/100x.md", "a_b.md", "axb.md", "ÜBER.md", "it's.md", 'say "x".md'):
         shelf.put(path, title=path.upper())
     for path, status in (("z.pdf", Status.FAILED), ("y.bin", Status.SKIPPED)):
-        catalog.documents.set_outcome(
+        catalog.files.set_outcome(
             shelf.source_id, shelf.collection_id, FileState(path, 1, 1), status, "Why."
         )
-    catalog.documents.add_pending(shelf.source_id, shelf.collection_id, [FileState("x.md", 1, 1)])
+    catalog.files.add_pending(shelf.source_id, shelf.collection_id, [FileState("x.md", 1, 1)])
     return catalog
 
 
@@ -312,7 +312,6 @@ def test_many_documents_are_fetched_in_one_query(catalog, shelf):
     wanted = [*np.array(ids, dtype=np.int64), 99999]
     assert sorted(catalog.documents.get_many(wanted)) == ids
     assert catalog.documents.texts(wanted)[ids[7]] == "text 7"
-    assert len(catalog.documents.chunks_of(wanted)) == 300
     assert catalog.documents.get_many([]) == {}
 
 
@@ -363,8 +362,8 @@ def test_the_documents_of_every_collection_are_counted_at_once(catalog, shelf):
     other = Shelf(catalog, "other", "/elsewhere")
     other.put("c.md", "four")
     outcome = FileState("d.md", 1, 1), Status.FAILED, "broken"
-    catalog.documents.set_outcome(other.source_id, other.collection_id, *outcome)
-    catalog.documents.add_pending(other.source_id, other.collection_id, [FileState("e.md", 1, 1)])
+    catalog.files.set_outcome(other.source_id, other.collection_id, *outcome)
+    catalog.files.add_pending(other.source_id, other.collection_id, [FileState("e.md", 1, 1)])
     Shelf(catalog, "empty", "/nowhere")
     assert catalog.documents.counts_of_each() == {
         shelf.collection_id: Counts(indexed=2, chunks=3),

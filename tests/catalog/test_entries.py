@@ -158,7 +158,7 @@ def test_base_rows_minus_removed_plus_new_is_always_what_is_live(catalog, shelf)
     base, version = shelf.entry_ids(), shelf.version
     for step in range(60):
         path = f"{generator.integers(6)}.md"
-        known = catalog.documents.known_files(shelf.source_id)
+        known = catalog.files.known(shelf.source_id)
         if generator.random() < 0.3 and path in known:
             catalog.documents.remove([known[path].document_id])
         else:

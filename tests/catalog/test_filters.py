@@ -99,7 +99,7 @@ def test_filters_see_one_collection_and_only_what_is_indexed(library, shelf):
 
     other = Shelf(library, "other")
     theirs = other.put("notes/x.md")
-    library.documents.set_outcome(
+    library.files.set_outcome(
         shelf.source_id, shelf.collection_id, FileState("notes/b.txt", 1, 1), Status.FAILED, "No."
     )
     assert names(library, shelf, paths=("notes/",)) == ["ü"]

@@ -168,13 +168,13 @@ def test_filters_agree_with_plain_python(documents, many_filters, changes):
                 catalog.documents.remove([place + 1])
             elif kind == "fail":
                 source = (shelf.source_id, shelf.collection_id)
-                catalog.documents.set_outcome(*source, file, Status.FAILED, "No.")
+                catalog.files.set_outcome(*source, file, Status.FAILED, "No.")
             elif kind == "move":
                 known[place + 1] = (one, f"moved/{path}")
                 catalog.documents.rename(place + 1, f"moved/{path}", [])
             else:
                 known[place + 1] = ({**one, "day": one["day"] + 400}, path)
-                catalog.documents.touch(place + 1, file)
+                catalog.files.touch(place + 1, file)
             compare()
         catalog.close()
 

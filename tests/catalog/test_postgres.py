@@ -337,7 +337,7 @@ def test_readers_miss_nothing_while_several_write(opened, laid):
             draft = shelf.draft(f"{number}/{place}.md", f"words {number} {place} only{place}")
             catalog.documents.put_many([draft], shelf.embedder_id)
             if place % 4 == 3:
-                known = catalog.documents.known_files(shelf.source_id)
+                known = catalog.files.known(shelf.source_id)
                 catalog.documents.remove([known[f"{number}/{place - 1}.md"].document_id])
 
     threads = [threading.Thread(target=write, args=pair) for pair in enumerate(others)]

@@ -115,7 +115,7 @@ def test_a_document_that_failed_since_does_not_shift_the_others(catalog, shelf, 
     judging.judge(shelf.collection_id, "q", document, 2, span=GIFT)
     judging.judge(shelf.collection_id, "q", other, 1, span=Span(0, 9))
     state = catalog.documents.get(document)
-    catalog.documents.set_outcome(
+    catalog.files.set_outcome(
         shelf.source_id, shelf.collection_id, FileState(state.path, 1, 1), Status.FAILED, "broken"
     )
     first, second = placed(catalog, shelf, judging)

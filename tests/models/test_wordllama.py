@@ -171,7 +171,7 @@ def test_remembered_words_are_bounded_and_change_nothing(
 def test_the_known_fingerprint_is_that_of_the_files(wordllama: WordLlamaEmbedder):
     folder = module._wheel_folder()
     assert module._listed_files(folder) in module._DIGESTS
-    assert module._read(folder, None, module.COUNT_POWER)[2] == wordllama.fingerprint
+    assert module._read(folder, module.COUNT_POWER)[2] == wordllama.fingerprint
 
 
 def test_without_the_installer_s_list_the_files_are_read(

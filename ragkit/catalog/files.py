@@ -1,0 +1,116 @@
+"""The files of sources: what is stored of each, and what became of reading it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+from ragkit.catalog.connection import Connections, id_list
+from ragkit.catalog.document_writing import clear_document, upsert_document
+from ragkit.catalog.lineage import next_version
+from ragkit.catalog.records import KnownFile
+from ragkit.catalog.retries import keep_indexed, postpone, settle
+from ragkit.types import FileState, Status
+
+
+class Files:
+    """Queries about files. Only the writer calls the methods that change something."""
+
+    def __init__(self, connections: Connections) -> None:
+        self._connections = connections
+
+    def known(self, source_id: int) -> dict[str, KnownFile]:
+        """Return what is stored about each file of a source, by path."""
+        rows = self._connections.rows(
+            "SELECT d.id, d.path, d.size, d.mtime_ns, d.stamp, d.hash, d.recipe, d.markup, "
+            "d.status, r.retry_at FROM documents d LEFT JOIN retries r ON r.document_id = d.id "
+            "WHERE d.source_id = ?",
+            (source_id,),
+        )
+        return {
+            row[1]: KnownFile(
+                row[0], FileState(*row[1:5]), row[5], row[6], row[7], Status(row[8]), row[9]
+            )
+            for row in rows
+        }
+
+    def add_pending(self, source_id: int, collection_id: int, files: Sequence[FileState]) -> None:
+        """Add files that are not yet read as pending; known ones are left as they are."""
+        now = time.time()
+        with self._connections.write() as connection:
+            connection.executemany(
+                "INSERT INTO documents "
+                "(source_id, collection_id, path, status, size, mtime_ns, stamp, changed_at) "
+                "VALUES (?, ?, ?, 'pending', ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+                [
+                    (source_id, collection_id, file.path, file.size, file.mtime_ns, file.stamp, now)
+                    for file in files
+                ],
+            )
+
+    def set_outcome(
+        self,
+        source_id: int,
+        collection_id: int,
+        file: FileState,
+        status: Status,
+        reason: str,
+        *,
+        content_hash: str = "",
+        pipeline_fingerprint: str = "",
+        passing: bool = False,
+    ) -> int:
+        """Record that a file is pending, skipped or failed; what was indexed of it is deleted.
+
+        A failure that is ``passing`` deletes nothing, and the file is tried again.
+        """
+        columns = {
+            "status": status.value,
+            "reason": reason,
+            "hash": content_hash,
+            "recipe": pipeline_fingerprint,
+        }
+        with self._connections.write() as connection:
+            kept = keep_indexed(connection, source_id, file.path, reason) if passing else None
+            if kept is not None:
+                return kept
+            indexed = connection.execute(
+                "SELECT 1 FROM documents WHERE source_id = ? AND path = ? AND status = 'indexed'",
+                (source_id, file.path),
+            ).fetchone()
+            version = next_version(connection, collection_id) if indexed else 0
+            values = {**columns, "version": version}
+            document_id = upsert_document(connection, source_id, collection_id, file, values)
+            clear_document(connection, document_id, collection_id, version)
+            if passing:
+                postpone(connection, document_id, time.time())
+            else:
+                settle(connection, document_id)
+        return document_id
+
+    def touch(self, document_id: int, file: FileState) -> None:
+        """Store a file's new size, time and stamp when its bytes are the same."""
+        with self._connections.write() as connection:
+            dated = connection.execute(
+                "SELECT collection_id FROM documents "
+                "WHERE id = ? AND status = 'indexed' AND mtime_ns <> ?",
+                (document_id, file.mtime_ns),
+            ).fetchone()
+            version = next_version(connection, dated[0]) if dated else 0
+            connection.execute(
+                "UPDATE documents SET size = ?, mtime_ns = ?, stamp = ?, "
+                "version = CASE ? WHEN 0 THEN version ELSE ? END, "
+                "reason = CASE status WHEN 'indexed' THEN '' ELSE reason END WHERE id = ?",
+                (file.size, file.mtime_ns, file.stamp, version, version, document_id),
+            )
+            settle(connection, document_id)
+
+    def forget_attempt(self, document_ids: Sequence[int]) -> None:
+        """Make the next sync read these files again, whatever their status."""
+        with self._connections.write() as connection:
+            connection.execute(
+                "UPDATE documents SET hash = '', mtime_ns = 0, stamp = '', "
+                "status = CASE status WHEN 'indexed' THEN status ELSE 'pending' END "
+                "WHERE id IN (SELECT value FROM json_each(?))",
+                (id_list(document_ids),),
+            )
