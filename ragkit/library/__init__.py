@@ -20,8 +20,6 @@ from ragkit.paths import LibraryPaths
 
 if TYPE_CHECKING:
     # A command imports what it needs: looking at an unchanged folder takes no search engine.
-    from collections.abc import Sequence
-    from types import TracebackType
 
     from ragkit.evaluation.experiments import Experiment
     from ragkit.health.archive import ArchiveReport
@@ -42,7 +40,7 @@ if TYPE_CHECKING:
     from ragkit.models.base import Embedder
     from ragkit.models.ollama_monitor import OllamaMonitor
     from ragkit.models.topic_namer import TopicNamer
-    from ragkit.options import ChunkedOptions, Filters, SearchOptions
+    from ragkit.options import ChunkedOptions, SearchOptions
     from ragkit.results import Answer
     from ragkit.retrieval.multi_query import ChunkedAnswer
     from ragkit.retrieval.search import SearchEngine
@@ -127,12 +125,7 @@ class Library:
     def __enter__(self) -> Library:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def start_readers(self, count: int) -> None:
@@ -178,31 +171,10 @@ class Library:
             SettingsError: an option cannot have this value.
             QueryError: the filters cannot be understood.
         """
-        from ragkit.option_codec import apply_options, checked_options
+        from ragkit.library.changed_options import changed_options
 
-        changes = checked_options(changes)
-        named = changes.get("collections", ())
-        named = (named,) if isinstance(named, str) else tuple(named)
-        if "filters" in changes:
-            changes["filters"] = self._filters(changes["filters"], named)
-        collections = named if "collections" in changes else (self.settings.collection,)
-        changes["collections"] = collections
-        options = self._options
-        record = self.catalog.collections.find(collections[0]) if len(collections) == 1 else None
-        if record is not None and record.settings.get("search"):
-            options = apply_options(options, record.settings["search"])
-        unchanged = changes == {"collections": options.collections}
-        return options if unchanged else replace(options, **changes)
-
-    def _filters(self, value: Filters | str, collections: Sequence[str]) -> Filters:
-        from ragkit.options import Filters
-        from ragkit.retrieval.query_parser import parse_filters
-
-        if isinstance(value, str):
-            return parse_filters(value, self.documents.field_names(collections))
-        if not isinstance(value, Filters):
-            raise TypeError("filters are a ragkit.Filters, or text as it is typed: 'type:pdf'.")
-        return value
+        names = self.documents.field_names
+        return changed_options(self._options, changes, self.settings, self.catalog, names)
 
     @cached_property
     def _options(self) -> SearchOptions:
@@ -398,11 +370,7 @@ class Library:
         """Questions that the library answers."""
         from ragkit.library.examples import ExampleService
 
-        return ExampleService(self.catalog, self.names, self._first_document)
-
-    def _first_document(self, question: str, collections: tuple[str, ...]) -> int | None:
-        answer = self.search(question, collections=collections, limit=1)
-        return answer.results[0].document.id if answer.results else None
+        return ExampleService(self.catalog, self.names, self.search)
 
     @cached_property
     def web(self) -> WebService:

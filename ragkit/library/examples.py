@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ragkit.catalog import Catalog
     from ragkit.catalog.records import CollectionRecord
     from ragkit.library.names import DocumentNames
+    from ragkit.results import Answer
     from ragkit.types import Version
 
 logger = logging.getLogger(__name__)
@@ -51,18 +52,18 @@ class _Found:
 class ExampleService:
     """Finds example questions in a thread, without a model, once for each state of a library.
 
-    ``find`` returns the id of the document that a search of collections puts first, or ``None``.
+    ``search`` is that of the library.
     """
 
     def __init__(
         self,
         catalog: Catalog,
         names: DocumentNames,
-        find: Callable[[str, tuple[str, ...]], int | None],
+        search: Callable[..., Answer],
     ) -> None:
         self._catalog = catalog
         self._names = names
-        self._find = find
+        self._search = search
         self._lock = threading.Lock()
         self._found: dict[tuple[str, ...], _Found] = {}
 
@@ -115,7 +116,8 @@ class ExampleService:
         for tried, example in enumerate(candidates):
             if found == EXAMPLES or tried == _MOST_TRIED:
                 return
-            document = self._find(example.question, collections)
+            answer = self._search(example.question, collections=collections, limit=1)
+            document = answer.results[0].document.id if answer.results else None
             if document in example.documents and document not in shown:
                 shown |= example.documents
                 found += 1

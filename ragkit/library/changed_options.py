@@ -1,0 +1,49 @@
+"""The options of a search: those of the settings or of a collection, and what a caller changes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from ragkit.catalog import Catalog
+from ragkit.option_codec import apply_options, checked_options
+from ragkit.options import Filters, SearchOptions
+from ragkit.retrieval.query_parser import parse_filters
+from ragkit.settings import Settings
+
+FieldNames = Callable[[Sequence[str]], Sequence[str]]
+"""Returns the front-matter fields of collections."""
+
+
+def changed_options(
+    options: SearchOptions,
+    changes: Mapping[str, Any],
+    settings: Settings,
+    catalog: Catalog,
+    field_names: FieldNames,
+) -> SearchOptions:
+    """Return options with changes, and of a single collection with its own.
+
+    Errors are those of ``Library.options``.
+    """
+    changes = checked_options(changes)
+    named = changes.get("collections", ())
+    named = (named,) if isinstance(named, str) else tuple(named)
+    if "filters" in changes:
+        changes["filters"] = _filters(changes["filters"], named, field_names)
+    collections = named if "collections" in changes else (settings.collection,)
+    changes["collections"] = collections
+    record = catalog.collections.find(collections[0]) if len(collections) == 1 else None
+    if record is not None and record.settings.get("search"):
+        options = apply_options(options, record.settings["search"])
+    unchanged = changes == {"collections": options.collections}
+    return options if unchanged else replace(options, **changes)
+
+
+def _filters(value: Filters | str, collections: Sequence[str], field_names: FieldNames) -> Filters:
+    if isinstance(value, str):
+        return parse_filters(value, field_names(collections))
+    if not isinstance(value, Filters):
+        raise TypeError("filters are a ragkit.Filters, or text as it is typed: 'type:pdf'.")
+    return value
