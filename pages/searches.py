@@ -128,7 +128,7 @@ def one_by_one(library: Library, searches: Sequence[LoggedSearch], show: str) ->
     if show == "slow":
         searches = slowest(searches)
     elif show == "vain":
-        searches = [one for one in searches if one.in_vain]
+        searches = [search for search in searches if search.in_vain]
     first, last = page_of(len(searches))
     shown = searches[first:last]
     place = search_lists.Place(

@@ -363,8 +363,9 @@ class Answer:
     def understood(self) -> tuple[str, ...]:
         """Sentences on how the question was read where that is not as it is typed."""
         said = [
-            f'"{one.words}" {"read" if one.restricts else "could be read"} as {one.filters}'
-            for one in self.readings
+            f'"{reading.words}" {"read" if reading.restricts else "could be read"} '
+            f"as {reading.filters}"
+            for reading in self.readings
         ]
         if self.spelled:
             also = ", ".join(f"{one.meant} for {one.word}" for one in self.spelled)

@@ -97,7 +97,10 @@ class Trace:
     def summary(self) -> str:
         """Return it in a line for a log: times, counts and scores, and nothing of the question."""
         metrics = self.metrics
-        stages = [f"{one.name} {one.ms:.1f} {one.count_in}>{one.count_out}" for one in self.stages]
+        stages = [
+            f"{stage.name} {stage.ms:.1f} {stage.count_in}>{stage.count_out}"
+            for stage in self.stages
+        ]
         parts = [f"{self.ms:.1f} ms", *(metrics.phrases if metrics else ()), *stages]
         return "; ".join(parts)
 

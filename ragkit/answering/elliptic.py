@@ -77,8 +77,12 @@ def _telling(text: str, known: str) -> str:
 
 def _filters(question: str, own: ParsedQuery, before: str, fields: Sequence[str]) -> Iterator[str]:
     """Yield the filters of the question before that hold on, and the question's own."""
-    named = {one.name for one in own.restrictions}
-    earlier = (one for one in _parsed(before, fields).restrictions if one.name not in named)
+    named = {restriction.name for restriction in own.restrictions}
+    earlier = (
+        restriction
+        for restriction in _parsed(before, fields).restrictions
+        if restriction.name not in named
+    )
     for text, kept in ((before, earlier), (question, iter(own.restrictions))):
         yield from dict.fromkeys(text[slice(*one.span)].strip() for one in kept)
 

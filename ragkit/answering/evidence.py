@@ -144,7 +144,9 @@ def _read(question: Question, results: Sequence[Result]) -> Evidence:
     starts = {token[:2] for token in tokens}
     rows: list[set[int]] = []
     left = _MOST_READ
-    passages = [(place, one) for place, result in enumerate(results) for one in result.passages]
+    passages = [
+        (place, passage) for place, result in enumerate(results) for passage in result.passages
+    ]
     for number, (place, passage) in enumerate(passages):
         near = _near(passage, results[place], left)
         left -= len(near.text)
@@ -196,7 +198,7 @@ def _near(passage: Passage, result: Result, most: int) -> Passage:
     if len(passage.text) <= most:
         return passage
     spans = [chunk.span for chunk in result.matched_chunks if chunk.span is not None]
-    starts = (one.start for one in spans if passage.start <= one.start < passage.end)
+    starts = (span.start for span in spans if passage.start <= span.start < passage.end)
     at = next(starts, passage.start) - passage.start
     first = max(0, min(at - most // 4, len(passage.text) - most))
     if first:

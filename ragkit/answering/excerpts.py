@@ -83,7 +83,9 @@ def _answering(result: Result, place: int, found: Evidence, width: int) -> Excer
     if row is None:
         return None
     source = found.sentences[row]
-    passage = next(one for one in result.passages if one.start <= source.start < one.end)
+    passage = next(
+        passage for passage in result.passages if passage.start <= source.start < passage.end
+    )
     read = _Read.of(passage, result, frozenset())
     start = source.start - passage.start
     at = next((at for at, unit in enumerate(read.units) if unit.end > start), None)

@@ -152,7 +152,7 @@ def messages_for(question: str, turns: Sequence[Turn], today: date) -> list[Mess
 
 def _shown(turn: Turn) -> tuple[str, str]:
     sentences = turn.written.sentences if turn.written is not None else turn.quick
-    said = " ".join(one.text for one in sentences)
+    said = " ".join(sentence.text for sentence in sentences)
     return turn.asked[:_LONGEST_SHOWN], said[:_LONGEST_SHOWN]
 
 
@@ -182,8 +182,9 @@ def usable(
     except (ContextRejectedError, QueryError):
         return ""
     if parsed.notices or any(
-        (one.excluded or one.name in _SCOPES) and rewritten[slice(*one.span)].strip() not in typed
-        for one in parsed.restrictions
+        (restriction.excluded or restriction.name in _SCOPES)
+        and rewritten[slice(*restriction.span)].strip() not in typed
+        for restriction in parsed.restrictions
     ):
         return ""
     words, known = telling(parsed.text), telling(f"{typed} {said}")

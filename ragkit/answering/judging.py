@@ -97,7 +97,7 @@ def _noticed(written: WrittenAnswer, notice: str) -> WrittenAnswer:
 
 
 def _with_verdict(sentence: AnswerSentence, verdict: CheckKind | None) -> AnswerSentence:
-    kept = tuple(one for one in sentence.checks if one.kind not in VERDICTS.values())
+    kept = tuple(check for check in sentence.checks if check.kind not in VERDICTS.values())
     return replace(sentence, checks=kept if verdict is None else (*kept, Check(verdict)))
 
 

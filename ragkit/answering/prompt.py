@@ -244,7 +244,7 @@ class _Pages:
             entry = entries[at]
             lines += ["[…]"] if at != last + 1 else []
             lines += [as_data(entry.before)[:_PLACE]] if entry.before else []
-            near = [one.source.text for one in entries[max(0, at - 1) : at + 2]]
+            near = [entry.source.text for entry in entries[max(0, at - 1) : at + 2]]
             ground = _ground(entry.source, [entry.before, entry.source.header, *near])
             lines.append(f"[{self._number(entry.source, ground)}] {_shown(entry.source.text)}")
             last = at

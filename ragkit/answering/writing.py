@@ -96,7 +96,9 @@ class _Writing:
 
     def count(self, end: StreamEnd) -> None:
         """Add what the server counted, or an estimate where it did not."""
-        said = " ".join([*(one.text for one in self.reader.sentences), self.reader.unfinished])
+        said = " ".join(
+            [*(sentence.text for sentence in self.reader.sentences), self.reader.unfinished]
+        )
         self.prompt_tokens += end.prompt_tokens or self.prompt.tokens
         self.output_tokens += end.output_tokens or estimate_tokens(said)
         self.estimated |= not (end.prompt_tokens and end.output_tokens)

@@ -95,8 +95,8 @@ def _ask_for_all(catalog: Catalog, record: DocumentRecord) -> int:
 
     What was answered before is forgotten: it would be taken for the answer.
     """
-    chunks = [one.chunk for one in catalog.documents.chunks(record.id)]
-    texts = catalog.documents.slices([(record.id, one.start, one.end) for one in chunks])
+    chunks = [chunk.chunk for chunk in catalog.documents.chunks(record.id)]
+    texts = catalog.documents.slices([(record.id, chunk.start, chunk.end) for chunk in chunks])
     catalog.contexts.forget(text_key(text, record.hash) for text in texts)
     catalog.summaries.forget(record.hash)
     return catalog.contexts.ask_again(document_id=record.id)

@@ -203,7 +203,9 @@ def can_do(writer: Writer, job: JobRecord) -> bool:
         return bool(job.arguments["machine"] == writer.paths.machine)
     busy = writer.catalog.jobs.is_held_elsewhere
     sources = sources_of(writer.catalog, job)
-    return not sources or any(writer.reads(one) and not busy(claim_of(one)) for one in sources)
+    return not sources or any(
+        writer.reads(source) and not busy(claim_of(source)) for source in sources
+    )
 
 
 def sources_of(catalog: Catalog, job: JobRecord) -> list[SourceRecord]:

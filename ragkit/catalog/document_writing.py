@@ -225,8 +225,15 @@ def put_entries(
         "INSERT INTO entries (collection_id, document_id, level, position, text_hash, content_key) "
         "VALUES (?, ?, ?, ?, ?, ?) RETURNING id",
         [
-            (collection_id, document_id, one.level, one.position, one.text_hash, one.content_key)
-            for one in drafts
+            (
+                collection_id,
+                document_id,
+                draft.level,
+                draft.position,
+                draft.text_hash,
+                draft.content_key,
+            )
+            for draft in drafts
         ],
     )
     packed: list[tuple[int, int, bytes]] = []

@@ -109,8 +109,8 @@ class FilterQueries:
         """Return ids of documents of which every chunk passes one of the filters."""
         with self._rows.at_present(collection_id) as (rows, connection):
             passing = np.zeros(len(rows.ids), np.bool_)
-            for one in note_conditions(filters):
-                for condition in whole_conditions(one, collection_id):
+            for note_condition in note_conditions(filters):
+                for condition in whole_conditions(note_condition, collection_id):
                     passing = passing | rows.mask(connection, condition)
             found = rows.ids[rows.live & passing]
         return np.sort(found, kind="stable")

@@ -235,11 +235,11 @@ class Jobs:
 
     def worker(self) -> WorkerRecord | None:
         """Return the last sign of life of this machine's worker, or ``None``."""
-        return next((one for one in self.workers() if one.machine == self.machine), None)
+        return next((worker for worker in self.workers() if worker.machine == self.machine), None)
 
     def others(self) -> list[WorkerRecord]:
         """Return the last signs of life of the other machines' workers."""
-        return [one for one in self.workers() if one.machine != self.machine]
+        return [worker for worker in self.workers() if worker.machine != self.machine]
 
     def host_of(self, machine: str) -> str:
         """Return the name of another machine; empty for this one, or for any.
@@ -248,7 +248,7 @@ class Jobs:
         """
         if machine in ("", self.machine):
             return ""
-        known = next((one for one in self.others() if one.machine == machine), None)
+        known = next((other for other in self.others() if other.machine == machine), None)
         if known is None:
             return "another machine"
         host = str(known.notes.get("host", ""))

@@ -306,7 +306,7 @@ def _decoded(kind: Any, value: Any) -> Any:
     if origin is tuple and isinstance(value, list):
         return tuple(_decoded(arguments[0], one) for one in value)
     if NoneType in arguments:
-        other = next(one for one in arguments if one is not NoneType)
+        other = next(argument for argument in arguments if argument is not NoneType)
         return None if value is None else _decoded(other, value)
     if isinstance(kind, type) and issubclass(kind, Enum):
         return kind(value)

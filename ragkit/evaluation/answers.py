@@ -52,8 +52,8 @@ def answer_questions(
 
 def first_questions(questions: Sequence[AnswerQuestion], count: int) -> tuple[AnswerQuestion, ...]:
     """Return the first so many of those with an answer, and of those without."""
-    answered = [one for one in questions if one.places][:count]
-    return (*answered, *[one for one in questions if not one.places][:count])
+    answered = [question for question in questions if question.places][:count]
+    return (*answered, *[question for question in questions if not question.places][:count])
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,7 @@ class Figures:
             self.refused = self.refused.and_(not sources)
             return
         self.silent = self.silent.and_(not sources)
-        paths = [one.document.path for one in sources[:1] if one.document]
+        paths = [source.document.path for source in sources[:1] if source.document]
         self.document = self.document.and_(any(path in question.places for path in paths))
         if question.marked:
             self.first = self.first.and_(any(map(question.is_met_by, sources[:1])))

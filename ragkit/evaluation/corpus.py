@@ -107,7 +107,7 @@ def load_question_set(
         raise NotFoundError(f"Folder not found: {folder}.", "Choose one that has corpus.jsonl.")
     notices: list[str] = []
     lines = list(read_objects(questions or folder / "queries.jsonl"))
-    asked = _distinct((_question(*one) for one in lines), "questions", notices)
+    asked = _distinct((_question(*line) for line in lines), "questions", notices)
     rows: list[Row] = []
     judgments: dict[str, dict[str, int]] = {}
     same: dict[str, str] = {}
@@ -121,7 +121,7 @@ def load_question_set(
         judgments = _judgments(qrels or qrels_of(folder), {row.id for row in rows}, notices)
         same = _same(folder / "dups_by_content.json")
     kept = _judged(asked, excerpts or judgments, notices)[:limit]
-    silent = tuple(_question(*one) for one in lines if _is_unanswerable(one[1]))
+    silent = tuple(_question(*line) for line in lines if _is_unanswerable(line[1]))
     return QuestionSet(
         folder.name, tuple(rows), kept, judgments, same, excerpts, folder, silent[:limit],
         tuple(notices),

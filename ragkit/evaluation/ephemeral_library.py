@@ -153,7 +153,10 @@ class EphemeralLibrary:
         """
         documents = catalog.documents.list(collection_id, status=Status.INDEXED)
         reporter.start("Indexing the texts alone", len(documents))
-        sources = {one.source_id: self._source(f"{one.source_id}:{one.root}") for one in documents}
+        sources = {
+            document.source_id: self._source(f"{document.source_id}:{document.root}")
+            for document in documents
+        }
         for first in range(0, len(documents), _BATCH_DOCUMENTS):
             batch = documents[first : first + _BATCH_DOCUMENTS]
             # Two sources may have a file of the same path, which a pipeline takes for one.
@@ -195,13 +198,13 @@ def _bare(catalog: Catalog, record: DocumentRecord, source_id: int, collection_i
     documents = catalog.documents
     sections = tuple(documents.sections(record.id))
     chunks = tuple(
-        replace(one.chunk, heading_path=(), pages=None) for one in documents.chunks(record.id)
+        replace(chunk.chunk, heading_path=(), pages=None) for chunk in documents.chunks(record.id)
     )
     reading = Reading(
         documents.text(record.id), "", record.format, Markup(record.markup), record.language,
         metadata=record.metadata,
     )  # fmt: skip
-    untitled = tuple(replace(one, path=()) for one in sections)
+    untitled = tuple(replace(section, path=()) for section in sections)
     prepared = prepare(replace(reading, metadata={}), "", Divided(untitled, (), chunks))
     return ReadFile(
         source_id,

@@ -127,7 +127,7 @@ def ephemeral_experiment(
             library.collection, questions.questions, corpus.scorer,
             index_seconds=seconds, notices=tuple(notices),
             answers=answer_questions(
-                ((one, corpus.marked.get(one.id, {})) for one in questions.questions),
+                [(asked, corpus.marked.get(asked.id, {})) for asked in questions.questions],
                 questions.unanswerable,
             ),
         )  # fmt: skip
@@ -232,7 +232,7 @@ def judged_experiment(
     )
     return _experiment(
         question_set or "judged", engine, grading, library.indexes, catalog, record,
-        tuple(asked[one.key] for one in judged.questions if one.key in asked),
+        tuple(asked[question.key] for question in judged.questions if question.key in asked),
         DocumentScorer(engine, judged.qrels),
         notices=(
             *judged.notices, *notices,
@@ -240,8 +240,12 @@ def judged_experiment(
         ),
         kinds={question.key: question.kind for question in judged.questions},
         answers=answer_questions(
-            ((asked[one.key], one.places) for one in judged.questions if one.key in asked),
-            (asked[one.key] for one in judged.unanswerable if one.key in asked),
+            (
+                (asked[question.key], question.places)
+                for question in judged.questions
+                if question.key in asked
+            ),
+            (asked[question.key] for question in judged.unanswerable if question.key in asked),
         ),
     )  # fmt: skip
 

@@ -117,9 +117,9 @@ def measure(
         session.generation,
         figures_by_type(values, experiment.kinds),
         {
-            one.id: one.filter
-            for one in experiment.questions
-            if one.filter and one.id in session.asked
+            question.id: question.filter
+            for question in experiment.questions
+            if question.filter and question.id in session.asked
         },
         grading.tokens,
         grading.seconds,

@@ -269,17 +269,19 @@ def export_set(catalog: Catalog, collection_id: int, judged: JudgedSet, folder: 
     try:
         folder.mkdir(parents=True, exist_ok=True)
         queries, questions, rows = [], [], ["query-id\tcorpus-id\tscore"]
-        for one in judged.questions:
-            about = {"kind": one.kind, "written_by": one.writer}
+        for question in judged.questions:
+            about = {"kind": question.kind, "written_by": question.writer}
             about = {name: value for name, value in about.items() if value}
             metadata = {"metadata": about} if about else {}
-            where = {"filter": one.filter} if one.filter else {}
-            queries.append({"_id": one.key, "text": one.text, **where, **metadata})
-            relevant = [_judgment_as_json(judgment) for judgment in one.judgments]
+            where = {"filter": question.filter} if question.filter else {}
+            queries.append({"_id": question.key, "text": question.text, **where, **metadata})
+            relevant = [_judgment_as_json(judgment) for judgment in question.judgments]
             questions.append(
-                {"id": one.key, "text": one.text, **where, **about, "relevant": relevant}
+                {"id": question.key, "text": question.text, **where, **about, "relevant": relevant}
             )
-            rows += [f"{one.key}\t{path}\t{grade}" for path, grade in one.documents.items()]
+            rows += [
+                f"{question.key}\t{path}\t{grade}" for path, grade in question.documents.items()
+            ]
         _write_lines(folder / "queries.jsonl", queries)
         _write_lines(folder / "questions.jsonl", questions)
         body = "\n".join([*rows, ""])

@@ -152,7 +152,10 @@ def _embedder(parts: Parts) -> Iterator[Finding]:
         is_lazy(parts.embedder) and not parts.catalog.vectors.is_complete(parts.embedder_id)
     ):
         missing = integrity.without_vectors(parts.embedder_id, parts.collection_id)
-    own = {one.id: _fingerprint(parts, one) for one in parts.catalog.collections.with_settings()}
+    own = {
+        collection.id: _fingerprint(parts, collection)
+        for collection in parts.catalog.collections.with_settings()
+    }
     stale = integrity.stale(_fingerprint(parts, _PLAIN), own, parts.collection_id)
     lost = {document: count for document, count in missing.items() if document not in stale}
     if lost and is_lazy(parts.embedder):

@@ -77,12 +77,12 @@ def _machines(parts: Parts) -> Iterator[Finding]:
     """Say who else works on a library on a server."""
     if not parts.paths.machine:
         return
-    for one in parts.catalog.jobs.others():
-        who = f"{one.notes.get('host')}, {one.notes.get('folder')}"
-        if one.works:
-            yield Finding("machines", True, f"Another worker is {one.state}: {who}.")
-        elif one.state != "stopped":
-            text = f"Another worker has been silent for {one.silent:.0f} seconds: {who}."
+    for other in parts.catalog.jobs.others():
+        who = f"{other.notes.get('host')}, {other.notes.get('folder')}"
+        if other.works:
+            yield Finding("machines", True, f"Another worker is {other.state}: {who}.")
+        elif other.state != "stopped":
+            text = f"Another worker has been silent for {other.silent:.0f} seconds: {who}."
             yield Finding("machines", False, text, "start it again there, if it is needed")
     yield Finding("machines", True, f"The library lies on {parts.catalog.connections.server}.")
 
@@ -111,9 +111,9 @@ def _jobs(parts: Parts) -> Iterator[Finding]:
 
 def _sources(parts: Parts) -> Iterator[Finding]:
     heard = [
-        one
-        for one in parts.catalog.jobs.workers()
-        if one.machine == parts.paths.machine or one.works
+        worker
+        for worker in parts.catalog.jobs.workers()
+        if worker.machine == parts.paths.machine or worker.works
     ]
     watched = {number: how for one in reversed(heard) for number, how in one.watched().items()}
     collections, machine = parts.catalog.collections, parts.paths.machine

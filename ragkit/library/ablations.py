@@ -92,7 +92,7 @@ class AblationService:
         place = None if self._catalog.connections.read_only else self._paths.temporary
         with tempfile.TemporaryDirectory(prefix="texts-", dir=place) as folder:
             base = self._options(collections=(collection,))
-            if any(one.table == GRID for one in variants):
+            if any(variant.table == GRID for variant in variants):
                 bare = bare_experiment(experiment, self._settings, Path(folder), reporter)
                 with bare as plain:
                     found = ablate(variants, experiment, plain, base, reporter)

@@ -102,7 +102,7 @@ class SourceService:
         if source.machine in ("", machine):
             return source
         others = self._catalog.jobs.others()
-        owner = next((one for one in others if one.machine == source.machine), None)
+        owner = next((other for other in others if other.machine == source.machine), None)
         if not shared and owner is not None and owner.is_heard:
             raise SourceError(
                 f"{root} is a folder of another machine ({self.elsewhere(source)}) already.",
@@ -227,7 +227,7 @@ class DocumentService:
         found = self._services.current().engine.search("", options).results[offset:]
         ids = [result.document.id for result in found]
         records = self.records(ids)
-        return [records[one] for one in ids if one in records]
+        return [records[number] for number in ids if number in records]
 
     def failed(self, collection: str | None = None) -> Sequence[DocumentRecord]:
         """Return the documents that could not be read, or not as their files are now.

@@ -85,7 +85,7 @@ class JobService:
         machines = {source.machine for source in sources_of(self._catalog, job)}
         if job.kind == "remove_uploads":
             machines = {str(job.arguments["machine"])}
-        running = {one.machine for one in self._jobs.others() if one.works}
+        running = {other.machine for other in self._jobs.others() if other.works}
         if not machines or machines & {"", self._paths.machine, *running}:
             return ""
         return self._jobs.host_of(min(machines))

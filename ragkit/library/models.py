@@ -74,7 +74,7 @@ class ModelService:
             model.name, model.kind.value, model.dimensions, model.size, model.licence,
             model.checksum,
         )  # fmt: skip
-        others = [one for one in added_models(self._catalog) if one.name != added.name]
+        others = [model for model in added_models(self._catalog) if model.name != added.name]
         store_models(self._catalog, [*others, added])
         if model.kind is not ModelKind.CROSS_ENCODER:
             return f"Added. Move the library to it with: ragkit embedder {model.name}"

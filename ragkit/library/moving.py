@@ -113,10 +113,10 @@ def move_library(
 
 
 def _refuse_workers(catalog: Catalog) -> None:
-    for one in catalog.jobs.others():
-        if one.works:
+    for other in catalog.jobs.others():
+        if other.works:
             raise LibraryError(
-                f"A worker runs on another machine ({one.notes.get('host')}).", "Stop it first."
+                f"A worker runs on another machine ({other.notes.get('host')}).", "Stop it first."
             )
 
 

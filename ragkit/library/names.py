@@ -169,14 +169,14 @@ class _Names:
     @cached_property
     def suffixes(self) -> Counter[str]:
         """How many documents have each suffix."""
-        names = (_file_name(one.path) for one in self.documents)
+        names = (_file_name(document.path) for document in self.documents)
         suffixes = Counter(name.rpartition(".")[2].casefold() for name in names if "." in name)
         return Counter({suffix: suffixes[suffix] for suffix in suffixes if suffix.isalnum()})
 
     @cached_property
     def folders(self) -> Counter[str]:
         """How many documents lie in or below each folder."""
-        direct = Counter(one.path.rpartition("/")[0] for one in self.documents)
+        direct = Counter(document.path.rpartition("/")[0] for document in self.documents)
         below: Counter[str] = Counter()
         for folder, count in direct.items():
             parts = folder.split("/") if folder else []

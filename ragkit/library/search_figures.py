@@ -34,14 +34,16 @@ class Repeated:
 def figures(searches: Sequence[LoggedSearch]) -> SearchFigures:
     """Return the figures of searches."""
     times = _times(searches)
-    in_vain = sum(one.in_vain for one in searches)
+    in_vain = sum(search.in_vain for search in searches)
     p95 = times[min(len(times) - 1, round(0.95 * (len(times) - 1)))] if times else None
     return SearchFigures(len(searches), in_vain, median(times) if times else None, p95)
 
 
 def slowest(searches: Iterable[LoggedSearch]) -> list[LoggedSearch]:
     """Return the searches that were not answered from memory, the slowest first."""
-    return sorted((one for one in searches if not one.from_memory), key=lambda one: -one.ms)
+    return sorted(
+        (search for search in searches if not search.from_memory), key=lambda one: -one.ms
+    )
 
 
 def repeated(searches: Iterable[LoggedSearch]) -> list[Repeated]:
@@ -50,8 +52,8 @@ def repeated(searches: Iterable[LoggedSearch]) -> list[Repeated]:
     Where two were asked as often, the one asked last comes first. Letters' case does not count.
     """
     asked: dict[str, list[LoggedSearch]] = {}
-    for one in sorted(searches, key=lambda one: -one.at):
-        asked.setdefault(question_key(one.question), []).append(one)
+    for search in sorted(searches, key=lambda one: -one.at):
+        asked.setdefault(question_key(search.question), []).append(search)
     found = [
         Repeated(same[0], len(same), median(times) if (times := _times(same)) else None)
         for same in asked.values()
@@ -61,4 +63,4 @@ def repeated(searches: Iterable[LoggedSearch]) -> list[Repeated]:
 
 
 def _times(searches: Iterable[LoggedSearch]) -> list[float]:
-    return sorted(one.ms for one in searches if not one.from_memory)
+    return sorted(search.ms for search in searches if not search.from_memory)

@@ -124,9 +124,9 @@ class LoggedSearch:
             "from_memory": self.from_memory, "typed": self.typed,
             "everywhere": self.everywhere, "shown": shown,
             "stages": [
-                {"name": one.name, "ms": one.ms, "in": one.count_in, "out": one.count_out,
-                 "note": one.note}
-                for one in self.stages
+                {"name": stage.name, "ms": stage.ms, "in": stage.count_in, "out": stage.count_out,
+                 "note": stage.note}
+                for stage in self.stages
             ],
         }  # fmt: skip
 

@@ -165,12 +165,12 @@ class SearchHistory:
             len(results),
             documents,
             tuple(
-                Shown(one.document.id, round(float(one.score), 4), one.best_span)
-                for one in results[:MOST_SHOWN]
+                Shown(result.document.id, round(float(result.score), 4), result.best_span)
+                for result in results[:MOST_SHOWN]
             ),
             tuple(
-                Stage(one.name, round(one.ms, 3), one.count_in, one.count_out, one.note)
-                for one in answer.trace.stages
+                Stage(stage.name, round(stage.ms, 3), stage.count_in, stage.count_out, stage.note)
+                for stage in answer.trace.stages
             ),
             answer.nothing_close,
             of_long,
@@ -323,7 +323,7 @@ def _found(answer: Answer | ChunkedAnswer) -> tuple[Sequence[Result], int]:
 
     if isinstance(answer, Answer):
         return answer.results, answer.total_documents
-    return [one.result for one in answer.results], answer.documents
+    return [result.result for result in answer.results], answer.documents
 
 
 @lru_cache(maxsize=64)

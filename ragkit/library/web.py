@@ -53,7 +53,7 @@ class WebService:
 
         host = address_of(self._settings).shown
         known = self._catalog.filters.field_names(self._catalog.collections.apart(()))
-        filtered = with_filters(question, [one for one in readings if one.restricts])
+        filtered = with_filters(question, [reading for reading in readings if reading.restricts])
         words = visible(parse_query(filtered, known).text)
         notices: tuple[str, ...] = ()
         if len(words) > LONGEST:
@@ -90,7 +90,7 @@ class WebService:
         service = SERVICES[self._settings.engine]
         known = [KnownPage(*row) for row in self._catalog.documents.web_addresses()]
         shown, folded = one_a_site(
-            [replace(one, engine=one.engine or service) for one in results],
+            [replace(result, engine=result.engine or service) for result in results],
             known,
             self._settings.results,
         )

@@ -136,7 +136,9 @@ class OllamaClient(OllamaModels):
         """
         body = {
             "model": model,
-            "messages": [dict(one, content=sendable(one["content"])) for one in messages],
+            "messages": [
+                dict(message, content=sendable(message["content"])) for message in messages
+            ],
             "options": {
                 "num_ctx": self.window(model),
                 "num_predict": answer_tokens + thinking_tokens,

@@ -176,12 +176,14 @@ def _words(title: str) -> set[str]:
     """Return the words of a title without the numbers at their ends; parts of codes are none."""
     tokens = _WORD.findall(title.casefold())
     words = {match[1] for match in map(_NUMBERED.fullmatch, tokens) if match}
-    return words | {one for one in tokens if len(one) == 2 and one.isalpha() and not one.isascii()}
+    return words | {
+        token for token in tokens if len(token) == 2 and token.isalpha() and not token.isascii()
+    }
 
 
 def _year(candidates: Iterable[str]) -> str:
     """Return the first candidate that is a year, as covers have it; it tells reports apart."""
-    return next((one for one in candidates if _YEAR.fullmatch(one)), "")
+    return next((candidate for candidate in candidates if _YEAR.fullmatch(candidate)), "")
 
 
 def _joined(kind: str, title: str, year: str) -> str:

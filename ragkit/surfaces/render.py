@@ -237,12 +237,12 @@ def similar_as_json(found: SimilarDocuments) -> dict[str, Any]:
         "copies": [named(record) for record in found.copies],
         "documents": [
             {
-                **named(one.record),
-                "cosine": one.score,
-                "words": one.words,
-                "copies": [named(record) for record in one.copies],
+                **named(document.record),
+                "cosine": document.score,
+                "words": document.words,
+                "copies": [named(record) for record in document.copies],
             }
-            for one in found.documents
+            for document in found.documents
         ],
     }
 
@@ -256,10 +256,10 @@ def similar_as_text(found: SimilarDocuments) -> Iterator[str]:
 
     yield "Similar documents"
     yield from also_in(found.copies, "The same text, or nearly, is in")
-    for one in found.documents:
-        title = plain(one.record.title or one.record.path)
-        yield f"- {title} · {plain(one.record.path)} · {one.likeness}"
-        yield from also_in(one.copies, "  also in")
+    for document in found.documents:
+        title = plain(document.record.title or document.record.path)
+        yield f"- {title} · {plain(document.record.path)} · {document.likeness}"
+        yield from also_in(document.copies, "  also in")
     if not found.documents:
         yield "- none"
     yield ""

@@ -34,7 +34,8 @@ def collections_as_json(library: Library) -> list[dict[str, Any]]:
     """Return every collection as ``ragkit collections list --json`` prints it."""
     counts = library.documents.counts_of_each()
     return [
-        collection_as_json(one, counts.get(one.id, Counts())) for one in library.collections.list()
+        collection_as_json(collection, counts.get(collection.id, Counts()))
+        for collection in library.collections.list()
     ]
 
 
@@ -47,7 +48,7 @@ def detail_as_json(
         "date": detail.record.date,
         "metadata": detail.record.metadata,
         "characters": len(detail.text),
-        "outcomes": [_outcome_as_json(one) for one in outcomes],
+        "outcomes": [_outcome_as_json(outcome) for outcome in outcomes],
         "passages": [
             _chunk_as_json(record, contexts.get(record.chunk.index)) for record in detail.chunks
         ],

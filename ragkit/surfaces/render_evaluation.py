@@ -112,7 +112,7 @@ def answers_as_text(figures: AnswerFigures) -> list[str]:
     ]
     columns = [figures.quick, *([written] if written else [])]
     for name, words in _SHARES.items():
-        cells = "".join(f"{_share_as_text(getattr(one, name)):>16}" for one in columns)
+        cells = "".join(f"{_share_as_text(getattr(column, name)):>16}" for column in columns)
         lines.append(f"{words:<46}{cells}")
     if written:
         found = ", ".join(

@@ -22,7 +22,7 @@ def web_as_json(answer: WebAnswer) -> dict[str, Any]:
     return {
         "words": answer.words,
         "host": answer.host,
-        "results": [_result(one) for one in answer.results],
+        "results": [_result(result) for result in answer.results],
         "folded": [
             {**_result(one), "folded": one.folded.value, "document": one.document}
             for one in answer.folded

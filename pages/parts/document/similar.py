@@ -18,11 +18,12 @@ def similar_list(found: SimilarDocuments) -> str:
     Empty where there is nothing like the document.
     """
     items = "".join(
-        f"<li>{_link(one.record, one.record.title or one.record.path)} "
-        f'<span class="rk-soft"><bdi>{name(one.record.path)}</bdi> · '
-        f'<span title="Cosine of the two documents; 1 is the same">{one.likeness}</span></span>'
-        f"{_also_in(one.copies, 'also in')}</li>"
-        for one in found.documents
+        f"<li>{_link(document.record, document.record.title or document.record.path)} "
+        f'<span class="rk-soft"><bdi>{name(document.record.path)}</bdi> · '
+        '<span title="Cosine of the two documents; 1 is the same">'
+        f"{document.likeness}</span></span>"
+        f"{_also_in(document.copies, 'also in')}</li>"
+        for document in found.documents
     )
     listed = f"<ul>{items}</ul>" if items else ""
     return f"{_also_in(found.copies, 'The same text, or nearly, is in')}{listed}"
@@ -31,7 +32,7 @@ def similar_list(found: SimilarDocuments) -> str:
 def _also_in(copies: Sequence[DocumentRecord], words: str) -> str:
     if not copies:
         return ""
-    links = ", ".join(_link(one, one.path) for one in copies[:_MOST_COPIES])
+    links = ", ".join(_link(copy, copy.path) for copy in copies[:_MOST_COPIES])
     rest = len(copies) - _MOST_COPIES
     return f'<p class="rk-soft">{words} {links}{f" and {rest} more" if rest > 0 else ""}</p>'
 

@@ -73,7 +73,7 @@ def draw(library: Library, collection: str) -> None:
 def _about(collection: str, kind: PromptKind, prompt: Prompt) -> str:
     """Return what a prompt is for, and what has to stand in it, as HTML."""
     needed, others = (
-        ", ".join(f"<code>{text(one)}</code>" for one in names) for names in placeholders(kind)
+        ", ".join(f"<code>{text(name)}</code>" for name in names) for names in placeholders(kind)
     )
     which = "Your own prompt" if prompt.own else "The built-in prompt"
     return (

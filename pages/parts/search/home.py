@@ -133,12 +133,12 @@ def searches_list(searches: Sequence[PastSearch], *, kept: bool = True) -> str:
         promise = "Your searches appear here. They stay on this machine."
         return _section("Recent searches", f'<p class="rk-soft">{promise}</p>')
     rows = "".join(
-        f'<li>{_ask(one.question, one.summary)}<span class="rk-home-tools">{_pin(one)}'
-        + _tool("forget", "×", "Remove", one.question)
+        f'<li>{_ask(search.question, search.summary)}<span class="rk-home-tools">{_pin(search)}'
+        + _tool("forget", "×", "Remove", search.question)
         + "</span></li>"
-        for one in searches[:_SEARCHES]
+        for search in searches[:_SEARCHES]
     )
-    recent = any(not one.pinned for one in searches)
+    recent = any(not search.pinned for search in searches)
     about = "Delete all searches but those that are pinned"
     clear = action("clear", "Clear", style="rk-act", title=about) * recent
     return _section("Recent searches", f"<ul>{rows}</ul>", clear)
@@ -149,9 +149,9 @@ def documents_list(documents: Sequence[NamedDocument]) -> str:
     if not documents:
         return ""
     rows = "".join(
-        f'<li><a class="rk-home-name"{_opens(one)}>{name(one.title)}</a>'
-        f'<span class="rk-soft">{text(markup.ago(one.changed_at))}</span></li>'
-        for one in documents
+        f'<li><a class="rk-home-name"{_opens(document)}>{name(document.title)}</a>'
+        f'<span class="rk-soft">{text(markup.ago(document.changed_at))}</span></li>'
+        for document in documents
     )
     return _section("Recently changed", f"<ul>{rows}</ul>")
 

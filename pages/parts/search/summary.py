@@ -90,7 +90,8 @@ def head(answer: Answer, options: SearchOptions, tools: str = "") -> str:
         + _corrections(answer)
         + _nothing_close(answer)
         + phrasings(
-            answer.phrasings, {one.document.id: one.document.title for one in answer.results}
+            answer.phrasings,
+            {result.document.id: result.document.title for result in answer.results},
         )
     )
 
@@ -190,12 +191,14 @@ def phrasings(outcome: PhrasingOutcome | None, titles: Mapping[int, str]) -> str
     if outcome is None or not outcome.phrasings:
         return ""
     items = []
-    for one in outcome.phrasings:
-        only = [titles[document] for document in one.only if document in titles]
-        brought = f"finds {one.found} of these" if one.found else "finds none of these"
+    for phrasing in outcome.phrasings:
+        only = [titles[document] for document in phrasing.only if document in titles]
+        brought = f"finds {phrasing.found} of these" if phrasing.found else "finds none of these"
         named = ", ".join(f"<bdi>{name(title)}</bdi>" for title in only)
         alone = f", alone: {named}" if only else ""
-        items.append(f'<li><bdi class="rk-quote">{name(one.text)}</bdi> · {brought}{alone}</li>')
+        items.append(
+            f'<li><bdi class="rk-quote">{name(phrasing.text)}</bdi> · {brought}{alone}</li>'
+        )
     label = SEARCH_OPTIONS["phrasings"].type(outcome.how).label
     return (
         f'<details class="rk-phrasings"><summary>Also asked: <span class="rk-ask">{text(label)}'

@@ -27,11 +27,11 @@ def threads_list(threads: Sequence[ThreadSummary], deleted: Thread | None = None
         title = f"<bdi>{name(deleted.title)}</bdi>"
         gone = f'<p class="rk-soft" role="status">Deleted “{title}”. {undo}</p>'
     rows = "".join(
-        f'<li><a class="rk-home-name"{_opens(one)}><bdi>{name(one.title)}</bdi></a>'
-        f'<span class="rk-soft">{plural(one.turns, "question")} · '
-        f"{text(markup.ago(one.changed_at))}</span>"
-        f'<span class="rk-home-tools">{_tools(one)}</span></li>'
-        for one in threads[:_SHOWN]
+        f'<li><a class="rk-home-name"{_opens(thread)}><bdi>{name(thread.title)}</bdi></a>'
+        f'<span class="rk-soft">{plural(thread.turns, "question")} · '
+        f"{text(markup.ago(thread.changed_at))}</span>"
+        f'<span class="rk-home-tools">{_tools(thread)}</span></li>'
+        for thread in threads[:_SHOWN]
     )
     return (
         '<section class="rk-threads" aria-label="Threads">'

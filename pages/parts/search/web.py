@@ -115,7 +115,7 @@ def goes_to(preview: WebPreview) -> str:
 def results_html(answer: WebAnswer) -> str:
     """Return the results of the web, marked as such, and those that say nothing new folded."""
     count = plural(len(answer.results), "result") if answer.results else "No results"
-    cards = "".join(card(one, answer.words) for one in answer.results)
+    cards = "".join(card(result, answer.words) for result in answer.results)
     return (
         '<section class="rk-web" aria-label="Results from the web">'
         f'<p class="rk-soft" role="status">{count} from the web for '
@@ -153,7 +153,7 @@ def _part(part: Contribution) -> str:
 def _folded(results: Sequence[WebResult]) -> str:
     if not results:
         return ""
-    rows = "".join(f"<li>{_mark()} {_link(one)} {_reason(one)}</li>" for one in results)
+    rows = "".join(f"<li>{_mark()} {_link(result)} {_reason(result)}</li>" for result in results)
     return (
         f'<details class="rk-web-folded"><summary class="rk-soft">'
         f"{plural(len(results), 'more page')} of sites above or in your library</summary>"

@@ -101,7 +101,7 @@ def table(searches: Sequence[LoggedSearch], urls: Urls, place: Place, below: str
     """Return searches as a table; below the one that is opened stands what is said of it."""
     if not searches:
         return f'<p class="rk-soft">{_NONE[place.show]}</p>'
-    rows = "".join(_row(one, urls, place, below) for one in searches)
+    rows = "".join(_row(search, urls, place, below) for search in searches)
     return _table("Searches", ("Question", "When", "By", "Results", "Time"), rows)
 
 

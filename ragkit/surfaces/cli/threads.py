@@ -28,16 +28,18 @@ threads = typer.Typer(help="Kept answers: list, show, export them.", no_args_is_
 @threads.command("list")
 def list_(library: LibraryOption = None, json_: JsonOption = False) -> None:
     """List the threads, the one that changed last first."""
-    for one in open_library(library, None).threads.list():
+    for thread in open_library(library, None).threads.list():
         if json_:
             console.put_json(
-                {"id": one.id, "title": one.title, "turns": one.turns,
-                 "created_at": one.created_at, "changed_at": one.changed_at}
+                {"id": thread.id, "title": thread.title, "turns": thread.turns,
+                 "created_at": thread.created_at, "changed_at": thread.changed_at}
             )  # fmt: skip
             continue
-        when = datetime.fromtimestamp(one.changed_at).astimezone()
-        count = plural(one.turns, "question")
-        console.put(f"{one.id:>5}  {when:%Y-%m-%d %H:%M}  {count:>13}  {render.plain(one.title)}")
+        when = datetime.fromtimestamp(thread.changed_at).astimezone()
+        count = plural(thread.turns, "question")
+        console.put(
+            f"{thread.id:>5}  {when:%Y-%m-%d %H:%M}  {count:>13}  {render.plain(thread.title)}"
+        )
 
 
 @threads.command()

@@ -115,8 +115,8 @@ def input_schema(parameters: Sequence[Parameter]) -> dict[str, Any]:
     """Return the JSON schema of a tool's arguments: no others may be given."""
     return {
         "type": "object",
-        "properties": {one.name: one.schema() for one in parameters},
-        "required": [one.name for one in parameters if one.default is REQUIRED],
+        "properties": {parameter.name: parameter.schema() for parameter in parameters},
+        "required": [parameter.name for parameter in parameters if parameter.default is REQUIRED],
         "additionalProperties": False,
     }
 
@@ -129,7 +129,7 @@ def checked_arguments(
     Raises:
         QueryError: one is missing, unknown or cannot be what it is.
     """
-    known = {one.name: one for one in parameters}
+    known = {parameter.name: parameter for parameter in parameters}
     unknown = [name for name in given if name not in known]
     if unknown:
         takes = ", ".join(known) or "nothing"

@@ -56,7 +56,7 @@ def results_as_text(results: Sequence[Mapping[str, Any]], *, scored: bool = True
         if result["missing_terms"]:
             facts.append(f"without: {plain(', '.join(result['missing_terms']))}")
         if topics := result.get("topics"):
-            facts.append(f"topics {', '.join(str(one + 1) for one in topics)}")
+            facts.append(f"topics {', '.join(str(topic + 1) for topic in topics)}")
         facts += ["its file is gone"] * result["missing"]
         facts += [f"also at {plain(', '.join(result['also_at']))}"] * bool(result["also_at"])
         yield " · ".join(facts)

@@ -52,8 +52,8 @@ def chunked_answer_value(answer: ChunkedAnswer, tokens: int) -> dict[str, Any]:
     return {
         "note": NOTE,
         "topics": [
-            {"name": one.topic.name, "start": one.topic.start, "end": one.topic.end}
-            for one in answer.topics
+            {"name": topic.topic.name, "start": topic.topic.start, "end": topic.topic.end}
+            for topic in answer.topics
         ],
         "results": [
             {**result_value(result), "topics": list(merged.topics)}
@@ -103,7 +103,7 @@ def within(results: Sequence[Result], tokens: int) -> tuple[list[Result], str]:
     """
     shown = results[: max(1, tokens // (2 * _RESULT_TOKENS))]
     left = tokens - _RESULT_TOKENS * len(shown)
-    found = [(place, one) for place, result in enumerate(shown) for one in result.passages]
+    found = [(place, passage) for place, result in enumerate(shown) for passage in result.passages]
     kept = found[: max(1, left // (_PASSAGE_TOKENS + _LEAST_TOKENS))]
     sizes = [_PASSAGE_TOKENS + estimated_tokens(passage.text) for _, passage in kept]
     longest = max(_LEAST_TOKENS, _longest(sizes, left) - _PASSAGE_TOKENS)

@@ -136,8 +136,8 @@ async def _of_values(request: Request, error: Any) -> Response:
         place = f"The body is not valid JSON, at character {faults[0]['loc'][-1]}."
         return problem(400, place, "Send a JSON object.")
     known = _fields_of(request)
-    fields = [{"field": _name(one["loc"]), "problem": _rule(one, known)} for one in faults]
-    told = "; ".join(f"{one['field']}: {one['problem']}" for one in fields[:_MOST_TOLD])
+    fields = [{"field": _name(fault["loc"]), "problem": _rule(fault, known)} for fault in faults]
+    told = "; ".join(f"{field['field']}: {field['problem']}" for field in fields[:_MOST_TOLD])
     return problem(422, f"{told}.", _CHANGE, fields=fields[:_MOST_TOLD])
 
 

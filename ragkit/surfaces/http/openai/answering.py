@@ -94,7 +94,7 @@ def _handed_on(parts: Generator[StreamPart, None, None], messages: Sequence[Mess
             text = "" if part.forget else text + part.text
             end = part.end or end
             yield Piece()
-    read = end.prompt_tokens or sum(estimate_tokens(one["content"]) for one in messages)
+    read = end.prompt_tokens or sum(estimate_tokens(message["content"]) for message in messages)
     wrote = end.output_tokens or estimate_tokens(text)
     usage = Usage(read, wrote, not (end.prompt_tokens and end.output_tokens))
     yield Piece(text=text)
@@ -175,7 +175,7 @@ class _Answering:
 
     def _sentences(self, written: WrittenAnswer, end: int) -> Iterator[Piece]:
         """Yield the sentences up to a place that were not sent."""
-        texts = [one.text for one in written.sentences]
+        texts = [sentence.text for sentence in written.sentences]
         if [one.text for one in self._sent] != texts[: len(self._sent)]:
             yield self._paragraph(f"*{_AGAIN}*")
             self._sent.clear()
@@ -199,7 +199,7 @@ class _Answering:
     ) -> Iterator[Piece]:
         """Yield the sources of a sentence that are new, in their order, and then the sentence."""
         before = len(self._citations.all)
-        numbers = tuple(self._citations.number(sources[one - 1]) for one in sentence.sources)
+        numbers = tuple(self._citations.number(sources[source - 1]) for source in sentence.sources)
         text = lead + sentence_as_markdown(replace(sentence, sources=numbers))
         for cited in self._citations.all[before:]:
             # What a sentence says itself in brackets is escaped, or stands in an address.

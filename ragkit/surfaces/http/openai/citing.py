@@ -99,4 +99,4 @@ class Citations:
 def _shown(text: str) -> str:
     """Return a text of several paragraphs as Markdown that shows it: it loads nothing."""
     paragraphs: Sequence[str] = _PARAGRAPHS.split(text.strip())
-    return "\n\n".join(escape_markdown(without_unseen(one)) for one in paragraphs)
+    return "\n\n".join(escape_markdown(without_unseen(paragraph)) for paragraph in paragraphs)
