@@ -116,7 +116,7 @@ def listed(library: Library) -> None:
         same = repeated(searches)
         first, last = page_of(len(same))
         shown = same[first:last]
-        urls = {one.last.id: again.url(library, one.last) for one in shown}
+        urls = {group.last.id: again.url(library, group.last) for group in shown}
         drawn = search_lists.repeated_table(shown, urls)
     else:
         drawn = one_by_one(library, searches, str(show))
@@ -135,13 +135,13 @@ def one_by_one(library: Library, searches: Sequence[LoggedSearch], show: str) ->
         show, int(st.session_state[state.SEARCHES_DAYS]), 1 + first // search_lists.PAGE,
         st.session_state[state.SEARCHES_OPEN],
     )  # fmt: skip
-    opened = next((one for one in shown if one.id == place.opened), None)
+    opened = next((search for search in shown if search.id == place.opened), None)
     below = ""
     if opened is not None:
-        records = library.documents.records([one.document_id for one in opened.shown])
+        records = library.documents.records([result.document_id for result in opened.shown])
         below = search_lists.details(opened, records)
     return search_lists.table(
-        shown, {one.id: again.url(library, one) for one in shown}, place, below
+        shown, {search.id: again.url(library, search) for search in shown}, place, below
     )
 
 

@@ -368,7 +368,9 @@ class Answer:
             for reading in self.readings
         ]
         if self.spelled:
-            also = ", ".join(f"{one.meant} for {one.word}" for one in self.spelled)
+            also = ", ".join(
+                f"{correction.meant} for {correction.word}" for correction in self.spelled
+            )
             said.append(f"Also searched: {also}")
         elif self.corrected:
             said.append(f"Showing results for: {self.corrected}")

@@ -22,7 +22,7 @@ def pickled_as_call(of_dataclass: type[_T]) -> type[_T]:
 
     A dataclass with slots looks its fields up anew for each value, which takes half as long again.
     """
-    values = attrgetter(*(one.name for one in fields(of_dataclass)))  # type: ignore[arg-type]
+    values = attrgetter(*(declared.name for declared in fields(of_dataclass)))  # type: ignore[arg-type]
 
     def reduce(value: _T) -> tuple[type[_T], tuple[Any, ...]]:
         return of_dataclass, values(value)

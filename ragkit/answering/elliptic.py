@@ -84,7 +84,7 @@ def _filters(question: str, own: ParsedQuery, before: str, fields: Sequence[str]
         if restriction.name not in named
     )
     for text, kept in ((before, earlier), (question, iter(own.restrictions))):
-        yield from dict.fromkeys(text[slice(*one.span)].strip() for one in kept)
+        yield from dict.fromkeys(text[slice(*restriction.span)].strip() for restriction in kept)
 
 
 def _parsed(question: str, known_fields: Sequence[str]) -> ParsedQuery:

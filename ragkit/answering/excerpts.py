@@ -70,7 +70,9 @@ def by_words(question: str, results: Sequence[Result], width: int) -> list[Excer
     read = [
         [_Read.of(passage, result, wanted) for passage in result.passages] for result in results
     ]
-    weights = _rarity(unit for of_result in read for one in of_result for unit in one.terms)
+    weights = _rarity(
+        unit for of_result in read for sentence in of_result for unit in sentence.terms
+    )
     return [
         _best(result, of_result, weights, width)
         for result, of_result in zip(results, read, strict=True)

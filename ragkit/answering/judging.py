@@ -92,7 +92,7 @@ def not_judged(written: WrittenAnswer, why: str) -> WrittenAnswer:
 
 
 def _noticed(written: WrittenAnswer, notice: str) -> WrittenAnswer:
-    others = (one for one in written.notices if one != notice)
+    others = (other for other in written.notices if other != notice)
     return replace(written, notices=(*others, notice))
 
 

@@ -223,7 +223,7 @@ class _Pages:
                 if left < 0 or len(self.sources) == MOST_SENTENCES:
                     break
                 self.left = left
-                ground = _ground(source, [one.text for one in page[max(0, at - 1) : at + 2]])
+                ground = _ground(source, [entry.text for entry in page[max(0, at - 1) : at + 2]])
                 lines.append(f"[{self._number(source, ground)}] {_shown(source.text)}")
             if len(lines) > 1:
                 self.text.append("\n".join(lines))
@@ -291,7 +291,7 @@ def _ground(source: Source, near: Sequence[str]) -> str:
     if source.document is not None:
         # The day alone: seconds of the clock are figures that nobody wrote.
         named += [source.document.title, source.document.date[:10]]
-    return "\n".join(filter(None, [*named, *(one[:_LONGEST_GROUND] for one in near)]))
+    return "\n".join(filter(None, [*named, *(text[:_LONGEST_GROUND] for text in near)]))
 
 
 def _kept(

@@ -42,9 +42,9 @@ def _turn(turn: Turn) -> Iterator[str]:
 
 def _written(written: WrittenAnswer) -> Iterator[str]:
     yield f"**Written by {escape_markdown(written.model) or 'a model'}**"
-    for is_list, group in groupby(written.sentences, key=lambda one: one.item):
+    for is_list, group in groupby(written.sentences, key=lambda sentence: sentence.item):
         yield ""
-        for _, block in groupby(group, key=lambda one: one.block):
+        for _, block in groupby(group, key=lambda sentence: sentence.block):
             text = " ".join(map(sentence_as_markdown, block))
             yield from ([f"- {text}"] if is_list else ["", text])
     notes = []

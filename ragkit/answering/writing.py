@@ -79,7 +79,11 @@ class _Writing:
             question=self.question,
             model=self.model,
             state=self.state,
-            sentences=tuple(one for one in self.checked if not (denied and is_not_found(one.text))),
+            sentences=tuple(
+                sentence
+                for sentence in self.checked
+                if not (denied and is_not_found(sentence.text))
+            ),
             sources=self.reader.numbers.sources,
             unfinished=self.reader.unfinished,
             passages_read=self.prompt.read,

@@ -54,7 +54,7 @@ class OpenDocument:
     @property
     def longest(self) -> ChunkRecord:
         """The chunk beside which a prompt has the least room for the document."""
-        return max(self.chunks.values(), key=lambda one: one.chunk.end - one.chunk.start)
+        return max(self.chunks.values(), key=lambda record: record.chunk.end - record.chunk.start)
 
     def finished(self, chunk: ChunkRecord, answer: ContextAnswer) -> FinishedContext:
         """Return a chunk with its context."""

@@ -66,7 +66,7 @@ def _text(details: Mapping[str, Any], name: str) -> str:
 
 def _texts(details: Mapping[str, Any], name: str) -> tuple[str, ...]:
     value = details.get(name)
-    return tuple(one for one in value if isinstance(one, str)) if isinstance(value, list) else ()
+    return tuple(item for item in value if isinstance(item, str)) if isinstance(value, list) else ()
 
 
 def topic_key(text: str) -> str:

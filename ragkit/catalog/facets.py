@@ -290,7 +290,7 @@ def _values(kind: str, language: str, path: str, packed: str) -> Iterator[tuple[
 
 
 def _listed(value: Any) -> list[str]:
-    return [str(one) for one in (value if isinstance(value, list) else [value])]
+    return [str(item) for item in (value if isinstance(value, list) else [value])]
 
 
 def _people(written: Sequence[str]) -> Iterator[str]:

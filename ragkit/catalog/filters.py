@@ -96,12 +96,15 @@ class FilterQueries:
         ``None`` where the filters ask for nothing that belongs to a chunk.
         """
         noted = note_conditions(filters)
-        if not any(one.chunk for one in noted):
+        if not any(condition.chunk for condition in noted):
             return None
         with self._rows.at_present(collection_id) as (rows, connection):
             passing = [
-                [rows.entries(connection, part) for part in entry_conditions(one, collection_id)]
-                for one in noted
+                [
+                    rows.entries(connection, part)
+                    for part in entry_conditions(condition, collection_id)
+                ]
+                for condition in noted
             ]
         return reduce(partial(np.intersect1d, assume_unique=True), map(united, passing))
 

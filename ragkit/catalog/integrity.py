@@ -156,7 +156,7 @@ class Integrity:
         """Return collections whose numbers of entries are not those kept; counts every entry."""
         with self._connections.read() as connection:
             found = miscounted(connection)
-        return [one for one in found if collection_id in (None, one)]
+        return [number for number in found if collection_id in (None, number)]
 
     def removals(self, collection_id: int | None = None) -> int:
         """Count recorded removals."""

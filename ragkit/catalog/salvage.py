@@ -166,7 +166,7 @@ def _bisect(
         report.gaps.append((low, high))
         return
     binary = isinstance(low, bytes)
-    first, last = (_number(one) for one in (low, high))
+    first, last = (_number(bound) for bound in (low, high))
     ranges, probes = [(first, last)], 0
     while ranges:
         start, stop = ranges.pop()

@@ -52,7 +52,9 @@ def _tags(metadata: Mapping[str, Any]) -> set[str]:
     value = metadata.get("tags", [])
     if isinstance(value, Mapping):
         value = list(value.values())
-    return {folded(_plain(one)) for one in (value if isinstance(value, list | tuple) else [value])}
+    return {
+        folded(_plain(item)) for item in (value if isinstance(value, list | tuple) else [value])
+    }
 
 
 def _plain(value: Any) -> Any:

@@ -304,7 +304,7 @@ def _decoded(kind: Any, value: Any) -> Any:
         hints = _hints(kind)
         return kind(**{name: _decoded(hints[name], value[name]) for name in hints if name in value})
     if origin is tuple and isinstance(value, list):
-        return tuple(_decoded(arguments[0], one) for one in value)
+        return tuple(_decoded(arguments[0], item) for item in value)
     if NoneType in arguments:
         other = next(argument for argument in arguments if argument is not NoneType)
         return None if value is None else _decoded(other, value)

@@ -227,7 +227,9 @@ def _outcome(
     variant: Variant, experiment: Experiment, found: Evaluation, before: Sequence[Outcome]
 ) -> Outcome:
     """Compare an evaluation with that of the variant it is compared with, and add up its cost."""
-    of_first = next((one.evaluation for one in before if one.variant.name == variant.first), None)
+    of_first = next(
+        (outcome.evaluation for outcome in before if outcome.variant.name == variant.first), None
+    )
     metric = main_metric(list(found.values))
     difference = None
     if of_first is not None and metric in of_first.values:

@@ -47,7 +47,10 @@ def answer_questions(
 ) -> tuple[AnswerQuestion, ...]:
     """Return questions with the places that answer them, then those that nothing answers."""
     with_places = (AnswerQuestion(one.text, at, one.filters) for one, at in answered if at)
-    return (*with_places, *(AnswerQuestion(one.text, {}, one.filters) for one in unanswerable))
+    return (
+        *with_places,
+        *(AnswerQuestion(question.text, {}, question.filters) for question in unanswerable),
+    )
 
 
 def first_questions(questions: Sequence[AnswerQuestion], count: int) -> tuple[AnswerQuestion, ...]:

@@ -161,8 +161,8 @@ class EphemeralLibrary:
             batch = documents[first : first + _BATCH_DOCUMENTS]
             # Two sources may have a file of the same path, which a pipeline takes for one.
             for source_id, source in sources.items():
-                inside = [one for one in batch if one.source_id == source_id]
-                files = [_bare(catalog, one, source.id, self.collection.id) for one in inside]
+                inside = [record for record in batch if record.source_id == source_id]
+                files = [_bare(catalog, record, source.id, self.collection.id) for record in inside]
                 drafts = [
                     replace(draft, speakers=catalog.filters.speakers(one.id))
                     for draft, one in zip(self._writer.pipeline.run(files), inside, strict=True)

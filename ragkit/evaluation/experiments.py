@@ -298,11 +298,11 @@ def _restricted(
     """Return questions with what their filters mean, by key; the rest is told."""
     fields = catalog.filters.field_names([collection])
     questions, refused = {}, []
-    for one in judged:
+    for question in judged:
         try:
-            filters = read_filter(one.filter, fields)
+            filters = read_filter(question.filter, fields)
         except EvaluationError:
-            refused.append(one.key)
+            refused.append(question.key)
             continue
-        questions[one.key] = Question(one.key, one.text, one.filter, filters)
+        questions[question.key] = Question(question.key, question.text, question.filter, filters)
     return questions, counted(refused, "questions have an invalid filter and are not asked")

@@ -278,7 +278,9 @@ class _SetWriter:
             self.failed += 1
             return 0
         self.left_out.update(checked.left_out)
-        new = [one for one in checked.kept if same_question(one.text) not in self._seen]
+        new = [
+            question for question in checked.kept if same_question(question.text) not in self._seen
+        ]
         if len(new) < len(checked.kept):
             self.left_out["twice"] += len(checked.kept) - len(new)
         document, span = chunk.document, chunk.span
@@ -294,5 +296,7 @@ class _SetWriter:
         if drafts:
             self._catalog.judgments.add(self._collection_id, drafts)
         self._seen.update(same_question(question.text) for question in fresh)
-        self.kept += [KeptQuestion(one.text, one.kind, document.path) for one in fresh]
+        self.kept += [
+            KeptQuestion(question.text, question.kind, document.path) for question in fresh
+        ]
         return len(fresh)

@@ -158,7 +158,9 @@ def difference(
     old_rows = {(row.key, row.question): row for row in catalog.runs.values(before)}
     new_rows = {(row.key, row.question): row for row in catalog.runs.values(after.id)}
     asked = [question for question in new_rows if question in old_rows]
-    both = [one for one in asked if old_rows[one].filter == new_rows[one].filter]
+    both = [
+        question for question in asked if old_rows[question].filter == new_rows[question].filter
+    ]
     if not both:
         under = " under the same filters" if asked else ""
         raise EvaluationError(

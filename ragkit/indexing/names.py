@@ -24,7 +24,9 @@ def name_tokens(path: str, metadata: Metadata) -> list[str]:
     Words that are joined come alone as well. There are at most ``_MOST_NAME_TOKENS``.
     """
     aliases = [metadata[key] for key in _ALIASES if metadata.get(key)]
-    listed = [one for value in aliases for one in (value if isinstance(value, list) else [value])]
+    listed = [
+        alias for value in aliases for alias in (value if isinstance(value, list) else [value])
+    ]
     return _tokens([PurePosixPath(path).stem, *map(str, listed)], _MOST_NAME_TOKENS)
 
 

@@ -87,7 +87,7 @@ class AblationService:
         experiment = self._open_experiment(collection, question_set)
         if limit is not None:
             experiment = experiment.first(limit)
-        variants = [one for name in tables or TABLES for one in TABLES[name]()]
+        variants = [variant for name in tables or TABLES for variant in TABLES[name]()]
         reporter = Reporter(report)
         place = None if self._catalog.connections.read_only else self._paths.temporary
         with tempfile.TemporaryDirectory(prefix="texts-", dir=place) as folder:

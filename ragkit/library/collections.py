@@ -44,7 +44,7 @@ class CollectionService:
 
     def list(self) -> list[CollectionRecord]:
         """Return every collection, by name, without those that are being deleted."""
-        leaving = {one.name for one in self.leaving()}
+        leaving = {collection.name for collection in self.leaving()}
         return [record for record in self._collections.all() if record.name not in leaving]
 
     def names(self, containing: str = "", limit: int = -1) -> Sequence[str]:
@@ -52,7 +52,7 @@ class CollectionService:
 
         ``containing`` leaves those whose names hold a text, in any case; ``limit`` the first.
         """
-        leaving = {one.name for one in self.leaving()}
+        leaving = {collection.name for collection in self.leaving()}
         names = self._collections.names(containing, limit + len(leaving) if limit >= 0 else limit)
         return [name for name in names if name not in leaving][: limit if limit >= 0 else None]
 
@@ -66,7 +66,11 @@ class CollectionService:
         wanted = {name.encode(errors="ignore").decode() for name in names}
         there = len(self._collections.named(wanted)) == len(wanted)
         is_text = wanted == set(names)
-        return is_text and there and wanted.isdisjoint(one.name for one in self.leaving())
+        return (
+            is_text
+            and there
+            and wanted.isdisjoint(collection.name for collection in self.leaving())
+        )
 
     def get(self, name: str) -> CollectionRecord:
         """Return the collection of that name.

@@ -157,9 +157,9 @@ class ExampleService:
                 yield _Candidate(question, frozenset({document}))
             for document, question in self._catalog.contexts.questions(record.id, _OF_EACH_KIND):
                 yield _Candidate(question, frozenset({document}))
-        for one in self._names.largest(collections, _OF_EACH_KIND):
-            if _TELLING.fullmatch(one.title):
-                yield _Candidate(one.title, frozenset({one.id}))
+        for named in self._names.largest(collections, _OF_EACH_KIND):
+            if _TELLING.fullmatch(named.title):
+                yield _Candidate(named.title, frozenset({named.id}))
 
 
 def _age(found: _Found) -> float:

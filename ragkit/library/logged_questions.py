@@ -69,8 +69,8 @@ def logged_questions(
     fields = catalog.filters.field_names([record])
     current = catalog.judgments.current(record.id, question_set=question_set)
     rated = {
-        (question_key(one.judged.question), one.judged.filter): one.judged.question
-        for one in current
+        (question_key(judgment.judged.question), judgment.judged.filter): judgment.judged.question
+        for judgment in current
     }
     asked: dict[tuple[str, str], list[tuple[str, LoggedSearch]]] = {}
     for one in sorted(searches, key=lambda one: -one.at):
@@ -89,7 +89,7 @@ def logged_questions(
                 question, key[1], len(same), same[0][1].at, tuple(shown), key in rated
             )
         )  # fmt: skip
-    return tuple(sorted(found, key=lambda one: (-one.times, -one.at)))
+    return tuple(sorted(found, key=lambda question: (-question.times, -question.at)))
 
 
 def offered_places(
@@ -101,17 +101,17 @@ def offered_places(
     """
     judging = Judging(catalog)
     grades = judging.grades(record.id, asked.question, question_set=question_set)
-    documents = catalog.documents.get_many({one.document_id for one in asked.shown})
+    documents = catalog.documents.get_many({result.document_id for result in asked.shown})
     places: dict[tuple[int, Span | None], OfferedPlace] = {}
-    for one in asked.shown:
-        document = documents.get(one.document_id)
+    for result in asked.shown:
+        document = documents.get(result.document_id)
         if (
             document is None
             or document.collection_id != record.id
             or document.status is not Status.INDEXED
         ):
             continue
-        span = one.span
+        span = result.span
         start, end = (span.start, span.end) if span else (0, 0)
         text = catalog.documents.slices([(document.id, start, end)])[0] if span else ""
         if span is None or len(text) != end - start or not text.strip():
@@ -158,4 +158,4 @@ def _apart(one: LoggedSearch, fields: Sequence[str]) -> tuple[str, str]:
 
 def _unscored(shown: Iterable[Shown]) -> list[Shown]:
     """Return places that are equal where they are the same: scores are of one search each."""
-    return [Shown(one.document_id, 0.0, one.span) for one in shown]
+    return [Shown(result.document_id, 0.0, result.span) for result in shown]

@@ -60,7 +60,7 @@ class DocumentNames:
     def largest(self, collections: Sequence[str], limit: int) -> list[NamedDocument]:
         """Return the documents with the most chunks, the largest first."""
         every = (document for names in self._of(collections) for document in names.documents)
-        return heapq.nsmallest(limit, every, key=lambda one: (-one.chunks, one.path))
+        return heapq.nsmallest(limit, every, key=lambda document: (-document.chunks, document.path))
 
     def prepare(self, collections: Sequence[str]) -> None:
         """Read the names now, so that nobody waits for them while typing."""
@@ -83,7 +83,7 @@ class DocumentNames:
         words = _WORD.findall(folded(text))
         if not words:
             return []
-        found = (one for names in self._of(collections) for one in names.matching(words))
+        found = (document for names in self._of(collections) for document in names.matching(words))
         start = folded(text.strip())
         return heapq.nsmallest(
             limit,

@@ -42,7 +42,7 @@ def figures(searches: Sequence[LoggedSearch]) -> SearchFigures:
 def slowest(searches: Iterable[LoggedSearch]) -> list[LoggedSearch]:
     """Return the searches that were not answered from memory, the slowest first."""
     return sorted(
-        (search for search in searches if not search.from_memory), key=lambda one: -one.ms
+        (search for search in searches if not search.from_memory), key=lambda search: -search.ms
     )
 
 
@@ -52,14 +52,14 @@ def repeated(searches: Iterable[LoggedSearch]) -> list[Repeated]:
     Where two were asked as often, the one asked last comes first. Letters' case does not count.
     """
     asked: dict[str, list[LoggedSearch]] = {}
-    for search in sorted(searches, key=lambda one: -one.at):
+    for search in sorted(searches, key=lambda search: -search.at):
         asked.setdefault(question_key(search.question), []).append(search)
     found = [
         Repeated(same[0], len(same), median(times) if (times := _times(same)) else None)
         for same in asked.values()
         if len(same) > 1
     ]
-    return sorted(found, key=lambda one: (-one.times, -one.last.at))
+    return sorted(found, key=lambda repeated: (-repeated.times, -repeated.last.at))
 
 
 def _times(searches: Iterable[LoggedSearch]) -> list[float]:

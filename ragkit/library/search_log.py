@@ -107,14 +107,14 @@ class LoggedSearch:
     @property
     def best(self) -> float | None:
         """The best score that was shown; ``None`` where there was none."""
-        return max((one.score for one in self.shown), default=None)
+        return max((result.score for result in self.shown), default=None)
 
     def as_json(self) -> dict[str, Any]:
         """Return it as the JSON object that is kept, and that ``ragkit searches`` prints."""
         shown = [
-            {"document": one.document_id, "score": one.score,
-             **({"span": [one.span.start, one.span.end]} if one.span else {})}
-            for one in self.shown
+            {"document": result.document_id, "score": result.score,
+             **({"span": [result.span.start, result.span.end]} if result.span else {})}
+            for result in self.shown
         ]  # fmt: skip
         return {
             "at": self.at, "door": self.door.value, "question": self.question,
@@ -143,14 +143,14 @@ class LoggedSearch:
             dict(value["options"]), tuple(map(str, value["collections"])), str(value["filters"]),
             float(value["ms"]), int(value["results"]), int(value["documents"]),
             tuple(
-                Shown(int(one["document"]), float(one["score"]),
-                      Span(*map(int, one["span"])) if "span" in one else None)
-                for one in value["shown"]
+                Shown(int(result["document"]), float(result["score"]),
+                      Span(*map(int, result["span"])) if "span" in result else None)
+                for result in value["shown"]
             ),
             tuple(
-                Stage(str(one["name"]), float(one["ms"]), int(one["in"]), int(one["out"]),
-                      str(one["note"]))
-                for one in value["stages"]
+                Stage(str(stage["name"]), float(stage["ms"]), int(stage["in"]), int(stage["out"]),
+                      str(stage["note"]))
+                for stage in value["stages"]
             ),
             bool(value["nothing_close"]), None if chunked is None else dict(chunked),
             bool(value["cut"]), bool(value["from_memory"]), bool(value.get("typed", True)),
@@ -250,7 +250,7 @@ class SearchLog:
         except FileNotFoundError:
             return []
         found = filter(None, map(_NAME.fullmatch, names))
-        return [(one[1], int(one[2]), one[3], one[0]) for one in found]
+        return [(row[1], int(row[2]), row[3], row[0]) for row in found]
 
     def _of_file(self, name: str) -> tuple[LoggedSearch, ...]:
         file = self._folder / name
@@ -259,7 +259,7 @@ class SearchLog:
             stamp = (found.st_ino, found.st_size, found.st_mtime_ns)
             if name not in self._read or self._read[name][0] != stamp:
                 lines = file.read_bytes().split(b"\n")
-                parsed = [one for one in map(_parsed, reversed(lines)) if one is not None]
+                parsed = [search for search in map(_parsed, reversed(lines)) if search is not None]
                 self._read[name] = (stamp, tuple(parsed))
         except FileNotFoundError:
             return ()

@@ -196,21 +196,23 @@ class SearchHistory:
         since = time.time() - days * _DAY_SECONDS
         with _usable(_LOG, "read"):
             self._log.expire()
-            found = [one for one in self._log.newest(days=days) if one.at >= since]
-        return tuple(sorted(found, key=lambda one: -one.at))
+            found = [search for search in self._log.newest(days=days) if search.at >= since]
+        return tuple(sorted(found, key=lambda search: -search.at))
 
     def remove(self, question: str) -> None:
         """Delete a question: from the log, whoever asked it, and from the pinned ones."""
         key = question_key(question)
         with _usable(_LOG):
-            self._log.remove(lambda one: question_key(one.question) == key)
-        self._change(lambda past: (one for one in past if question_key(one.question) != key))
+            self._log.remove(lambda search: question_key(search.question) == key)
+        self._change(
+            lambda past: (search for search in past if question_key(search.question) != key)
+        )
 
     def clear(self) -> None:
         """Delete the whole log; the questions that are pinned stay."""
         with _usable(_LOG):
             self._log.clear()
-        self._change(lambda past: (one for one in past if one.pinned))
+        self._change(lambda past: (search for search in past if search.pinned))
 
     # -- recent and pinned ones ------------------------------------------------------------
 
@@ -221,7 +223,7 @@ class SearchHistory:
         """
         if not self.allowed:
             return ()
-        past = {question_key(one.question): one for one in self._kept_apart()}
+        past = {question_key(search.question): search for search in self._kept_apart()}
         recent: dict[str, LoggedSearch] = {}
         try:
             for one in self._log.newest(("people",)):
@@ -252,14 +254,20 @@ class SearchHistory:
         key = question_key(question)
         with suppress(OSError):
             today = self._log.newest(("people",), days=1)
-            if any(question_key(one.question) == key for one in today if one.door is Door.PAGE):
+            if any(
+                question_key(search.question) == key for search in today if search.door is Door.PAGE
+            ):
                 return True
-        return any(question_key(one.question) == key for one in self.list())
+        return any(question_key(search.question) == key for search in self.list())
 
     def pin(self, question: str, *, pinned: bool = True) -> None:
         """Keep a search among the pinned ones, or no longer."""
         one = next(
-            (one for one in self.list() if question_key(one.question) == question_key(question)),
+            (
+                search
+                for search in self.list()
+                if question_key(search.question) == question_key(question)
+            ),
             None,
         )
         if one is not None:
@@ -282,7 +290,7 @@ class SearchHistory:
             found = tuple(_parsed(self._pins.read_text(encoding="utf-8")))
         except (OSError, ValueError):
             return ()
-        return tuple(one for one in found if one.pinned or one.at >= oldest)
+        return tuple(search for search in found if search.pinned or search.at >= oldest)
 
     def _change(self, change: Callable[[Sequence[PastSearch]], Iterable[PastSearch]]) -> None:
         lock = FileLock(self._pins.with_suffix(".lock"), timeout=_LOCK_SECONDS, mode=0o600)
@@ -291,8 +299,8 @@ class SearchHistory:
                 kept = _bounded(change(self._kept_apart()))
                 if kept:
                     said = [
-                        {"question": one.question, "at": one.at, "pinned": one.pinned}
-                        for one in kept
+                        {"question": search.question, "at": search.at, "pinned": search.pinned}
+                        for search in kept
                     ]
                     write_private(self._pins, json.dumps(said, indent=1))
                 else:
@@ -346,15 +354,15 @@ def _changes(
 
 
 def _bounded(past: Iterable[PastSearch]) -> list[PastSearch]:
-    newest = sorted(past, key=lambda one: -one.at)
-    pinned = [one for one in newest if one.pinned][:MOST_PINNED]
-    return pinned + [one for one in newest if not one.pinned][:MOST_RECENT]
+    newest = sorted(past, key=lambda search: -search.at)
+    pinned = [search for search in newest if search.pinned][:MOST_PINNED]
+    return pinned + [search for search in newest if not search.pinned][:MOST_RECENT]
 
 
 def _parsed(content: str) -> Iterator[PastSearch]:
     """Yield what a file says; entries that are none are left out."""
     found = json.loads(content)
-    for one in found if isinstance(found, list) else ():
-        match one:
+    for item in found if isinstance(found, list) else ():
+        match item:
             case {"question": str(question), "at": float(at) | int(at), "pinned": bool(pinned)}:
                 yield PastSearch(question, float(at), pinned)

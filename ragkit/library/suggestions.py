@@ -106,10 +106,14 @@ class SuggestionService:
     def _searches(self, text: str) -> Iterator[Suggestion]:
         """Yield past searches that have a word beginning where the text does."""
         start = re.compile(rf"(?<!\w){re.escape(folded(' '.join(text.split())))}")
-        found = [one for one in self._history.list() if start.search(folded(one.question))]
-        for one in found[:_MOST_SEARCHES]:
+        found = [search for search in self._history.list() if start.search(folded(search.question))]
+        for search in found[:_MOST_SEARCHES]:
             yield Suggestion(
-                Kind.SEARCH, one.question, one.question, len(one.question), pinned=one.pinned
+                Kind.SEARCH,
+                search.question,
+                search.question,
+                len(search.question),
+                pinned=search.pinned,
             )
 
     def _filters(
@@ -119,7 +123,7 @@ class SuggestionService:
         if len(word) < _LEAST_LETTERS:
             return
         fields = self._catalog.filters.facets(known).fields
-        names = [one for one in (*FILTER_NAMES, *fields) if one.startswith(word.lower())]
+        names = [name for name in (*FILTER_NAMES, *fields) if name.startswith(word.lower())]
         for name in names[:_MOST_FILTERS]:
             values = [value for value, _ in self._values(name, collections, known).most_common(3)]
             if values or name in _FREE:
@@ -130,8 +134,10 @@ class SuggestionService:
     def _documents(self, text: str, collections: Sequence[str]) -> Iterator[Suggestion]:
         """Yield the documents whose names have the words that are typed, filters apart."""
         text = _FILTERED.sub(" ", text)
-        for one in self._names.matching(text, collections, _MOST_DOCUMENTS):
-            yield Suggestion(Kind.DOCUMENT, one.title, detail=one.path, document=one.id)
+        for document in self._names.matching(text, collections, _MOST_DOCUMENTS):
+            yield Suggestion(
+                Kind.DOCUMENT, document.title, detail=document.path, document=document.id
+            )
 
     def _values(self, name: str, collections: Sequence[str], known: _Known) -> Counter[str]:
         """Return the values of a filter with their counts; 0 where documents are not counted."""
@@ -142,7 +148,7 @@ class SuggestionService:
             return Counter(dict.fromkeys(every, 0))
         if name == "topic":
             of = [None] if known is None else [record.id for record in known]
-            topics = (self._catalog.notes.topics(one, _MOST_TOPICS) for one in of)
+            topics = (self._catalog.notes.topics(collection, _MOST_TOPICS) for collection in of)
             return Counter(dict.fromkeys(chain.from_iterable(topics), 0))
         if name in ("newer_than", "older_than"):
             return Counter(dict.fromkeys(_AGES, 0))

@@ -98,26 +98,26 @@ class UploadService:
         documents = self._catalog.uploads.at(source.id, sorted(paths))
         is_busy = bool(self._catalog.jobs.open())
         lines = []
-        for one in records:
-            if one.reason:
-                lines.append(UploadLine(one.name, UploadState.SKIPPED, 0, one.reason))
-            elif one.same_as:
-                known = documents.get(one.same_as)
+        for upload in records:
+            if upload.reason:
+                lines.append(UploadLine(upload.name, UploadState.SKIPPED, 0, upload.reason))
+            elif upload.same_as:
+                known = documents.get(upload.same_as)
                 if known and known.status in (Status.SKIPPED, Status.FAILED):
                     state = _OF_STATUS[known.status]
-                    lines.append(UploadLine(one.name, state, known.id, known.reason))
+                    lines.append(UploadLine(upload.name, state, known.id, known.reason))
                     continue
-                number = one.document_id or (known.id if known else 0)
-                lines.append(UploadLine(one.name, UploadState.KNOWN, number, one.same_as))
-            elif document := documents.get(one.path):
+                number = upload.document_id or (known.id if known else 0)
+                lines.append(UploadLine(upload.name, UploadState.KNOWN, number, upload.same_as))
+            elif document := documents.get(upload.path):
                 state = _OF_STATUS[document.status]
-                lines.append(UploadLine(one.name, state, document.id, document.reason))
+                lines.append(UploadLine(upload.name, state, document.id, document.reason))
             elif is_busy:
-                lines.append(UploadLine(one.name, UploadState.WAITING))
+                lines.append(UploadLine(upload.name, UploadState.WAITING))
             else:
-                there = Path(source.root, one.path).is_file()
+                there = Path(source.root, upload.path).is_file()
                 reason = _LEFT_OUT if there else "It was removed."
-                lines.append(UploadLine(one.name, UploadState.SKIPPED, 0, reason))
+                lines.append(UploadLine(upload.name, UploadState.SKIPPED, 0, reason))
         return lines
 
     def dismiss(self, collection: str) -> None:
@@ -182,9 +182,13 @@ class UploadService:
                 if Path(root, path).is_file():
                     known.append((number, path))
                     return True
-            for one in (*uploads.all(source.collection_id, self._paths.machine), *earlier):
-                if one.hash == content_hash and one.path and Path(source.root, one.path).is_file():
-                    known.append((0, one.path))
+            for upload in (*uploads.all(source.collection_id, self._paths.machine), *earlier):
+                if (
+                    upload.hash == content_hash
+                    and upload.path
+                    and Path(source.root, upload.path).is_file()
+                ):
+                    known.append((0, upload.path))
                     return True
             return False
 

@@ -39,7 +39,7 @@ def _listed(metadata: Metadata, said: set[str]) -> Iterator[str]:
     for key, name in _LISTS.items():
         values = metadata.get(key) or []
         listed = map(str, values if isinstance(values, list) else [values])
-        new = [one for one in listed if not said.issuperset(_words(one))]
+        new = [item for item in listed if not said.issuperset(_words(item))]
         if new:
             yield f"{name}: {', '.join(new)}"
 

@@ -258,4 +258,6 @@ def _date(metadata: Metadata) -> None:
 def _language(values: dict[Any, Any]) -> str:
     """Return the code of the natural language; ``language: Python`` is none."""
     written = (values.get(key) for key in _LANGUAGE_KEYS)
-    return next(filter(None, (language_code(one) for one in written if isinstance(one, str))), "")
+    return next(
+        filter(None, (language_code(value) for value in written if isinstance(value, str))), ""
+    )

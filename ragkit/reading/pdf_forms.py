@@ -178,13 +178,13 @@ def _choice(field: list[Any]) -> str:
     """Return what was chosen from a list, in the words that the list shows."""
     value = _get(field, "/V")
     several: list[Any] = value if isinstance(value, list) else [value]
-    chosen = [_text(one.get_object()) for one in several if one is not None]
+    chosen = [_text(value.get_object()) for value in several if value is not None]
     words = {}
     for option in _get(field, "/Opt") or []:
         pair = option.get_object()
         if isinstance(pair, list) and len(pair) == 2:
             words[_text(pair[0].get_object())] = _text(pair[1].get_object())
-    return ", ".join(words.get(one, one) for one in chosen if one)
+    return ", ".join(words.get(value, value) for value in chosen if value)
 
 
 # -- values that the page draws as text as well ------------------------------------------------

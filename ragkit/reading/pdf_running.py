@@ -92,11 +92,11 @@ def _value(number: str) -> int:
 
 def _running(words: str, found: Sequence[_Seen]) -> Sequence[_Seen]:
     """Return the lines that are to be left out of those with the same words at the same place."""
-    if len({one.page for one in found}) < _FEWEST_PAGES:
+    if len({line.page for line in found}) < _FEWEST_PAGES:
         return ()
     counted = False
     for at, first in enumerate(found[0].numbers):
-        if all(one.numbers[at] == first for one in found):
+        if all(line.numbers[at] == first for line in found):
             continue
         steps = sum(
             after.numbers[at] - before.numbers[at] == after.page - before.page
@@ -105,7 +105,7 @@ def _running(words: str, found: Sequence[_Seen]) -> Sequence[_Seen]:
         if steps < _STEADY * (len(found) - 1):
             return ()
         counted = True
-    if counted and any(one.large for one in found):
+    if counted and any(line.large for line in found):
         return ()
     names = set(_LETTERS.findall(words)) - _ABOUT_PAGES
     return found[1:] if names else found

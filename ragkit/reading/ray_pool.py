@@ -129,7 +129,7 @@ class RayReaderPool:
 
     def _finished(self, sent: dict[Any, _Sent]) -> list[Any]:
         """Wait for tasks that are done, or whose time is over."""
-        first = min(one.deadline for one in sent.values())
+        first = min(task.deadline for task in sent.values())
         left = max(0.0, first - time.monotonic())
         done, _ = self._ray.wait(list(sent), num_returns=1, timeout=left, fetch_local=False)
         now = time.monotonic()

@@ -93,7 +93,7 @@ def choose(candidates: Iterable[str], name: str) -> str:
     name stays as it is.
     """
     listed = list(candidates)
-    made_from = (_PROGRAM.sub("", one) for one in listed if _PROGRAM.match(one))
+    made_from = (_PROGRAM.sub("", title) for title in listed if _PROGRAM.match(title))
     names = (readable(made) if _FILE.fullmatch(made) else made for made in made_from)
     kind = ""
     for title in (*listed, *names, readable(name)):
@@ -146,7 +146,7 @@ def headings_of(pages: Sequence[Sequence[Line]]) -> list[str]:
         upright = all(line.right - line.left > size for line in inside if len(line.text) > 2)
         if size > least and upright and len(text) <= _LONGEST_HEADING:
             found.append((-size, text))
-    largest = [text for _, text in sorted(found, key=lambda one: one[0])[:_MOST_HEADINGS]]
+    largest = [text for _, text in sorted(found, key=lambda heading: heading[0])[:_MOST_HEADINGS]]
     years = [line.text for line in lines if _YEAR.fullmatch(line.text)]
     return [*largest, *years[:1]]
 

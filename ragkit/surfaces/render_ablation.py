@@ -90,7 +90,7 @@ def _row(cell: Cell, figures: AblationFigures, beside: Sequence[Cell]) -> list[s
     row = [cell.title]
     for name in figures.shown:
         metric = cell.metric(name)
-        every = [found.value for one in beside if (found := one.metric(name)) is not None]
+        every = [found.value for outcome in beside if (found := outcome.metric(name)) is not None]
         row.append(_metric(metric, max(every), whole=name == figures.metric) if metric else "–")
     paired = cell.difference
     if paired is None:
@@ -129,7 +129,7 @@ def ablation_as_csv(figures: AblationFigures) -> str:
          "model_seconds", "index_bytes"]
     )  # fmt: skip
     for cell in figures.cells:
-        head = [_text(one) for one in (cell.table, cell.name, cell.title, cell.reason)]
+        head = [_text(label) for label in (cell.table, cell.name, cell.title, cell.reason)]
         if cell.reason:
             writer.writerow(head)
             continue

@@ -24,8 +24,8 @@ def web_as_json(answer: WebAnswer) -> dict[str, Any]:
         "host": answer.host,
         "results": [_result(result) for result in answer.results],
         "folded": [
-            {**_result(one), "folded": one.folded.value, "document": one.document}
-            for one in answer.folded
+            {**_result(result), "folded": result.folded.value, "document": result.document}
+            for result in answer.folded
         ],
         "notices": list(answer.notices),
     }

@@ -86,7 +86,7 @@ class PublicOnly(httpcore.SyncBackend):
         """
         expected = is_own if (host, port) == self._own else is_public
         try:
-            found = [str(one[4][0]) for one in self._resolve(host, port, type=socket.SOCK_STREAM)]
+            found = [str(info[4][0]) for info in self._resolve(host, port, type=socket.SOCK_STREAM)]
         except (OSError, UnicodeError) as error:
             raise httpcore.ConnectError("there is no such host") from error
         if not found:

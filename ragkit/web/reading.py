@@ -60,7 +60,7 @@ def read_results(items: Sequence[Mapping[str, Any]]) -> tuple[list[WebResult], i
 
 def _scored(found: Iterable[tuple[float, WebResult]]) -> Iterator[WebResult]:
     """Yield results with scores from 0 to 1, best first; without any, the order is the score."""
-    ranked = sorted(found, key=lambda one: -one[0])
+    ranked = sorted(found, key=lambda scored: -scored[0])
     best = max((score for score, _ in ranked), default=0.0)
     for rank, (raw, result) in enumerate(ranked, start=1):
         share = raw / best if best > 0 else 1 / rank
@@ -80,7 +80,7 @@ def one_a_site(
     The latter are pages that the library has, pages of a site that it has documents of, and
     further ones of a site. Nothing of a site that is only alike is taken for it.
     """
-    pages = {page_of(url): one.document for one in known if (url := safe_url(one.url))}
+    pages = {page_of(url): page.document for page in known if (url := safe_url(page.url))}
     sites = {page.partition("/")[0] for page in pages}
     shown: list[WebResult] = []
     folded: list[WebResult] = []
@@ -102,7 +102,11 @@ def one_a_site(
 def page_of(url: str) -> str:
     """Return what two addresses of the same page share: without scheme, www and tracking."""
     parts = urlsplit(url)
-    query = "&".join(one for one in parts.query.split("&") if one and not _TRACKING.match(one))
+    query = "&".join(
+        parameter
+        for parameter in parts.query.split("&")
+        if parameter and not _TRACKING.match(parameter)
+    )
     return f"{site_of(url)}{parts.path.rstrip('/') or '/'}{'?' if query else ''}{query}"
 
 

@@ -94,7 +94,9 @@ def open_library() -> Library:
 @st.cache_resource(
     show_spinner="Opening the library …",
     # A key is no part of what settings show.
-    hash_funcs={Settings: lambda one: (one.model_dump_json(), one.web.key.get_secret_value())},
+    hash_funcs={
+        Settings: lambda settings: (settings.model_dump_json(), settings.web.key.get_secret_value())
+    },
     on_release=lambda library: library.close(),
     max_entries=4,
 )

@@ -16,7 +16,7 @@ def outcomes(found: Sequence[Outcome], document_id: int, find: str) -> str:
     """Return the outcomes with a link each, to the sentence or else the chunk; empty for none."""
     if not found:
         return ""
-    items = [_item(one, document_id, find) for one in found]
+    items = [_item(outcome, document_id, find) for outcome in found]
     more = ""
     if items[_FIRST:]:
         more = (

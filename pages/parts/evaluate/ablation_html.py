@@ -80,7 +80,7 @@ def chart_rows(cells: Sequence[Cell], metric: str) -> list[dict[str, Any]]:
 
 def table(title: str, cells: Sequence[Cell], figures: AblationFigures) -> str:
     """Build the table of one part: the best of each metric in bold; what was not run says why."""
-    heads = "".join(f'<th scope="col">{metric_name(one)}</th>' for one in figures.shown)
+    heads = "".join(f'<th scope="col">{metric_name(metric)}</th>' for metric in figures.shown)
     measured = [cell for cell in cells if not cell.reason]
     rows = "".join(_row(cell, measured, figures.shown) for cell in measured)
     body = (
@@ -105,7 +105,7 @@ def explained(figures: AblationFigures) -> str:
 def _row(cell: Cell, beside: Sequence[Cell], shown: Sequence[str]) -> str:
     values = ""
     for place, metric in enumerate(shown):
-        every = [found.value for one in beside if (found := one.metric(metric)) is not None]
+        every = [found.value for outcome in beside if (found := outcome.metric(metric)) is not None]
         values += _metric(cell.metric(metric), max(every, default=0.0), interval=place == 0)
     paired = cell.difference
     change = "–"

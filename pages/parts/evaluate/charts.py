@@ -49,9 +49,10 @@ def latency_rows(records: Sequence[RunRecord]) -> list[dict[str, Any]]:
 def difference_rows(difference: Difference) -> list[dict[str, Any]]:
     """Return a row for each question that changed most, from the largest gain to the worst loss."""
     changes = sorted(
-        (*difference.better, *difference.worse), key=lambda one: -abs(one.after - one.before)
+        (*difference.better, *difference.worse),
+        key=lambda change: -abs(change.after - change.before),
     )[:MOST_BARS]
-    changes.sort(key=lambda one: (one.before - one.after, one.key))
+    changes.sort(key=lambda change: (change.before - change.after, change.key))
     return [
         {
             "place": place,

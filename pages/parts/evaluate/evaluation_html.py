@@ -88,7 +88,9 @@ def latest(records: Sequence[RunRecord]) -> list[RunRecord]:
     ordered = sorted(records, key=lambda record: (not record.run.partial, record.id))
     chosen = {record.run.address: record for record in ordered}.values()
     best = HEADLINES[0]
-    return sorted(chosen, key=lambda one: (-one.run.means.get(best, 0.0), one.run.name, one.id))
+    return sorted(
+        chosen, key=lambda record: (-record.run.means.get(best, 0.0), record.run.name, record.id)
+    )
 
 
 def progress_line(status: RunStatus) -> str:
@@ -284,7 +286,11 @@ def _measures(
     whole = [record for record in records if not record.run.partial] or records
     best = {
         column: max(
-            (of[column].value for of in (metrics[one.id] for one in whole) if column in of),
+            (
+                of[column].value
+                for of in (metrics[question.id] for question in whole)
+                if column in of
+            ),
             default=0.0,
         )
         for column in heads

@@ -199,19 +199,19 @@ def loss(collection: str, contents: CollectionContents) -> str:
 def leaving(library: Library) -> None:
     """Draw the collections that are deleted in a moment, each with a button that keeps it."""
     found = library.collections.leaving()
-    for one in found:
+    for collection in found:
         with st.container(horizontal=True, vertical_alignment="center"):
-            left = f" in {one.seconds_left:.0f} s" if one.seconds_left >= 1 else ""
+            left = f" in {collection.seconds_left:.0f} s" if collection.seconds_left >= 1 else ""
             st.html(
-                f'<p class="rk-soft" role="status">Deleting <bdi>{markup.name(one.name)}</bdi>'
-                f"{left} …</p>",
+                '<p class="rk-soft" role="status">Deleting '
+                f"<bdi>{markup.name(collection.name)}</bdi>{left} …</p>",
                 width="content",
             )
-            if left and st.button("Undo", key=f"keep-{one.job_id}"):
-                if library.collections.keep(one.job_id):
-                    st.session_state[_NEXT] = one.name
+            if left and st.button("Undo", key=f"keep-{collection.job_id}"):
+                if library.collections.keep(collection.job_id):
+                    st.session_state[_NEXT] = collection.name
                 else:
-                    st.toast(f"Too late: {markup.as_label(one.name)} is being deleted.")
+                    st.toast(f"Too late: {markup.as_label(collection.name)} is being deleted.")
                 st.rerun(scope="app")
     browser.pulse("leaving-pulse", 1)
     if not found:

@@ -209,7 +209,7 @@ def _text(answer: WrittenAnswer) -> str:
     if answer.not_found:
         return ""
     blocks: list[tuple[bool, str]] = []
-    for _, group in groupby(answer.sentences, key=lambda one: one.block):
+    for _, group in groupby(answer.sentences, key=lambda sentence: sentence.block):
         inside = tuple(group)
         said = " ".join(_sentence(one, answer) for one in inside)
         blocks.append((inside[0].item, said))

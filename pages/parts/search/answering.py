@@ -67,7 +67,7 @@ def stand(library: Library, asked: Asked) -> Stand:
     judged = st.session_state.pop(_JUDGE, "") == asked.question
     if judged and turn is not None and found.written is not None:
         return replace(found, writing=_judge(library, turn, found.written))
-    goes_on = followed is not None and any(one.written for one in before)
+    goes_on = followed is not None and any(turn.written for turn in before)
     if not asked.answer.results or not _is_wanted(found, asked, goes_on or writes_always(library)):
         return found
     if turn is None:

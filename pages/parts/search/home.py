@@ -194,7 +194,7 @@ def _tool(verb: str, sign: str, what: str, question: str) -> str:
 
 
 def _hint() -> str:
-    filters = " ".join(f"<code>{text(one)}</code>" for one in _FILTERS)
+    filters = " ".join(f"<code>{text(example)}</code>" for example in _FILTERS)
     return f'<p class="rk-soft rk-home-hint">Filters go in the box too: {filters}</p>'
 
 

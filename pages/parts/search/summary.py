@@ -148,7 +148,8 @@ def _corrections(answer: Answer) -> str:
         typed = action("as_typed", f"Search for {answer.query[:80]}", style="rk-inline")
         if answer.spelled:
             also = ", ".join(
-                f"<b>{name(one.meant)}</b> for {name(one.word)}" for one in answer.spelled
+                f"<b>{name(correction.meant)}</b> for {name(correction.word)}"
+                for correction in answer.spelled
             )
             return f'<p class="rk-said-of">Also searched: {also}. {typed}</p>'
         return f'<p class="rk-said-of">Showing results for {_quoted(answer.corrected)}. {typed}</p>'
@@ -246,7 +247,7 @@ def reading_chips(answer: Answer) -> str:
     for reading in answer.readings:
         said, filters = name(" ".join(reading.words.split())), name(reading.filters)
         if reading.restricts:
-            others = [one for one in restricting if one is not reading]
+            others = [other for other in restricting if other is not reading]
             items.append(
                 f'<button type="button" class="rk-chip" data-rk="as_typed" '
                 f'data-question="{text(with_filters(answer.query, others))}" '

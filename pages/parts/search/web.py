@@ -85,7 +85,7 @@ def _send(library: Library, question: str, preview: WebPreview) -> None:
     if st.session_state.pop(_CLICKED, None) != question:
         return
     found: dict[str, WebAnswer | RagkitError] = st.session_state[_FOUND]
-    known = [one for one in found.values() if _is_for(one, words, preview.host)]
+    known = [answer for answer in found.values() if _is_for(answer, words, preview.host)]
     if known:
         found[question] = known[0]
         return

@@ -108,12 +108,12 @@ def table(searches: Sequence[LoggedSearch], urls: Urls, place: Place, below: str
 def repeated_table(found: Sequence[Repeated], urls: Urls) -> str:
     """Return questions that were asked several times, as a table."""
     rows = "".join(
-        f"<tr><td>{_question(one.last, urls)}</td>"
-        f"<td>{number(one.times)}</td>"
-        f'<td title="{moment(one.last.at)}">{ago(one.last.at)}</td>'
-        f"<td>{_results(one.last)}</td>"
-        f"<td>{took(one.median_ms) if one.median_ms is not None else ''}</td></tr>"
-        for one in found
+        f"<tr><td>{_question(repeated.last, urls)}</td>"
+        f"<td>{number(repeated.times)}</td>"
+        f'<td title="{moment(repeated.last.at)}">{ago(repeated.last.at)}</td>'
+        f"<td>{_results(repeated.last)}</td>"
+        f"<td>{took(repeated.median_ms) if repeated.median_ms is not None else ''}</td></tr>"
+        for repeated in found
     )
     if not found:
         return '<p class="rk-soft">No question was asked more than once in these days.</p>'
@@ -124,9 +124,9 @@ def repeated_table(found: Sequence[Repeated], urls: Urls) -> str:
 def details(search: LoggedSearch, records: Mapping[int, DocumentRecord]) -> str:
     """Return a search's options, its stages with their times, and the documents it showed."""
     shown = "".join(
-        f"<li>{_document(one.document_id, search, records)} "
-        f'<span class="rk-soft">{one.score:.2f}</span></li>'
-        for one in search.shown
+        f"<li>{_document(result.document_id, search, records)} "
+        f'<span class="rk-soft">{result.score:.2f}</span></li>'
+        for result in search.shown
     )
     more = search.results - len(search.shown)
     rest = f'<p class="rk-soft">and {number(more)} more</p>' if more > 0 and shown else ""

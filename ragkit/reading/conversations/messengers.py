@@ -40,7 +40,11 @@ def read_slack_day(value: Any, name: str) -> Conversation | None:
     ``None`` when the JSON is no channel's day.
     """
     sample = value[:50] if isinstance(value, list) else []
-    fitting = [one for one in objects(sample) if "ts" in one and one.get("type") == "message"]
+    fitting = [
+        message
+        for message in objects(sample)
+        if "ts" in message and message.get("type") == "message"
+    ]
     if not sample or len(fitting) * 2 < len(sample):
         return None
     path = PurePosixPath(name.replace("\\", "/"))

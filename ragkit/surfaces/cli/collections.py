@@ -39,11 +39,11 @@ NameArgument = Annotated[
 def list_(library: LibraryOption = None, json_: JsonOption = False) -> None:
     """List the collections with what they hold."""
     opened = open_library(library, None)
-    for one in collections_as_json(opened):
+    for collection in collections_as_json(opened):
         if json_:
-            console.put_json(one)
+            console.put_json(collection)
         else:
-            console.put(f"{one['documents']:>8}  {render.plain(one['name'])}")
+            console.put(f"{collection['documents']:>8}  {render.plain(collection['name'])}")
 
 
 @collections.command()
@@ -129,7 +129,7 @@ def prompts(
     Without PROMPT, all are listed. With it, its text is printed, which --set replaces.
     """
     contexts = (opened := open_library(library, None)).contexts
-    chosen = next((one for one in PROMPT_KINDS if one == kind), None)
+    chosen = next((prompt_kind for prompt_kind in PROMPT_KINDS if prompt_kind == kind), None)
     if kind is not None and chosen is None:
         raise typer.BadParameter(f"PROMPT is one of {', '.join(PROMPT_KINDS)}.")
     if chosen is None and (file or reset or rewrite):

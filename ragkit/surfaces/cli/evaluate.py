@@ -168,8 +168,8 @@ def _evaluate_answers(
         console.put_json({"version": __version__, **render.answers_as_json(figures)})
     else:
         console.put("\n".join(render.answers_as_text(figures)))
-    for one in (*experiment.notices, *figures.notices, *filter(None, [notice])):
-        console.say(one)
+    for line in (*experiment.notices, *figures.notices, *filter(None, [notice])):
+        console.say(line)
     if figures.partial:
         raise typer.Exit(_STOPPED)
 

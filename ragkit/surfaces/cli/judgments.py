@@ -117,7 +117,10 @@ def logged(
         raise EvaluationError(
             f"No search of {collection} is in the log.", "ragkit searches list shows what there is."
         )
-    rows = [(one, opened.judgments.offered(collection, one, question_set)) for one in asked]
+    rows = [
+        (question, opened.judgments.offered(collection, question, question_set))
+        for question in asked
+    ]
     try:
         with file.open("x", encoding="utf-8", newline="") as stream:
             stream.write(as_csv(rows))

@@ -84,7 +84,9 @@ def _described(model: FolderModel) -> Iterator[str]:
         stated = "" if folder.pooling_stated else ", as no file says otherwise"
         pooled = "" if folder.static else f" (pooling: {folder.pooling}{stated})"
         yield f"Dimensions  {model.dimensions}{pooled}"
-        prompts = [f'"{one}"' for one in (folder.prefixes.query, folder.prefixes.passage) if one]
+        prompts = [
+            f'"{prefix}"' for prefix in (folder.prefixes.query, folder.prefixes.passage) if prefix
+        ]
         if prompts:
             yield f"Prompts     {render.plain(' and '.join(prompts))}"
     yield f"Weights     {render.plain(folder.weights.name)}, {megabytes(model.size)}"

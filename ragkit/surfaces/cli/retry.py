@@ -25,7 +25,7 @@ def retry(
     if collection:
         opened.collections.get(collection)
     failed = opened.documents.failed(collection)
-    chosen = [one for one in failed if path is None or _is_at(one, path)]
+    chosen = [document for document in failed if path is None or _is_at(document, path)]
     if path is not None and not chosen:
         raise NotFoundError(
             f"No failed file at {path}.",
@@ -34,7 +34,7 @@ def retry(
     if not chosen:
         console.say("No failed files.")
         return
-    do_job(opened, opened.documents.retry([one.id for one in chosen]))
+    do_job(opened, opened.documents.retry([document.id for document in chosen]))
 
 
 def _is_at(document: DocumentRecord, path: str) -> bool:

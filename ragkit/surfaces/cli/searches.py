@@ -57,12 +57,12 @@ def list_(
             else:
                 console.put(_repeated_line(same))
     else:
-        chosen = [one for one in found if one.in_vain or not without_results]
-        for one in (slowest(chosen) if slow else chosen)[:limit]:
+        chosen = [search for search in found if search.in_vain or not without_results]
+        for search in (slowest(chosen) if slow else chosen)[:limit]:
             if json_:
-                console.put_json(one.as_json())
+                console.put_json(search.as_json())
             else:
-                console.put(_line(one))
+                console.put(_line(search))
     console.say(_summary(figures(found), days))
     if not history.allowed:
         console.say("The settings keep no searches (search_history = false).")

@@ -41,4 +41,6 @@ class SuggestRoute:
         except RagkitError as error:
             logger.info("no suggestions: %s", error.message)
             found = ()
-        return JSONResponse([asdict(one) for one in found], headers={"cache-control": "no-store"})
+        return JSONResponse(
+            [asdict(suggestion) for suggestion in found], headers={"cache-control": "no-store"}
+        )

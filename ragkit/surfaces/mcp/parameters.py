@@ -40,8 +40,8 @@ class Parameter:
     @classmethod
     def of(cls, declared: Option, default: Any) -> Parameter:
         """Return an option of the table as a parameter; ``default`` is that of the settings."""
-        kind = next(one for one in (declared.type, *get_args(declared.type)) if one in _KINDS or
-                    issubclass(one, Choice))  # fmt: skip
+        types = (declared.type, *get_args(declared.type))
+        kind = next(type_ for type_ in types if type_ in _KINDS or issubclass(type_, Choice))
         chosen = issubclass(kind, Choice)
         return cls(
             declared.name,

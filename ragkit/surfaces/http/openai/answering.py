@@ -176,7 +176,7 @@ class _Answering:
     def _sentences(self, written: WrittenAnswer, end: int) -> Iterator[Piece]:
         """Yield the sentences up to a place that were not sent."""
         texts = [sentence.text for sentence in written.sentences]
-        if [one.text for one in self._sent] != texts[: len(self._sent)]:
+        if [sentence.text for sentence in self._sent] != texts[: len(self._sent)]:
             yield self._paragraph(f"*{_AGAIN}*")
             self._sent.clear()
         for sentence in written.sentences[len(self._sent) : end]:

@@ -86,7 +86,7 @@ class _Door:
     async def model(self, request: Request) -> Response:
         """Return one model."""
         model = request.path_params["model"]
-        prefix = next((one for one in (PREFIX, WITH_LIST) if model.startswith(one)), "")
+        prefix = next((start for start in (PREFIX, WITH_LIST) if model.startswith(start)), "")
         name = model.removeprefix(prefix)
         if not prefix or not await self._run(lambda: self._library.get().collections.has(name)):
             raise no_such_model()

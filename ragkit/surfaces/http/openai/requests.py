@@ -81,7 +81,7 @@ class ChatRequest:
     @property
     def collection(self) -> str:
         """The collection that the model stands for; empty where its name is no such name."""
-        prefix = next((one for one in (PREFIX, WITH_LIST) if self.model.startswith(one)), "")
+        prefix = next((start for start in (PREFIX, WITH_LIST) if self.model.startswith(start)), "")
         return self.model.removeprefix(prefix) if prefix else ""
 
     @property
