@@ -223,13 +223,13 @@ def excerpts(library: Library, comparison: Comparison) -> list[list[Excerpt | No
     """Return what is quoted of each column's results; it is chosen once for a comparison."""
     cached = st.session_state.get(_QUOTED)
     if cached is None or cached[0] is not comparison:
-        found = [
+        excerpts = [
             library.answers.excerpts(
                 comparison.question, [ranked.result for ranked in column.results]
             )
             for column in comparison.columns
         ]
-        cached = st.session_state[_QUOTED] = (comparison, found)
+        cached = st.session_state[_QUOTED] = (comparison, excerpts)
     return list(cached[1])
 
 

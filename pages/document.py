@@ -111,7 +111,7 @@ def show(library: Library, detail: DocumentDetail, request: Request) -> None:
     record, chunk = detail.record, _chunk(detail, request)
     sentence, notice = cited.find(detail.text, record.format, request.span, request.said)
     sheets = sheet_tabs.sheets_of(record)
-    found = sheet_tabs.count_matches(sheets, detail.text, request.find)
+    counts = sheet_tabs.count_matches(sheets, detail.text, request.find)
     if sentence is not None:
         place = sentence[0]
     elif request.at is not None:
@@ -119,7 +119,7 @@ def show(library: Library, detail: DocumentDetail, request: Request) -> None:
     else:
         place, end = (chunk.chunk.start, chunk.chunk.end) if chunk else (0, len(detail.text))
         if sheets:
-            place = sheet_tabs.place_in(sheets, found, request.sheet, place, end)
+            place = sheet_tabs.place_in(sheets, counts, request.sheet, place, end)
     sheet = next((each for each in reversed(sheets) if each.start <= place), None)
     file = Path(record.root, record.path)
     is_pdf = record.format == "pdf" and bool(record.pages) and not detail.elsewhere
@@ -141,7 +141,7 @@ def show(library: Library, detail: DocumentDetail, request: Request) -> None:
             st.html(similar)
     with middle, st.container(key="reading"):
         if sheet is not None:
-            st.html(sheet_tabs.tabs(sheets, found, sheet, record.id, request.find))
+            st.html(sheet_tabs.tabs(sheets, counts, sheet, record.id, request.find))
         decided(library, request, with_chunks)
         if as_pages:
             pdf_view.draw(pdf_view.Shown(detail, file, chunk, place, request.find, sentence))

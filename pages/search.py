@@ -107,11 +107,11 @@ def results(library: Library, question: str, choices: controls.Controls) -> None
     controls.offer_export(choices.export, answer)
     quick = library.answers.quick(answer)
     asked = follow_ups.Asked(question, answer, quick, options.collections, is_new)
-    found = answering.stand(library, asked)
-    show(library, asked, options, found)
+    stand = answering.stand(library, asked)
+    show(library, asked, options, stand)
     thread_list.settle()
     home.note(library, question, answer, options, is_new=is_new)
-    web.draw(library, answer, found.turn, found.before)
+    web.draw(library, answer, stand.turn, stand.before)
 
 
 def show(

@@ -240,9 +240,10 @@ def unforeseen(error: Exception) -> RagkitError:
         return RagkitError(
             "Memory ran out.", "Close other programs, or raise the limit (ulimit -v)."
         )
-    said = " ".join(str(error).split())[:200]
+    message = " ".join(str(error).split())[:200]
+    told = f" ({message})" if message else ""
     return RagkitError(
-        f"Something unexpected happened: {type(error).__name__}{f' ({said})' if said else ''}.",
+        f"Something unexpected happened: {type(error).__name__}{told}.",
         "Finished work is kept. Try again; if it fails again, run ragkit doctor.",
     )
 

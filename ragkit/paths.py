@@ -153,13 +153,13 @@ class LibraryPaths:
             getattr(self, name) for name, it in vars(type(self)).items() if type(it) is property
         }
         own |= set(self.root.glob(f"{self.catalog.name}*"))
-        found = [self.root.resolve()] if self._is_its_own() else []
+        paths = [self.root.resolve()] if self._is_its_own() else []
         for path in sorted(own):
-            found.append(path)
+            paths.append(path)
             if not path.is_symlink():
                 for folder, folders, files in os.walk(path):
-                    found += [Path(folder, name) for name in (*folders, *files)]
-        return [path for path in found if _mode(path) & _OTHERS]
+                    paths += [Path(folder, name) for name in (*folders, *files)]
+        return [path for path in paths if _mode(path) & _OTHERS]
 
     def _is_its_own(self) -> bool:
         """Return whether the root is the library's alone, and not a folder like /tmp or a home."""

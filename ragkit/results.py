@@ -362,7 +362,7 @@ class Answer:
     @property
     def understood(self) -> tuple[str, ...]:
         """Sentences on how the question was read where that is not as it is typed."""
-        said = [
+        sentences = [
             f'"{reading.words}" {"read" if reading.restricts else "could be read"} '
             f"as {reading.filters}"
             for reading in self.readings
@@ -371,7 +371,7 @@ class Answer:
             also = ", ".join(
                 f"{correction.meant} for {correction.word}" for correction in self.spelled
             )
-            said.append(f"Also searched: {also}")
+            sentences.append(f"Also searched: {also}")
         elif self.corrected:
-            said.append(f"Showing results for: {self.corrected}")
-        return tuple(said)
+            sentences.append(f"Showing results for: {self.corrected}")
+        return tuple(sentences)

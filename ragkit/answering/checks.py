@@ -229,7 +229,7 @@ def _bare(word: str) -> str:
     return re.sub(r"'s?$", "", _folded(word)).strip("'-")
 
 
-def _inflected(one: str, other: str) -> bool:
-    if abs(len(one) - len(other)) > 4 or len(other) < 4:
+def _inflected(word: str, other: str) -> bool:
+    if abs(len(word) - len(other)) > 4 or len(other) < 4:
         return False
-    return one.startswith(other) or other.startswith(one)
+    return word.startswith(other) or other.startswith(word)

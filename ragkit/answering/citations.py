@@ -259,10 +259,10 @@ class CitationReader:
                 self._item = False
             self._begun = True
         while line.strip():
-            found = _first_sentence(line, ended=ended)
-            if found is None:
+            sentence = _first_sentence(line, ended=ended)
+            if sentence is None:
                 break
-            text, marks, line = found
+            text, marks, line = sentence
             cited = tuple(dict.fromkeys(n for mark in marks for n in self.numbers.known(mark)))
             self._add(text, cited=cited)
         return line

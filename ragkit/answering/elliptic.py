@@ -68,9 +68,9 @@ def _base(turns: Sequence[Turn], *, replaced: bool) -> Turn:
     return next(alone, turns[0]) if replaced else turns[-1]
 
 
-def _telling(text: str, known: str) -> str:
-    """Return the words of a question that carry its subject and that ``known`` lacks."""
-    there = telling(known)
+def _telling(text: str, context: str) -> str:
+    """Return the words of a question that carry its subject and that ``context`` lacks."""
+    there = telling(context)
     words = [word for word in kept_words(text) if not there.issuperset(index_tokens(word))]
     return " ".join(list(dict.fromkeys(words))[:_MOST_CARRIED])
 

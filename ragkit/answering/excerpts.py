@@ -47,16 +47,18 @@ class Excerpt:
     header: tuple[int, int] | None = None
 
 
-def best_excerpts(results: Sequence[Result], found: Evidence, width: int) -> list[Excerpt | None]:
+def best_excerpts(
+    results: Sequence[Result], evidence: Evidence, width: int
+) -> list[Excerpt | None]:
     """Return the excerpt of each result, of about ``width`` characters; none without passages.
 
-    ``found`` is the evidence in the first results. Whole sentences of a document's prose, whole
+    ``evidence`` is the evidence in the first results. Whole sentences of a document's prose, whole
     lines of its code, whole rows of its tables.
     """
-    chosen = [_answering(result, place, found, width) for place, result in enumerate(results)]
+    chosen = [_answering(result, place, evidence, width) for place, result in enumerate(results)]
     others = iter(
         by_words(
-            found.question.text,
+            evidence.question.text,
             [one for one, own in zip(results, chosen, strict=True) if own is None],
             width,
         )
@@ -66,10 +68,8 @@ def best_excerpts(results: Sequence[Result], found: Evidence, width: int) -> lis
 
 def by_words(question: str, results: Sequence[Result], width: int) -> list[Excerpt | None]:
     """Return excerpts by the question's words alone, the cheaper way."""
-    wanted = frozenset(without_stop_words(sorted(set(tokenize(question)))))
-    read = [
-        [_Read.of(passage, result, wanted) for passage in result.passages] for result in results
-    ]
+    terms = frozenset(without_stop_words(sorted(set(tokenize(question)))))
+    read = [[_Read.of(passage, result, terms) for passage in result.passages] for result in results]
     weights = _rarity(
         unit for of_result in read for sentence in of_result for unit in sentence.terms
     )
@@ -79,12 +79,12 @@ def by_words(question: str, results: Sequence[Result], width: int) -> list[Excer
     ]
 
 
-def _answering(result: Result, place: int, found: Evidence, width: int) -> Excerpt | None:
+def _answering(result: Result, place: int, evidence: Evidence, width: int) -> Excerpt | None:
     """Return the excerpt at the sentence with the best score, if any of the result has one."""
-    row = found.best_of(place)
+    row = evidence.best_of(place)
     if row is None:
         return None
-    source = found.sentences[row]
+    source = evidence.sentences[row]
     passage = next(
         passage for passage in result.passages if passage.start <= source.start < passage.end
     )
@@ -94,7 +94,7 @@ def _answering(result: Result, place: int, found: Evidence, width: int) -> Excer
     if at is None:
         return None
     units, first = read.units, at
-    if at and found.needs_before(row) and _follows(units[at - 1], units[at], width):
+    if at and evidence.needs_before(row) and _follows(units[at - 1], units[at], width):
         first = at - 1
     return _excerpt(read, first, at, width)
 
@@ -138,16 +138,16 @@ def _best(
 ) -> Excerpt | None:
     """Return the excerpt with most of the question's words."""
     best: tuple[float, _Read, int, int] | None = None
-    for one in read:
-        trust = [_trust(result, one.passage, unit) for unit in one.units]
-        for first, last, score in _windows(one, trust, weights, width):
+    for candidate in read:
+        trust = [_trust(result, candidate.passage, unit) for unit in candidate.units]
+        for first, last, score in _windows(candidate, trust, weights, width):
             if best is None or score > best[0]:
-                best = score, one, first, last
+                best = score, candidate, first, last
     if best is None:
         shown = next((passage for passage in result.passages if passage.text), None)
         return None if shown is None else Excerpt(shown, *best_window(shown.text, (), width))
-    _score, one, first, last = best
-    return _excerpt(one, first, last, width)
+    _score, candidate, first, last = best
+    return _excerpt(candidate, first, last, width)
 
 
 def _trust(result: Result, passage: Passage, unit: Unit) -> float:
@@ -160,18 +160,18 @@ def _trust(result: Result, passage: Passage, unit: Unit) -> float:
 
 
 def _windows(
-    one: _Read, trust: Sequence[float], weights: Mapping[str, float], width: int
+    candidate: _Read, trust: Sequence[float], weights: Mapping[str, float], width: int
 ) -> Iterator[tuple[int, int, float]]:
     """Yield runs of neighbouring units that fit, as first and last index, with their scores."""
-    for first, unit in enumerate(one.units):
+    for first, unit in enumerate(candidate.units):
         gains: dict[str, float] = {}
         densest = 0.0
-        for last in range(first, min(first + _MOST_LINES[unit.kind], len(one.units))):
-            after = one.units[last]
+        for last in range(first, min(first + _MOST_LINES[unit.kind], len(candidate.units))):
+            after = candidate.units[last]
             if last > first and not _follows(unit, after, width):
                 break
             own = 0.0
-            for term in one.terms[last]:
+            for term in candidate.terms[last]:
                 gain = trust[last] * weights[term]
                 own += gain
                 gains[term] = max(gains.get(term, 0.0), gain)
@@ -182,9 +182,9 @@ def _windows(
             yield first, last, sum(gains.values()) + densest / 2 + 1e-6 * trust[first]
 
 
-def _excerpt(one: _Read, first: int, last: int, width: int) -> Excerpt:
+def _excerpt(candidate: _Read, first: int, last: int, width: int) -> Excerpt:
     """Return a run of units, with as many of its neighbours as fit."""
-    units = one.units
+    units = candidate.units
     speaker = units[first].start if units[first].speaker else -1
     while _names_what_follows(units[last]) and last + 1 < len(units):
         first = last = last + 1
@@ -198,9 +198,9 @@ def _excerpt(one: _Read, first: int, last: int, width: int) -> Excerpt:
     kind, header = units[first].kind, units[first].header
     start, end = units[first].start, units[last].end
     if end - start > width and kind != "row":
-        start, end = _cut(one.passage, start, end, width)
+        start, end = _cut(candidate.passage, start, end, width)
     shown = ExcerptKind.PROSE if kind == "heading" else ExcerptKind(kind)
-    return Excerpt(one.passage, start if speaker < 0 else speaker, end, shown, header)
+    return Excerpt(candidate.passage, start if speaker < 0 else speaker, end, shown, header)
 
 
 def _names_what_follows(unit: Unit) -> bool:

@@ -102,7 +102,7 @@ class Date:
 
 def dates_in(text: str) -> list[Date]:
     """Return the dates of a text, and the months that stand alone with a capital letter."""
-    found: list[Date] = []
+    dates: list[Date] = []
     taken: list[Span] = []
     for pattern in (*_DATES, _MONTH_ALONE):
         for match in pattern.finditer(text):
@@ -114,8 +114,8 @@ def dates_in(text: str) -> list[Date]:
             if any(figure.start < span.end and span.start < figure.end for figure in taken):
                 continue
             taken.append(span)
-            found.append(Date(span, match[0].rstrip("."), readings))
-    return sorted(found, key=lambda figure: figure.span.start)
+            dates.append(Date(span, match[0].rstrip("."), readings))
+    return sorted(dates, key=lambda figure: figure.span.start)
 
 
 def _readings_of(match: re.Match[str]) -> Iterator[tuple[int, int, int]]:
@@ -150,13 +150,13 @@ def agrees(date: Date, dates: list[Date], numbers: frozenset[Decimal | str]) -> 
 
 def figures_in(text: str) -> list[Figure]:
     """Return the figures that a sentence states, also in words where they are amounts."""
-    found = []
+    figures = []
     for match in _CLOCK.finditer(text):
         readings = _time_readings(text, match.start())
         if readings and match["minute"] == "00":
             readings.add(Decimal(match["hour"]))
         if readings:
-            found.append(Figure(Span(*match.span()), match[0].strip(), frozenset(readings)))
+            figures.append(Figure(Span(*match.span()), match[0].strip(), frozenset(readings)))
             text = text[: match.start()] + "\0" * len(match[0]) + text[match.end() :]
     for match in _NUMBER.finditer(text):
         if match.start() and text[match.start() - 1] == "(" and text[match.end() :][:1] == ")":
@@ -165,7 +165,7 @@ def figures_in(text: str) -> list[Figure]:
         if match["scale"]:
             readings |= set(_digit_readings(match["digits"]))
         readings |= _time_readings(text, match.start())
-        found.append(Figure(Span(*match.span()), match[0].strip(), frozenset(readings)))
+        figures.append(Figure(Span(*match.span()), match[0].strip(), frozenset(readings)))
     for match in _SPELT.finditer(text):
         value = _spelt_value(match)
         if not match["counted"] and (value <= _COUNTED_UP_TO or match["word"] == "dozen"):
@@ -174,30 +174,32 @@ def figures_in(text: str) -> list[Figure]:
         if match["word"] and match["word"].casefold() in ("a", "an", *ORDINALS):
             continue
         either = {value, value * 100} if value < 1 else {value}
-        found.append(Figure(span, text[span.start : span.end], frozenset(either)))
-    return found
+        figures.append(Figure(span, text[span.start : span.end], frozenset(either)))
+    return figures
 
 
 def numbers_in(text: str) -> frozenset[Decimal | str]:
     """Return all numbers that a text holds in any form, and its times of day."""
-    found: set[Decimal | str] = set()
+    numbers: set[Decimal | str] = set()
     for match in _NUMBER.finditer(text):
-        found.update(_number_readings(match))
-        found |= _time_readings(text, match.start())
+        numbers.update(_number_readings(match))
+        numbers |= _time_readings(text, match.start())
         digits = match["digits"]
         if not match["scale"] and not re.fullmatch(r"\d{1,3}(?:['’.,]\d{3})+", digits):
-            found.update(Decimal(run) for run in re.findall(r"\d+", digits))
+            numbers.update(Decimal(run) for run in re.findall(r"\d+", digits))
     # Also those inside of names and dates.
-    found.update(Decimal(run) for run in re.findall(r"(?<=[^\W\d]|[-/_:])\d+|\d+(?=[-/_:])", text))
+    numbers.update(
+        Decimal(run) for run in re.findall(r"(?<=[^\W\d]|[-/_:])\d+|\d+(?=[-/_:])", text)
+    )
     for match in _SPELT.finditer(text):
         value = _spelt_value(match)
-        found |= {value, value * 100} if value < 1 else {value}
+        numbers |= {value, value * 100} if value < 1 else {value}
     for han in _HAN_NUMBER.findall(text):
-        found.add(_han_value(han))
+        numbers.add(_han_value(han))
     for date in dates_in(text):
         for year, month, day in date.readings:
-            found |= {Decimal(part) for part in (year, month, day) if part}
-    return frozenset(found)
+            numbers |= {Decimal(part) for part in (year, month, day) if part}
+    return frozenset(numbers)
 
 
 def _number_readings(match: re.Match[str]) -> Iterator[Decimal]:

@@ -139,10 +139,10 @@ def messages_for(question: str, turns: Sequence[Turn], today: date) -> list[Mess
     whole = json.dumps([question, *(_shown(turn) for turn in turns[-_TURNS_SHOWN:])])
     parts = []
     for turn in turns[-_TURNS_SHOWN:]:
-        asked, said = _shown(turn)
+        asked, reply = _shown(turn)
         parts.append(fenced("question", asked, whole))
-        if said:
-            parts.append(fenced("answer", said, whole))
+        if reply:
+            parts.append(fenced("answer", reply, whole))
     parts += [fenced("last-question", question, whole), "Write the JSON object."]
     return [
         {"role": "system", "content": _SYSTEM.format(today=f"{today:%A}, {today.isoformat()}")},
@@ -152,8 +152,8 @@ def messages_for(question: str, turns: Sequence[Turn], today: date) -> list[Mess
 
 def _shown(turn: Turn) -> tuple[str, str]:
     sentences = turn.written.sentences if turn.written is not None else turn.quick
-    said = " ".join(sentence.text for sentence in sentences)
-    return turn.asked[:_LONGEST_SHOWN], said[:_LONGEST_SHOWN]
+    reply = " ".join(sentence.text for sentence in sentences)
+    return turn.asked[:_LONGEST_SHOWN], reply[:_LONGEST_SHOWN]
 
 
 def usable(
@@ -169,14 +169,14 @@ def usable(
         return ""
     rewritten = clean(answer)
     typed = " ".join([question, *(turn.asked for turn in turns)])
-    said = " ".join(" ".join(_shown(turn)) for turn in turns[-_TURNS_SHOWN:])
+    shown = " ".join(" ".join(_shown(turn)) for turn in turns[-_TURNS_SHOWN:])
     if '"' not in typed:
         rewritten = without_quotes(rewritten)
     if len(rewritten) > max(_LONGEST_REWRITTEN, 2 * len(question)):
         return ""
     try:
         check_says_something(rewritten)
-        check_harmless((rewritten,), f"{typed} {said}")
+        check_harmless((rewritten,), f"{typed} {shown}")
         parsed = parse_query(rewritten, known_fields)
         own = telling(_RELATIVE.sub(" ", parse_query(question, known_fields).text))
     except (ContextRejectedError, QueryError):
@@ -187,7 +187,7 @@ def usable(
         for restriction in parsed.restrictions
     ):
         return ""
-    words, known = telling(parsed.text), telling(f"{typed} {said}")
-    unknown = {word for word in words - known if not word.isdecimal()}
+    words, known_words = telling(parsed.text), telling(f"{typed} {shown}")
+    unknown = {word for word in words - known_words if not word.isdecimal()}
     strays = 2 * len(unknown) > len(words) or (bool(own) and own.isdisjoint(words))
     return "" if strays or not (words or parsed.restricts) else rewritten

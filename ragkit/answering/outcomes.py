@@ -57,7 +57,7 @@ def outcomes_of(
 
     What two chunks share is returned once.
     """
-    found: dict[tuple[str, object], Outcome] = {}
+    outcomes: dict[tuple[str, object], Outcome] = {}
     for record in chunks:
         answer = answers.get(record.chunk.index)
         notes = notes_of(answer.details) if answer else None
@@ -73,8 +73,8 @@ def outcomes_of(
                 unit = place.saying(name, cue) if name else place.with_cue(cue, about)
                 outcome = place.outcome(kind, record.chunk.index, name, unit)
                 key = outcome.span or (outcome.text, outcome.chunk)
-                found.setdefault((kind, key), outcome)
-    return list(found.values())
+                outcomes.setdefault((kind, key), outcome)
+    return list(outcomes.values())
 
 
 class _Place:
@@ -101,13 +101,13 @@ class _Place:
 
         One with a cue is preferred.
         """
-        wanted = set(index_tokens(note))
-        weights = {stem: 1 / self._spread[stem] for stem in wanted if stem in self._spread}
-        least = max(_LEAST_SHARE * len(wanted), min(2, len(wanted)))
+        tokens = set(index_tokens(note))
+        weights = {stem: 1 / self._spread[stem] for stem in tokens if stem in self._spread}
+        least = max(_LEAST_SHARE * len(tokens), min(2, len(tokens)))
         enough = [
             (sum(weights[stem] for stem in shared) * self._trust(at, cue), -at)
             for at, stems in enumerate(self._stems)
-            if len(shared := wanted & stems) >= least
+            if len(shared := tokens & stems) >= least
         ]
         return self._units[-max(enough)[1]] if enough else None
 
@@ -120,9 +120,9 @@ class _Place:
 
     def with_cue(self, cue: re.Pattern[str], about: str) -> Unit | None:
         """Return the sentence with a cue that has most words of what the chunk is about."""
-        wanted = set(index_tokens(about))
+        tokens = set(index_tokens(about))
         cued = [
-            (len(wanted & stems) * self._trust(at), -at)
+            (len(tokens & stems) * self._trust(at), -at)
             for at, (unit, stems) in enumerate(zip(self._units, self._stems, strict=True))
             if cue.search(self._text, unit.start, unit.end)
         ]

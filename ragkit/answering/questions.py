@@ -118,4 +118,4 @@ class Question:
         if shows is None:
             return False
         text = self.text.casefold()
-        return any(found.group().casefold() not in text for found in shows.finditer(sentence))
+        return any(match.group().casefold() not in text for match in shows.finditer(sentence))

@@ -37,91 +37,91 @@ _HEADING = re.compile(r"[^\n.!?。！？]{1,70}\n\s*(?=[^\sa-z])(?!:[\w:+-]+:`|`
 _NO_LETTERS = re.compile(r"[\W_]*\n\s*")
 
 
-def quick_answer(answer: Answer, found: Evidence) -> tuple[Source, ...]:
+def quick_answer(answer: Answer, evidence: Evidence) -> tuple[Source, ...]:
     """Return the one to three sentences that answer a question best, best first, or none.
 
-    ``answer`` is what a search found for it, ``found`` the evidence in its results.
+    ``answer`` is what a search found for it, ``evidence`` the evidence in its results.
     """
-    if answer.listed or answer.nothing_close or not found.compared.size:
+    if answer.listed or answer.nothing_close or not evidence.compared.size:
         return ()
-    if _sureness(found, answer) < _SURE:
+    if _sureness(evidence, answer) < _SURE:
         return ()
-    return tuple(_without_heading(source) for source in _chosen(found))
+    return tuple(_without_heading(source) for source in _chosen(evidence))
 
 
-def _sureness(found: Evidence, answer: Answer) -> float:
+def _sureness(evidence: Evidence, answer: Answer) -> float:
     """Return how sure it is that the best sentence answers, whatever the question.
 
     The fit of a result is that of the library's embedder; where there is none, words decide.
     """
-    columns = found.columns
-    shown = np.argsort(-found.scores, kind="stable")[:MOST]
+    columns = evidence.columns
+    shown = np.argsort(-evidence.scores, kind="stable")[:MOST]
     best = int(shown[0])
-    fit = answer.results[found.result[best]].fit
+    fit = answer.results[evidence.result[best]].fit
     if fit is None:
         fit = float(columns["held"][best])
     like, wide = (float(columns[name][best]) for name in ("like", "wide"))
-    harder = _YES_NO if found.question.kind is Kind.YES_NO else 0.0
-    if found.question.kind is Kind.AMOUNT:
+    harder = _YES_NO if evidence.question.kind is Kind.YES_NO else 0.0
+    if evidence.question.kind is Kind.AMOUNT:
         harder = _AMOUNT if columns["kind"][shown].any() else _NO_AMOUNT
     return 3.7 * fit + 2.7 * like + 2.0 * wide - harder
 
 
-def _chosen(found: Evidence) -> Iterator[Source]:
+def _chosen(evidence: Evidence) -> Iterator[Source]:
     """Yield the best sentences, none nearly twice, each with what it follows on or leads to."""
-    scores = found.scores
+    scores = evidence.scores
     order = [int(row) for row in np.argsort(-scores, kind="stable")]
     chosen: list[set[str]] = []
     used: set[int] = set()
     lowest = scores[order[0]] - _FURTHER
     for row in order:
-        words = found.words[row]
+        words = evidence.words[row]
         if len(chosen) == MOST or scores[row] < lowest:
             return
         if row in used or any(_are_alike(words, other) for other in chosen):
             continue
-        first, last = _together(found, _first_place(found, row))
+        first, last = _together(evidence, _first_place(evidence, row))
         chosen.append(words)
         used.update(range(first, last + 1))
-        yield _joined(found, first, last)
+        yield _joined(evidence, first, last)
 
 
-def _are_alike(one: set[str], other: set[str]) -> bool:
+def _are_alike(words: set[str], other: set[str]) -> bool:
     """Return whether two sentences say nearly the same: most of their words, all their figures."""
-    apart = one ^ other
-    if len(apart) > (1 - _ALIKE) * len(one | other):
+    apart = words ^ other
+    if len(apart) > (1 - _ALIKE) * len(words | other):
         return False
     return not any(character.isdecimal() for word in apart for character in word)
 
 
-def _first_place(found: Evidence, row: int) -> int:
+def _first_place(evidence: Evidence, row: int) -> int:
     """Return the first row of the same document that says the same."""
-    wanted = found.sentences[row]
+    sentence = evidence.sentences[row]
     same = [
         at
-        for at, one in enumerate(found.sentences)
-        if one.text == wanted.text and one.document == wanted.document
+        for at, candidate in enumerate(evidence.sentences)
+        if candidate.text == sentence.text and candidate.document == sentence.document
     ]
-    return min(same, key=lambda at: found.sentences[at].start)
+    return min(same, key=lambda at: evidence.sentences[at].start)
 
 
-def _together(found: Evidence, row: int) -> tuple[int, int]:
+def _together(evidence: Evidence, row: int) -> tuple[int, int]:
     """Return the rows that are shown for one: with its predecessor, or what follows on it."""
-    if found.needs_before(row):
+    if evidence.needs_before(row):
         return row - 1, row
-    if found.stand_together(row, row + 1):
-        short = len(found.sentences[row + 1].text) < _SHORT_FOLLOWER
-        if found.leads_in(row) or (found.follows_on(row + 1) and short):
+    if evidence.stand_together(row, row + 1):
+        short = len(evidence.sentences[row + 1].text) < _SHORT_FOLLOWER
+        if evidence.leads_in(row) or (evidence.follows_on(row + 1) and short):
             return row, row + 1
     return row, row
 
 
-def _joined(found: Evidence, first: int, last: int) -> Source:
+def _joined(evidence: Evidence, first: int, last: int) -> Source:
     """Return neighbouring sentences as one slice."""
-    passage = found.passages[found.group[first]]
-    start, end = found.sentences[first].start, found.sentences[last].end
+    passage = evidence.passages[evidence.group[first]]
+    start, end = evidence.sentences[first].start, evidence.sentences[last].end
     text = passage.text[start - passage.start : end - passage.start]
-    return replace(found.sentences[first], text=text, start=start, end=end)
+    return replace(evidence.sentences[first], text=text, start=start, end=end)
 
 
 def _without_heading(source: Source) -> Source:

@@ -100,11 +100,11 @@ class _Writing:
 
     def count(self, end: StreamEnd) -> None:
         """Add what the server counted, or an estimate where it did not."""
-        said = " ".join(
+        text = " ".join(
             [*(sentence.text for sentence in self.reader.sentences), self.reader.unfinished]
         )
         self.prompt_tokens += end.prompt_tokens or self.prompt.tokens
-        self.output_tokens += end.output_tokens or estimate_tokens(said)
+        self.output_tokens += end.output_tokens or estimate_tokens(text)
         self.estimated |= not (end.prompt_tokens and end.output_tokens)
 
     def _checked(self, sentence: CitedSentence) -> AnswerSentence:
@@ -140,8 +140,8 @@ def write_answer(
     """
     passages = choose_passages(results, settings.passages)
     parts = PromptParts(question, passages, 0, tuple(carried), tuple(history), tuple(extra))
-    found = sum(len(result.passages) for result in results)
-    writing = _Writing(question, model, found, clock, AnswerPrompt())
+    passage_count = sum(len(result.passages) for result in results)
+    writing = _Writing(question, model, passage_count, clock, AnswerPrompt())
     yield writing.answer()
     if not (passages or carried or extra):
         yield writing.answer(state=AnswerState.DONE, not_found=True)

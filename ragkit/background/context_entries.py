@@ -143,20 +143,20 @@ def context_drafts(writer: Writer, finished: Sequence[FinishedContext]) -> list[
         vectors = {hashes[text]: row.tobytes() for text, row in zip(missing, rows, strict=True)}
     return [
         ContextDraft(
-            document_id=one.document_id,
-            document_hash=one.document_hash,
-            chunk=one.record.chunk,
-            answer=one.answer,
-            tokens=_tokens(one.answer),
+            document_id=chunk.document_id,
+            document_hash=chunk.document_hash,
+            chunk=chunk.record.chunk,
+            answer=chunk.answer,
+            tokens=_tokens(chunk.answer),
             entries=tuple(
-                EntryDraft(LEVEL_CODES[level], one.record.chunk.index, hashes[text], b"", {})
+                EntryDraft(LEVEL_CODES[level], chunk.record.chunk.index, hashes[text], b"", {})
                 for level, text in group
             ),
             vectors={
                 hashes[text]: vectors[hashes[text]] for _, text in group if hashes[text] in vectors
             },
         )
-        for one, group in zip(finished, texts, strict=True)
+        for chunk, group in zip(finished, texts, strict=True)
     ]
 
 

@@ -102,7 +102,9 @@ class Collections:
     def is_named(self, name: str, besides: int | None = None) -> bool:
         """Return whether a collection, but one with that id, has a name, in any case."""
         named = self._connections.rows("SELECT id, name FROM collections")
-        return any(one.casefold() == name.casefold() for id_, one in named if id_ != besides)
+        return any(
+            other_name.casefold() == name.casefold() for id_, other_name in named if id_ != besides
+        )
 
     def count(self) -> int:
         """Count the collections."""
@@ -154,10 +156,10 @@ class Collections:
         Raises:
             NotFoundError: it is gone.
         """
-        found = self._records("WHERE c.id = ?", collection_id)
-        if not found:
+        records = self._records("WHERE c.id = ?", collection_id)
+        if not records:
             raise NotFoundError("The collection is gone.", "It has been deleted.")
-        return found[0]
+        return records[0]
 
     def ensure(self, name: str) -> CollectionRecord:
         """Return the collection of that name, adding it if it is missing."""

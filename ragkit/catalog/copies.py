@@ -43,12 +43,12 @@ class Backup:
 
 def backups(paths: LibraryPaths) -> list[Backup]:
     """Return the copies that are kept in the library, the newest first."""
-    found = []
+    files = []
     for file in sorted(paths.backups.glob("catalog-*.sqlite"), reverse=True):
         with suppress(ValueError, OSError):
             made = datetime.strptime(file.stem.removeprefix("catalog-"), _STAMP).replace(tzinfo=UTC)
-            found.append(Backup(file, made.timestamp(), file.stat().st_size))
-    return found
+            files.append(Backup(file, made.timestamp(), file.stat().st_size))
+    return files
 
 
 def backup_is_due(paths: LibraryPaths) -> bool:

@@ -239,8 +239,8 @@ def put_entries(
     packed: list[tuple[int, int, bytes]] = []
     blocks: list[tuple[int, int, int, str, int]] = []
     for entry_id, draft in zip(entry_ids, drafts, strict=True):
-        if (one := draft.block) is not None:
-            blocks.append((entry_id, one.start, one.end, one.kind.value, one.section))
+        if (block := draft.block) is not None:
+            blocks.append((entry_id, block.start, block.end, block.kind.value, block.section))
         for field, tokens in draft.tokens.items():
             if isinstance(tokens, NumberedTokens):
                 numbers = tables[id(tokens.words)][tokens.numbers]

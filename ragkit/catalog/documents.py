@@ -176,7 +176,7 @@ class Documents:
         headings: list[list[tuple[int, tuple[str, ...]]]] = [[] for _ in places]
         for place, start, path in rows:
             headings[place].append((start, _headings(path)))
-        return [found if len(found) > 1 else [] for found in headings]
+        return [paths if len(paths) > 1 else [] for paths in headings]
 
     def slices(
         self, spans: Sequence[tuple[int, int, int]], whole: Container[int] = ()

@@ -304,59 +304,61 @@ def _field(name: str, values: Sequence[str]) -> tuple[str, tuple[object, ...]]:
     return condition, (json.dumps([folded(value) for value in values]),)
 
 
-def document_condition(one: NoteCondition, collection_id: int) -> tuple[str, list[object]]:
+def document_condition(note: NoteCondition, collection_id: int) -> tuple[str, list[object]]:
     """Return the condition on documents ``d``: a document passes through one of its chunks."""
     parts, values = [], list[object]()
-    if one.chunk:
-        query, values = _chunks_query("n.document_id", collection_id, one)
+    if note.chunk:
+        query, values = _chunks_query("n.document_id", collection_id, note)
         parts.append(f"d.id IN ({query})")
-    if one.document:
-        parts.append(one.document)
-        values += one.document_values
+    if note.document:
+        parts.append(note.document)
+        values += note.document_values
     return f"({' OR '.join(parts) or '1 = 0'})", values
 
 
-def entry_conditions(one: NoteCondition, collection_id: int) -> list[EntryCondition]:
+def entry_conditions(note: NoteCondition, collection_id: int) -> list[EntryCondition]:
     """Return the conditions of which the own entry of a chunk must meet one."""
     where, own = of_collection("n.collection_id", collection_id)
     conditions = [
         EntryCondition(
             "SELECT n.document_id AS document, n.entry_id AS entry FROM chunk_notes n "
             f"WHERE {where} AND ({condition})",
-            (*own, *one.chunk_values),
+            (*own, *note.chunk_values),
             "n.document_id",
         )
-        for condition in one.chunk
+        for condition in note.chunk
     ]
-    if one.document:
+    if note.document:
         where, own = of_collection("d.collection_id", collection_id)
         query = (
             "SELECT e.document_id AS document, e.id AS entry FROM documents d CROSS JOIN entries e "
-            f"ON e.document_id = d.id AND e.level = ? WHERE {where} AND {one.document}"
+            f"ON e.document_id = d.id AND e.level = ? WHERE {where} AND {note.document}"
         )
-        values = (_CHUNK, *own, *one.document_values)
+        values = (_CHUNK, *own, *note.document_values)
         conditions.append(EntryCondition(query, values, "d.id"))
     return conditions
 
 
-def whole_conditions(one: NoteCondition, collection_id: int) -> list[Condition]:
+def whole_conditions(note: NoteCondition, collection_id: int) -> list[Condition]:
     """Return the conditions on documents ``d`` through which all of their chunks pass."""
     conditions: list[Condition] = []
-    if one.chunk:
-        query, values = _chunks_query("n.document_id, n.chunk_idx", collection_id, one)
+    if note.chunk:
+        query, values = _chunks_query("n.document_id, n.chunk_idx", collection_id, note)
         counted = f"SELECT document_id, COUNT(DISTINCT chunk_idx) FROM ({query}) GROUP BY 1"
         conditions.append((f"(d.id, d.chunks) IN ({counted})", tuple(values)))
-    if one.document:
-        conditions.append((one.document, one.document_values))
+    if note.document:
+        conditions.append((note.document, note.document_values))
     return conditions
 
 
-def _chunks_query(columns: str, collection_id: int, one: NoteCondition) -> tuple[str, list[object]]:
+def _chunks_query(
+    columns: str, collection_id: int, note: NoteCondition
+) -> tuple[str, list[object]]:
     """Return the query for columns of the chunks that pass, of one maybe several times."""
     where, own = of_collection("n.collection_id", collection_id)
     queries = [
         f"SELECT {columns} FROM chunk_notes n WHERE {where} AND ({condition})"
-        for condition in one.chunk
+        for condition in note.chunk
     ]
-    values = [value for _ in one.chunk for value in (*own, *one.chunk_values)]
+    values = [value for _ in note.chunk for value in (*own, *note.chunk_values)]
     return " UNION ALL ".join(queries), values

@@ -51,10 +51,10 @@ class FilterQueries:
                 passing = passing & rows.mask(connection, condition)
             if filters.sources:
                 passing = passing & rows.mask(connection, self._sources(collection_id, filters))
-            found = rows.ids[passing]
+            ids = rows.ids[passing]
         if filters.documents:
-            found = found[np.isin(found, np.array(filters.documents, np.int64))]
-        return np.sort(found, kind="stable")
+            ids = ids[np.isin(ids, np.array(filters.documents, np.int64))]
+        return np.sort(ids, kind="stable")
 
     def _sources(self, collection_id: int, filters: Filters) -> Condition:
         """Return the condition that a document lies in one of the folders that are named."""
@@ -115,8 +115,8 @@ class FilterQueries:
             for note_condition in note_conditions(filters):
                 for condition in whole_conditions(note_condition, collection_id):
                     passing = passing | rows.mask(connection, condition)
-            found = rows.ids[rows.live & passing]
-        return np.sort(found, kind="stable")
+            ids = rows.ids[rows.live & passing]
+        return np.sort(ids, kind="stable")
 
     def speakers(self, document_id: int) -> tuple[SpeakerRecord, ...]:
         """Return who speaks where in a document, and on which days."""
@@ -191,10 +191,10 @@ class FilterQueries:
     def suffixes(self, collection_id: int) -> set[str]:
         """Return the suffixes of a collection's files, without their dots."""
         where, values = of_collection("d.collection_id", collection_id)
-        found = self._connections.column(
+        suffixes = self._connections.column(
             f"SELECT DISTINCT {SUFFIX} FROM documents d WHERE {where}", values
         )
-        return {suffix for suffix in found if suffix and "/" not in suffix}
+        return {suffix for suffix in suffixes if suffix and "/" not in suffix}
 
     def folders(self, collection_id: int) -> set[str]:
         """Return the folders that a collection's files lie in, each with its "/"."""
@@ -210,8 +210,8 @@ class FilterQueries:
 
         Only documents that have changed are read again.
         """
-        found = {name for each in self._apart(collections) for name in self._field_names(each)}
-        return tuple(sorted(found))
+        names = {name for each in self._apart(collections) for name in self._field_names(each)}
+        return tuple(sorted(names))
 
     def _field_names(self, collection_id: int | None) -> tuple[str, ...]:
         with self._rows.at_present(collection_id) as (rows, connection):

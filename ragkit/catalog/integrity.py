@@ -155,8 +155,8 @@ class Integrity:
     def miscounted(self, collection_id: int | None = None) -> list[int]:
         """Return collections whose numbers of entries are not those kept; counts every entry."""
         with self._connections.read() as connection:
-            found = miscounted(connection)
-        return [number for number in found if collection_id in (None, number)]
+            collection_ids = miscounted(connection)
+        return [number for number in collection_ids if collection_id in (None, number)]
 
     def removals(self, collection_id: int | None = None) -> int:
         """Count recorded removals."""
@@ -176,12 +176,14 @@ class Integrity:
         query = "SELECT id, collection_id FROM documents WHERE status = 'indexed' AND recipe <> ?"
         where, values = conditions(("collection_id = ?", collection_id))
         rows = self._connections.rows(query + where, (fingerprint, *values))
-        found = {number for number, home in rows if home not in own}
-        for home, wanted in own.items():
+        document_ids = {number for number, home in rows if home not in own}
+        for home, own_fingerprint in own.items():
             if collection_id in (None, home):
-                rows = self._connections.rows(f"{query} AND collection_id = ?", (wanted, home))
-                found |= {number for number, _home in rows}
-        return found
+                rows = self._connections.rows(
+                    f"{query} AND collection_id = ?", (own_fingerprint, home)
+                )
+                document_ids |= {number for number, _home in rows}
+        return document_ids
 
     def entry_ids(self, collection_id: int, levels: Sequence[Level]) -> NDArray[np.int64]:
         """Return ids of a collection's live entries of those levels, ascending int64."""
@@ -196,9 +198,9 @@ class Integrity:
         broken: set[int] = set()
         with self._connections.read() as connection:
             ids = [row[0] for row in connection.execute("SELECT id FROM vocabulary")]
-            known = np.zeros(max(ids, default=0) + 2, dtype=np.bool_)
-            known[ids] = True
-            used = np.zeros(len(known), dtype=np.bool_)
+            in_vocabulary = np.zeros(max(ids, default=0) + 2, dtype=np.bool_)
+            in_vocabulary[ids] = True
+            used = np.zeros(len(in_vocabulary), dtype=np.bool_)
             after = (0, 0)
             # A server sends all that a query finds at once.
             while rows := connection.execute(
@@ -207,15 +209,15 @@ class Integrity:
                 (*after, _TOKEN_ROWS),
             ).fetchall():
                 after = rows[-1][:2]
-                places = _places(b"".join(row[2] for row in rows), len(known))
+                places = _places(b"".join(row[2] for row in rows), len(in_vocabulary))
                 used[places] = True
-                if not known[places].all():
+                if not in_vocabulary[places].all():
                     broken.update(
                         entry
                         for entry, _field, own in rows
-                        if not known[_places(own, len(known))].all()
+                        if not in_vocabulary[_places(own, len(in_vocabulary))].all()
                     )
-        return Words(tuple(sorted(broken)), int(np.count_nonzero(known & ~used)))
+        return Words(tuple(sorted(broken)), int(np.count_nonzero(in_vocabulary & ~used)))
 
     def owners(self, entry_ids: Iterable[int]) -> set[int]:
         """Return the documents of those entries."""

@@ -248,11 +248,11 @@ class Jobs:
         """
         if machine in ("", self.machine):
             return ""
-        known = next((other for other in self.others() if other.machine == machine), None)
-        if known is None:
+        worker = next((other for other in self.others() if other.machine == machine), None)
+        if worker is None:
             return "another machine"
-        host = str(known.notes.get("host", ""))
-        return f"{host}, {known.notes.get('folder')}" if host == platform.node() else host
+        host = str(worker.notes.get("host", ""))
+        return f"{host}, {worker.notes.get('folder')}" if host == platform.node() else host
 
     def workers(self) -> list[WorkerRecord]:
         """Return the last sign of life of each machine's worker."""

@@ -86,7 +86,7 @@ class Threads:
         Raises:
             ThreadError: there are too many.
         """
-        now, wanted = time.time(), list(dict.fromkeys(collections))
+        now, names = time.time(), list(dict.fromkeys(collections))
         with self._connections.write() as connection:
             # Of those that nothing was added to, such as a killed process leaves, nothing is lost.
             connection.execute(

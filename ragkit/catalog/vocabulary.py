@@ -50,10 +50,10 @@ class Vocabulary:
                 apart = 2 * most - abs(length - len(word))
                 rows = np.flatnonzero(np.bitwise_count(letters ^ own) <= apart)
                 candidates += [words[row] for row in rows.tolist()]
-        found = process.extract(
+        matches = process.extract(
             word, candidates, scorer=OSA.distance, score_cutoff=most, limit=None
         )
-        return [(token, int(distance)) for token, distance, _ in found]
+        return [(token, int(distance)) for token, distance, _ in matches]
 
     def _catch_up(self) -> None:
         (newest,) = self._connections.row("SELECT max(id) FROM vocabulary") or (None,)

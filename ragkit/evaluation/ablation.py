@@ -224,21 +224,21 @@ def ablate(
 
 
 def _outcome(
-    variant: Variant, experiment: Experiment, found: Evaluation, before: Sequence[Outcome]
+    variant: Variant, experiment: Experiment, evaluation: Evaluation, before: Sequence[Outcome]
 ) -> Outcome:
     """Compare an evaluation with that of the variant it is compared with, and add up its cost."""
     of_first = next(
         (outcome.evaluation for outcome in before if outcome.variant.name == variant.first), None
     )
-    metric = main_metric(list(found.values))
+    metric = main_metric(list(evaluation.values))
     difference = None
     if of_first is not None and metric in of_first.values:
-        difference = paired_difference(of_first.values[metric], found.values[metric])
-    tokens, seconds = found.grading_tokens, found.grading_seconds
+        difference = paired_difference(of_first.values[metric], evaluation.values[metric])
+    tokens, seconds = evaluation.grading_tokens, evaluation.grading_seconds
     if _MODEL in variant.needs:
         tokens, seconds = tokens + experiment.tokens, seconds + experiment.seconds
-    size = _index_bytes(experiment, found.options)
-    return Outcome(variant, found, "", difference, tokens, seconds, size)
+    size = _index_bytes(experiment, evaluation.options)
+    return Outcome(variant, evaluation, "", difference, tokens, seconds, size)
 
 
 def _index_bytes(experiment: Experiment, options: SearchOptions) -> int:

@@ -86,16 +86,16 @@ def figures_of(ablation: Ablation, questions: str = "") -> AblationFigures:
 
 
 def _cell(outcome: Outcome) -> Cell:
-    variant, found = outcome.variant, outcome.evaluation
-    if found is None:
+    variant, evaluation = outcome.variant, outcome.evaluation
+    if evaluation is None:
         return Cell(variant.table, variant.name, variant.title, outcome.reason)
-    total = next((stage for stage in found.stages if stage.name == "total"), None)
+    total = next((stage for stage in evaluation.stages if stage.name == "total"), None)
     return Cell(
         variant.table,
         variant.name,
         variant.title,
-        questions=len(found.asked),
-        metrics=found.metrics,
+        questions=len(evaluation.asked),
+        metrics=evaluation.metrics,
         first=variant.first,
         difference=outcome.difference,
         p50=total.p50 if total else 0.0,
@@ -103,7 +103,7 @@ def _cell(outcome: Outcome) -> Cell:
         tokens=outcome.tokens,
         seconds=outcome.seconds,
         index_bytes=outcome.index_bytes,
-        settings=settings_of(found.config),
+        settings=settings_of(evaluation.config),
     )
 
 
@@ -141,11 +141,12 @@ def _cell_as_values(cell: Cell) -> dict[str, Any]:
         "index_bytes": cell.index_bytes,
         "settings": dict(cell.settings),
     }
-    found = cell.difference
-    if found is not None:
+    difference = cell.difference
+    if difference is not None:
         values["difference"] = {
-            "from": cell.first, "value": found.value, "low": found.low, "high": found.high,
-            "p": found.p,
+            "from": cell.first, "value": difference.value,
+            "low": difference.low, "high": difference.high,
+            "p": difference.p,
         }  # fmt: skip
     return values
 
@@ -172,17 +173,19 @@ def _cell_from_values(values: Mapping[str, Any]) -> Cell:
     head = values["table"], values["name"], values["title"]
     if "reason" in values:
         return Cell(*head, values["reason"])
-    found = values.get("difference")
+    difference = values.get("difference")
     return Cell(
         *head,
         questions=values["questions"],
         metrics=tuple(
-            Metric(name, one["value"], one["low"], one["high"])
-            for name, one in values["metrics"].items()
+            Metric(name, metric["value"], metric["low"], metric["high"])
+            for name, metric in values["metrics"].items()
         ),
-        first=found["from"] if found else "",
-        difference=found
-        and PairedDifference(found["value"], found["low"], found["high"], found["p"]),
+        first=difference["from"] if difference else "",
+        difference=difference
+        and PairedDifference(
+            difference["value"], difference["low"], difference["high"], difference["p"]
+        ),
         p50=values["ms"]["p50"],
         p95=values["ms"]["p95"],
         tokens=values["model"]["tokens"],

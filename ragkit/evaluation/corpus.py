@@ -130,8 +130,8 @@ def load_question_set(
 
 def _is_unanswerable(line: Mapping[str, Any]) -> bool:
     metadata = line.get("metadata")
-    said = metadata.get("answerability") if isinstance(metadata, dict) else None
-    return "UNANSWERABLE" in (said if isinstance(said, list) else [said])
+    answerability = metadata.get("answerability") if isinstance(metadata, dict) else None
+    return "UNANSWERABLE" in (answerability if isinstance(answerability, list) else [answerability])
 
 
 def _text(line: Mapping[str, Any], name: str) -> str:

@@ -135,9 +135,9 @@ def _write(
 
 def _uploads(folder: Path, listed: Iterable[Path]) -> dict[str, Path]:
     """Return the uploaded files, listed or not, but no links: they may lead anywhere."""
-    found = {path for path in folder.rglob("*") if stat.S_ISREG(path.lstat().st_mode)}
-    found |= {path for path in listed if path.is_relative_to(folder)}
-    return {path.relative_to(folder).as_posix(): path for path in found}
+    paths = {path for path in folder.rglob("*") if stat.S_ISREG(path.lstat().st_mode)}
+    paths |= {path for path in listed if path.is_relative_to(folder)}
+    return {path.relative_to(folder).as_posix(): path for path in paths}
 
 
 def _add(archive: zipfile.ZipFile, name: str, source: IO[bytes], mtime_ns: int = 0) -> ArchivedFile:

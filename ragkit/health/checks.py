@@ -319,8 +319,8 @@ def _backups(parts: Parts) -> Iterator[Finding]:
         yield Finding("backups", True, BACKUPS_OF_SERVER)
         return
     kept = backups(parts.paths)
-    wanted = parts.catalog.documents.counts().documents and backup_is_due(parts.paths)
-    yield Finding("backups", True, describe(kept), "backup" if wanted else "", len(kept))
+    is_due = parts.catalog.documents.counts().documents and backup_is_due(parts.paths)
+    yield Finding("backups", True, describe(kept), "backup" if is_due else "", len(kept))
 
 
 def _leftovers(parts: Parts) -> Iterator[Finding]:

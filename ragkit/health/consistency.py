@@ -157,16 +157,16 @@ def compare_index(parts: Parts, collection: CollectionRecord, level: Level) -> I
     return IndexState(len(ids), index.entries, index.vector_entries, fault=fault)
 
 
-def _other_number(found: int, expected: int, name: str) -> str:
-    if found != expected:
-        return f"{name} gives {found} entries, the catalog has {expected}."
+def _other_number(count: int, expected: int, name: str) -> str:
+    if count != expected:
+        return f"{name} gives {count} entries, the catalog has {expected}."
     return ""
 
 
-def _difference(found: Ids, expected: Ids, name: str) -> str:
-    if fault := _other_number(len(found), len(expected), name):
+def _difference(ids: Ids, expected: Ids, name: str) -> str:
+    if fault := _other_number(len(ids), len(expected), name):
         return fault
-    if not np.array_equal(found, expected):
+    if not np.array_equal(ids, expected):
         return f"{name} gives other entries than the catalog has."
     return ""
 

@@ -142,7 +142,7 @@ def _documents(file: Path) -> int:
 def adopt_uploads(writer: Writer, _arguments: Mapping[str, Any], reporter: Reporter) -> str:
     """Read uploaded files that no row of the catalog speaks of, where the library lies now."""
     move_uploads(writer.catalog.connections, writer.paths.uploads)
-    collections, found = writer.catalog.collections, 0
+    collections, count = writer.catalog.collections, 0
     for folder in sorted(writer.paths.uploads.glob("[0-9]*")):
         if not any(file.is_file() for file in folder.rglob("*")):
             continue
@@ -155,9 +155,9 @@ def adopt_uploads(writer: Writer, _arguments: Mapping[str, Any], reporter: Repor
                 folder.rename(place)
             folder = place
         source = collections.ensure_source(collection.id, "uploads", str(folder))
-        found += sync_source(writer, source, reporter).indexed
+        count += sync_source(writer, source, reporter).indexed
         writer.indexes.save(collections.get(collection.name))
-    return f"Read {plural(found, 'uploaded file')} that the catalog did not have."
+    return f"Read {plural(count, 'uploaded file')} that the catalog did not have."
 
 
 def forget_gaps(catalog: Catalog) -> None:
@@ -235,14 +235,14 @@ def _copy(source: Path, target: Path) -> None:
 
 
 def _told(reports: Sequence[SavedTable], backup: Path | None) -> tuple[str, ...]:
-    said = []
+    sentences = []
     for report in reports:
         if report.name in _NAMES and (report.saved or report.from_backup or report.gaps):
             text = f"Saved {plural(report.saved, _NAMES[report.name])}"
             if report.from_backup and backup is not None:
                 text += f", and {report.from_backup} of {backup.name}"
-            said.append(text + (", not all." if report.gaps else "."))
+            sentences.append(text + (", not all." if report.gaps else "."))
     if any(report.gaps for report in reports):
         names = ", ".join(report.name for report in reports if report.gaps)
-        said.append(f"Parts of these tables could not be read: {names}.")
-    return tuple(said)
+        sentences.append(f"Parts of these tables could not be read: {names}.")
+    return tuple(sentences)

@@ -240,8 +240,8 @@ class Library:
 
         def answered() -> ChunkedAnswer:
             services = self.services()
-            found: ChunkedAnswer | None = services.elsewhere("search_chunked", *asked)
-            return found or query_per_chunk(services, *asked)
+            answer: ChunkedAnswer | None = services.elsewhere("search_chunked", *asked)
+            return answer or query_per_chunk(services, *asked)
 
         return again_if_lost(answered)
 

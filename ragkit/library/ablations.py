@@ -95,11 +95,11 @@ class AblationService:
             if any(variant.table == GRID for variant in variants):
                 bare = bare_experiment(experiment, self._settings, Path(folder), reporter)
                 with bare as plain:
-                    found = ablate(variants, experiment, plain, base, reporter)
+                    ablation = ablate(variants, experiment, plain, base, reporter)
             else:
-                found = ablate(variants, experiment, None, base, reporter)
+                ablation = ablate(variants, experiment, None, base, reporter)
         asked = self._in_words(collection, question_set, len(experiment.questions))
-        figures = figures_of(found, asked)
+        figures = figures_of(ablation, asked)
         self._keep(collection, figures)
         return figures
 

@@ -105,9 +105,9 @@ class AnswerService:
 
         client = self._client if model is not None else None
         chosen = model or self._chosen_model()
-        found = self._catalog.collections.named(thread.collections)
-        known = self._catalog.filters.field_names(found)
-        return follow_up(question, thread.turns, client, chosen, known_fields=known)
+        collections = self._catalog.collections.named(thread.collections)
+        fields = self._catalog.filters.field_names(collections)
+        return follow_up(question, thread.turns, client, chosen, known_fields=fields)
 
     def model(self, name: str = "") -> str:
         """Return the model of that name; without one, that of the settings or that of contexts.

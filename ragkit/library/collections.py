@@ -63,13 +63,11 @@ class CollectionService:
     def has(self, *names: str) -> bool:
         """Return whether there are collections of these names that are not being deleted."""
         # No query can hold half a character, and no name does.
-        wanted = {name.encode(errors="ignore").decode() for name in names}
-        there = len(self._collections.named(wanted)) == len(wanted)
-        is_text = wanted == set(names)
+        typed = {name.encode(errors="ignore").decode() for name in names}
+        there = len(self._collections.named(typed)) == len(typed)
+        is_text = typed == set(names)
         return (
-            is_text
-            and there
-            and wanted.isdisjoint(collection.name for collection in self.leaving())
+            is_text and there and typed.isdisjoint(collection.name for collection in self.leaving())
         )
 
     def get(self, name: str) -> CollectionRecord:
@@ -180,11 +178,11 @@ class CollectionService:
         from ragkit.settings import parse_chunking
 
         before = self.chunking(name)
-        wanted = parse_chunking({**before.model_dump(), **sizes})
-        if wanted == before:
+        chunking = parse_chunking({**before.model_dump(), **sizes})
+        if chunking == before:
             return None
-        is_usual = wanted == self._settings.chunking
-        self._set(name, "chunking", {} if is_usual else wanted.model_dump())
+        is_usual = chunking == self._settings.chunking
+        self._set(name, "chunking", {} if is_usual else chunking.model_dump())
         return self._catalog.jobs.add("sync", collection=name)
 
     def _set(self, name: str, group: str, values: Mapping[str, Any]) -> CollectionRecord:

@@ -224,8 +224,8 @@ class DocumentService:
             limit=offset + limit,
             show_content=False,
         )
-        found = self._services.current().engine.search("", options).results[offset:]
-        ids = [result.document.id for result in found]
+        results = self._services.current().engine.search("", options).results[offset:]
+        ids = [result.document.id for result in results]
         records = self.records(ids)
         return [records[number] for number in ids if number in records]
 
@@ -304,8 +304,8 @@ class DocumentService:
                 f"It has {plural(total, 'chunk')}.",
             )
         reach = min(reach, total)
-        wanted = range(max(0, chunk - reach), min(total, chunk + reach + 1))
-        chunks = self._catalog.documents.chunks_at({document_id: wanted})[document_id]
+        indexes = range(max(0, chunk - reach), min(total, chunk + reach + 1))
+        chunks = self._catalog.documents.chunks_at({document_id: indexes})[document_id]
         if not chunks:
             raise NotFoundError(f"Document {document_id} is gone.", "Search again.")
         return self.passage(document_id, chunks[0].chunk.start, chunks[-1].chunk.end)

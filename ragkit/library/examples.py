@@ -112,15 +112,15 @@ class ExampleService:
     ) -> Iterator[str]:
         """Yield the first candidates whose search puts a document of theirs first."""
         shown: set[int] = set()
-        found = 0
+        count = 0
         for tried, example in enumerate(candidates):
-            if found == EXAMPLES or tried == _MOST_TRIED:
+            if count == EXAMPLES or tried == _MOST_TRIED:
                 return
             answer = self._search(example.question, collections=collections, limit=1)
             document = answer.results[0].document.id if answer.results else None
             if document in example.documents and document not in shown:
                 shown |= example.documents
-                found += 1
+                count += 1
                 yield example.question
 
     def _candidates(
@@ -162,6 +162,6 @@ class ExampleService:
                 yield _Candidate(named.title, frozenset({named.id}))
 
 
-def _age(found: _Found) -> float:
+def _age(examples: _Found) -> float:
     """Return the seconds since examples were last looked for; endless if they never were."""
-    return time.monotonic() - found.at if found.at else math.inf
+    return time.monotonic() - examples.at if examples.at else math.inf

@@ -79,17 +79,17 @@ def logged_questions(
             question, filter_ = _apart(one, fields)
             if question:
                 asked.setdefault((question_key(question), filter_), []).append((question, one))
-    found = []
+    questions = []
     for key, same in asked.items():
         # As it stands in the set, however it was typed since.
         question = rated.get(key, normalised_question(same[0][0]))
         shown = dict.fromkeys(place for _, one in same for place in _unscored(one.shown))
-        found.append(
+        questions.append(
             LoggedQuestion(
                 question, key[1], len(same), same[0][1].at, tuple(shown), key in rated
             )
         )  # fmt: skip
-    return tuple(sorted(found, key=lambda question: (-question.times, -question.at)))
+    return tuple(sorted(questions, key=lambda question: (-question.times, -question.at)))
 
 
 def offered_places(
@@ -145,15 +145,15 @@ def _cell(text: str) -> str:
     return f" {text}" if text[:1] in "=+-@\t\r" else text
 
 
-def _apart(one: LoggedSearch, fields: Sequence[str]) -> tuple[str, str]:
+def _apart(search: LoggedSearch, fields: Sequence[str]) -> tuple[str, str]:
     """Return the words of a search, and its filters; all as typed where it asks for more."""
     try:
-        parsed = parse_query(one.question, fields)
+        parsed = parse_query(search.question, fields)
     except QueryError:
-        return one.question, one.filters
+        return search.question, search.filters
     if parsed.required or parsed.excluded or parsed.collections or parsed.notices:
-        return one.question, one.filters
-    return parsed.text, " ".join(filter(None, (format_filters(parsed.filters), one.filters)))
+        return search.question, search.filters
+    return parsed.text, " ".join(filter(None, (format_filters(parsed.filters), search.filters)))
 
 
 def _unscored(shown: Iterable[Shown]) -> list[Shown]:

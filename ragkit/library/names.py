@@ -83,11 +83,13 @@ class DocumentNames:
         words = _WORD.findall(folded(text))
         if not words:
             return []
-        found = (document for names in self._of(collections) for document in names.matching(words))
+        documents = (
+            document for names in self._of(collections) for document in names.matching(words)
+        )
         start = folded(text.strip())
         return heapq.nsmallest(
             limit,
-            found,
+            documents,
             key=lambda one: (
                 not folded(one.title).startswith(start), len(one.title), one.title, one.path
             ),

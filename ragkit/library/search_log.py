@@ -207,8 +207,8 @@ class SearchLog:
             with (self._folder / name).open("r+b") as stream:
                 at = 0
                 for line in stream.read().split(b"\n"):
-                    found = _parsed(line)
-                    if found is not None and is_meant(found):
+                    search = _parsed(line)
+                    if search is not None and is_meant(search):
                         stream.seek(at)
                         stream.write(b" " * len(line))
                         count += 1
@@ -249,14 +249,14 @@ class SearchLog:
             names = [file.name for file in self._folder.iterdir()]
         except FileNotFoundError:
             return []
-        found = filter(None, map(_NAME.fullmatch, names))
-        return [(row[1], int(row[2]), row[3], row[0]) for row in found]
+        matches = filter(None, map(_NAME.fullmatch, names))
+        return [(row[1], int(row[2]), row[3], row[0]) for row in matches]
 
     def _of_file(self, name: str) -> tuple[LoggedSearch, ...]:
         file = self._folder / name
         try:
-            found = file.stat()
-            stamp = (found.st_ino, found.st_size, found.st_mtime_ns)
+            status = file.stat()
+            stamp = (status.st_ino, status.st_size, status.st_mtime_ns)
             if name not in self._read or self._read[name][0] != stamp:
                 lines = file.read_bytes().split(b"\n")
                 parsed = [search for search in map(_parsed, reversed(lines)) if search is not None]

@@ -196,8 +196,8 @@ class SearchHistory:
         since = time.time() - days * _DAY_SECONDS
         with _usable(_LOG, "read"):
             self._log.expire()
-            found = [search for search in self._log.newest(days=days) if search.at >= since]
-        return tuple(sorted(found, key=lambda search: -search.at))
+            searches = [search for search in self._log.newest(days=days) if search.at >= since]
+        return tuple(sorted(searches, key=lambda search: -search.at))
 
     def remove(self, question: str) -> None:
         """Delete a question: from the log, whoever asked it, and from the pinned ones."""
@@ -287,10 +287,10 @@ class SearchHistory:
         """Return what is or was pinned, and what earlier versions kept of recent searches."""
         oldest = time.time() - DAYS * _DAY_SECONDS
         try:
-            found = tuple(_parsed(self._pins.read_text(encoding="utf-8")))
+            searches = tuple(_parsed(self._pins.read_text(encoding="utf-8")))
         except (OSError, ValueError):
             return ()
-        return tuple(search for search in found if search.pinned or search.at >= oldest)
+        return tuple(search for search in searches if search.pinned or search.at >= oldest)
 
     def _change(self, change: Callable[[Sequence[PastSearch]], Iterable[PastSearch]]) -> None:
         lock = FileLock(self._pins.with_suffix(".lock"), timeout=_LOCK_SECONDS, mode=0o600)
@@ -298,11 +298,11 @@ class SearchHistory:
             with _usable(self._pins), lock:
                 kept = _bounded(change(self._kept_apart()))
                 if kept:
-                    said = [
+                    values = [
                         {"question": search.question, "at": search.at, "pinned": search.pinned}
                         for search in kept
                     ]
-                    write_private(self._pins, json.dumps(said, indent=1))
+                    write_private(self._pins, json.dumps(values, indent=1))
                 else:
                     self._pins.unlink(missing_ok=True)
         except Timeout as error:
@@ -361,8 +361,8 @@ def _bounded(past: Iterable[PastSearch]) -> list[PastSearch]:
 
 def _parsed(content: str) -> Iterator[PastSearch]:
     """Yield what a file says; entries that are none are left out."""
-    found = json.loads(content)
-    for item in found if isinstance(found, list) else ():
+    items = json.loads(content)
+    for item in items if isinstance(items, list) else ():
         match item:
             case {"question": str(question), "at": float(at) | int(at), "pinned": bool(pinned)}:
                 yield PastSearch(question, float(at), pinned)

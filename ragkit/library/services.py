@@ -102,8 +102,8 @@ class SearchServices:
         if options.rerank is not Rerank.NONE or options.phrasings is not Phrasings.NONE:
             # It would keep a process waiting for a model, for seconds.
             return None
-        found: tuple[Answer, float] | None = self.elsewhere("search", question, options)
-        return found
+        answer: tuple[Answer, float] | None = self.elsewhere("search", question, options)
+        return answer
 
 
 class ActiveServices:

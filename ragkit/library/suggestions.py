@@ -106,8 +106,10 @@ class SuggestionService:
     def _searches(self, text: str) -> Iterator[Suggestion]:
         """Yield past searches that have a word beginning where the text does."""
         start = re.compile(rf"(?<!\w){re.escape(folded(' '.join(text.split())))}")
-        found = [search for search in self._history.list() if start.search(folded(search.question))]
-        for search in found[:_MOST_SEARCHES]:
+        searches = [
+            search for search in self._history.list() if start.search(folded(search.question))
+        ]
+        for search in searches[:_MOST_SEARCHES]:
             yield Suggestion(
                 Kind.SEARCH,
                 search.question,
@@ -170,12 +172,12 @@ def _completed(
     alternatives, comma, last = typed.rpartition(",")
     prefix = folded(last.strip('"'))
     begins = re.compile(rf"(?<!\w){re.escape(prefix)}")
-    found = []
+    completed = []
     for value, count in values.items():
         plain = folded(value)
         if plain != prefix and begins.search(plain):
-            found.append((not plain.startswith(prefix), -count, value))
-    for _, _, value in heapq.nsmallest(_MOST_VALUES, found):
+            completed.append((not plain.startswith(prefix), -count, value))
+    for _, _, value in heapq.nsmallest(_MOST_VALUES, completed):
         text = (
             f"{head}{name}:{alternatives}{comma}{format_filter(name, (value,)).partition(':')[2]} "
         )

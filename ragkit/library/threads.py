@@ -94,8 +94,8 @@ class ThreadService:
         counts = Counter(document for document, _, _ in places)
         # A text is gone through anew for each slice of it.
         often = {document for document, count in counts.items() if count > _FEW}
-        found = self._catalog.documents.slices(places, often)
-        return frozenset(one for one, text in zip(quoted, found, strict=True) if one[1] != text)
+        texts = self._catalog.documents.slices(places, often)
+        return frozenset(one for one, text in zip(quoted, texts, strict=True) if one[1] != text)
 
 
 def _quoted(source: Source) -> _Quoted | None:

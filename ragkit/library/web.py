@@ -52,9 +52,9 @@ class WebService:
         from ragkit.web.results import WebPreview
 
         host = address_of(self._settings).shown
-        known = self._catalog.filters.field_names(self._catalog.collections.apart(()))
+        fields = self._catalog.filters.field_names(self._catalog.collections.apart(()))
         filtered = with_filters(question, [reading for reading in readings if reading.restricts])
-        words = visible(parse_query(filtered, known).text)
+        words = visible(parse_query(filtered, fields).text)
         notices: tuple[str, ...] = ()
         if len(words) > LONGEST:
             words = words[: LONGEST + 1].rpartition(" ")[0] or words[:LONGEST]
@@ -80,21 +80,21 @@ class WebService:
             raise QueryError("There are no words to send.", "Write what to look for.")
         if len(words) > LONGEST:
             raise QueryError(f"These are more than {LONGEST} characters.", "Send fewer words.")
-        found = ask(self._settings, WebConnection(address, self._settings.seconds), words)
-        results, left_out = read_results(found.items)
-        if found.items and not results:
+        answer = ask(self._settings, WebConnection(address, self._settings.seconds), words)
+        results, left_out = read_results(answer.items)
+        if answer.items and not results:
             raise WebError(
                 f"No result of {address.shown} has the address of a page.",
                 "Check url and engine under [web] in the settings.",
             )
         service = SERVICES[self._settings.engine]
-        known = [KnownPage(*row) for row in self._catalog.documents.web_addresses()]
+        pages = [KnownPage(*row) for row in self._catalog.documents.web_addresses()]
         shown, folded = one_a_site(
             [replace(result, engine=result.engine or service) for result in results],
-            known,
+            pages,
             self._settings.results,
         )
-        notices = found.notices
+        notices = answer.notices
         if left_out:
             notices += (f"{plural(left_out, 'result')} without a usable address left out.",)
         return WebAnswer(words, address.shown, shown, folded, notices)

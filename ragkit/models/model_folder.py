@@ -287,8 +287,8 @@ def _prefixes(path: Path, name: str) -> Prefixes:
 
 
 def _first(prompts: Mapping[str, Any], names: Iterable[str]) -> str:
-    found = (prompts[name] for name in names if isinstance(prompts.get(name), str))
-    return next(found, "")
+    values = (prompts[name] for name in names if isinstance(prompts.get(name), str))
+    return next(values, "")
 
 
 def _longest(path: Path, config: Mapping[str, Any]) -> int:

@@ -34,12 +34,12 @@ def with_head(title: str, metadata: Metadata, body: str) -> str:
     return joined((heading, summary, *lists, body), "\n\n")
 
 
-def _listed(metadata: Metadata, said: set[str]) -> Iterator[str]:
+def _listed(metadata: Metadata, words: set[str]) -> Iterator[str]:
     """Yield the keywords and tags that have words of their own, a line each."""
     for key, name in _LISTS.items():
         values = metadata.get(key) or []
         listed = map(str, values if isinstance(values, list) else [values])
-        new = [item for item in listed if not said.issuperset(_words(item))]
+        new = [item for item in listed if not words.issuperset(_words(item))]
         if new:
             yield f"{name}: {', '.join(new)}"
 

@@ -60,11 +60,11 @@ _CJK = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 @cache
 def _codes() -> Mapping[str, str]:
     """Map codes of two and three letters and English names, in lower case, to codes of two."""
-    known = dict(_OTHERS)
+    codes = dict(_OTHERS)
     for entry in _LANGUAGES.replace("\n", " ").split(","):
         short, long, name = entry.split()
-        known |= dict.fromkeys((short, long, name.lower()), short)
-    return known
+        codes |= dict.fromkeys((short, long, name.lower()), short)
+    return codes
 
 
 @cache
@@ -118,5 +118,5 @@ def _detected(sample: str) -> str:
             enabled=True, min_confidence=_LEAST_CONFIDENCE, detect_multiple=False
         ),
     )
-    found = kreuzberg.extract_bytes_sync(sample.encode(), "text/plain", config).detected_languages
-    return str(found[0]) if found else ""
+    codes = kreuzberg.extract_bytes_sync(sample.encode(), "text/plain", config).detected_languages
+    return str(codes[0]) if codes else ""

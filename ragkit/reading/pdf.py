@@ -69,12 +69,14 @@ def read_pdf(data: bytes, name: str, limits: Limits, runs: Sequence[PageRun] = (
     titles: list[set[str]] = [set() for _ in pages_of_lines]
     for index, _, bookmark in bookmarks:
         titles[index].add(bookmark)
-    known = Vocabulary(texts)
-    flowing = [flow(lines, known, at) for lines, at in zip(pages_of_lines, titles, strict=True)]
+    vocabulary = Vocabulary(texts)
+    flowing = [
+        flow(lines, vocabulary, at) for lines, at in zip(pages_of_lines, titles, strict=True)
+    ]
     labels = [one_line(clean(label)) or str(at) for at, label in enumerate(contents.labels, 1)]
     text, pages = tile(
         (label, joined((tidy(clean(page)), filled.get(index, "")), "\n\n"))
-        for index, (label, page) in enumerate(zip(labels, known.mended(flowing), strict=True))
+        for index, (label, page) in enumerate(zip(labels, vocabulary.mended(flowing), strict=True))
     )
     metadata, title = _properties(contents.info)
     beginning = text[: pages[min(len(pages), _FIRST_PAGES) - 1].end]
@@ -154,10 +156,10 @@ def _properties(info: dict[str, str]) -> tuple[Metadata, str]:
 
 def _date(value: str) -> str:
     """Write a date of a PDF ("D:20240229120000+01'00'") in ISO form; empty if it is none."""
-    found = _DATE.fullmatch(value.strip())
-    if found is None:
+    match = _DATE.fullmatch(value.strip())
+    if match is None:
         return ""
-    year, month, day, hour, minute, second, utc, offset, minutes = found.groups()
+    year, month, day, hour, minute, second, utc, offset, minutes = match.groups()
     zone = "+00:00" if utc else f"{offset}:{minutes or '00'}" if offset else ""
     try:
         return iso_date(

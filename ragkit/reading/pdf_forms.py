@@ -41,14 +41,17 @@ def filled_in(reader: PdfReader, limits: Limits) -> dict[int, str]:
     lines: dict[int, list[str]] = {}
     left = [_MOST_ANNOTATIONS]
     for index, page in enumerate(reader.pages):
-        found = sound(partial(_on_page, page, left))
-        if found:
-            lines[index] = found
+        fields = sound(partial(_on_page, page, left))
+        if fields:
+            lines[index] = fields
     if not lines and (values := sound(partial(_xfa_values, reader))):
         lines = {0: values}
-    if sum(len(line) for found in lines.values() for line in found) > limits.max_text_mb * MEGABYTE:
+    if (
+        sum(len(line) for fields in lines.values() for line in fields)
+        > limits.max_text_mb * MEGABYTE
+    ):
         raise too_much_text(limits)
-    return {index: "\n".join((_HEAD, *found)) for index, found in lines.items()}
+    return {index: "\n".join((_HEAD, *fields)) for index, fields in lines.items()}
 
 
 @dataclass(frozen=True, slots=True)

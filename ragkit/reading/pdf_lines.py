@@ -66,17 +66,17 @@ class Characters:
         places = self._measured(words)
         wide = _wide_gaps(*places, both_ways=_FROM_RIGHT.search(self._text) is not None)
         begun = [start for start, _ in words]
-        breaks = (found.end() for found in _BREAK.finditer(self._text))
+        breaks = (match.end() for match in _BREAK.finditer(self._text))
         lines = {0, *(bisect_left(begun, at) for at in breaks)} - {len(words)}
         starts = sorted({*lines, *wide})
-        found: list[Row] = []
+        match: list[Row] = []
         for first, end in zip(starts, [*starts[1:], len(words)], strict=True):
             left, bottom, right, top = (edges[first:end] for edges in places)
             edges = min(left), min(bottom), max(right), max(top)
             if first in lines:
-                found.append([])
-            found[-1].append(self._cell(words[first][0], words[end - 1][1], edges))
-        return found
+                match.append([])
+            match[-1].append(self._cell(words[first][0], words[end - 1][1], edges))
+        return match
 
     def _measured(self, words: list[tuple[int, int]]) -> _Places:
         """Return where words begin and end on the page as it is shown: four lists."""
@@ -139,7 +139,7 @@ class Characters:
     def _unspaced(self, start: int, words: re.Match[str]) -> str:
         """Return words that are printed with spaces between their letters as words."""
         spaced = words.group()
-        places = [found.start() for found in _WORD.finditer(spaced)]
+        places = [match.start() for match in _WORD.finditer(spaced)]
         first = start + words.start()
         left, _, right, _ = self._measured([(first + at, first + at + 1) for at in places])
         gaps = [after - before for before, after in zip(right, left[1:], strict=False)]

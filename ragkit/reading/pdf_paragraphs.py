@@ -32,7 +32,7 @@ _BAR = "| "
 """Begins the rows of a table."""
 
 
-def flow(lines: Sequence[Line], known: Vocabulary, headings: Collection[str] = ()) -> str:
+def flow(lines: Sequence[Line], vocabulary: Vocabulary, headings: Collection[str] = ()) -> str:
     """Join the lines of a page into paragraphs, set apart by blank lines, where that is clear.
 
     A line continues in the next one when it is about as long as the page's lines are. Headings of
@@ -53,9 +53,11 @@ def flow(lines: Sequence[Line], known: Vocabulary, headings: Collection[str] = (
         elif before.text.startswith(_BAR) or text.startswith(_BAR):
             gap = "\n" if before.text[:2] == text[:2] else "\n\n"
         else:
-            gap = _set_apart(before, line, pitch) or _gap(before.text, text, width, titles, known)
+            gap = _set_apart(before, line, pitch) or _gap(
+                before.text, text, width, titles, vocabulary
+            )
         if gap == "-":
-            pieces[-1] = _joined_word(pieces[-1], text, known)
+            pieces[-1] = _joined_word(pieces[-1], text, vocabulary)
         else:
             pieces.append(gap + text)
         before = _whole(before, line) if gap == " " else line
@@ -114,7 +116,9 @@ def _line_width(lines: Sequence[Line]) -> int:
     return lengths[int(len(lengths) * 0.8)] if len(lengths) >= 3 else 0
 
 
-def _gap(previous: str, line: str, width: int, titles: Collection[str], known: Vocabulary) -> str:
+def _gap(
+    previous: str, line: str, width: int, titles: Collection[str], vocabulary: Vocabulary
+) -> str:
     """Return the separator between two lines; a hyphen stands for a word that continues."""
     if _is_heading(previous, titles, width) or _is_heading(line, titles, width):
         return "\n\n"
@@ -127,7 +131,7 @@ def _gap(previous: str, line: str, width: int, titles: Collection[str], known: V
     long = len(previous) >= width * 0.75
     if previous.endswith(HYPHENS) and line[:1].islower():
         broken, rest = _broken_word(previous), _FIRST_WORD.match(line)
-        if broken and rest and (long or known.knows(broken[1] + rest[0])):
+        if broken and rest and (long or vocabulary.knows(broken[1] + rest[0])):
             return "-"
     if long and not (previous.endswith(_ENDS) and len(previous) < width * 0.88):
         return "" if _EAST_ASIAN.match(previous[-1]) and _EAST_ASIAN.match(line) else " "
@@ -148,12 +152,12 @@ def _broken_word(text: str) -> re.Match[str] | None:
     return _BROKEN_WORD.search(text, text.rfind(" ") + 1)
 
 
-def _joined_word(text: str, line: str, known: Vocabulary) -> str:
+def _joined_word(text: str, line: str, vocabulary: Vocabulary) -> str:
     """Join a word broken at a line's end; keep a hyphen that belongs to it."""
     broken, rest = _broken_word(text), _FIRST_WORD.match(line)
     if not broken or not rest:
         return f"{text} {line}"
-    return f"{text if known.keeps_hyphen(broken[1], rest[0]) else text[:-1]}{line}"
+    return f"{text if vocabulary.keeps_hyphen(broken[1], rest[0]) else text[:-1]}{line}"
 
 
 def _key(title: str) -> str:

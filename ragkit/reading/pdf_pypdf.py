@@ -146,10 +146,10 @@ def _bookmarks(reader: PdfReader, count: int) -> list[tuple[int, int, str]]:
 
 def _info(reader: PdfReader) -> dict[str, str]:
     """Return the properties of a file, as it has them."""
-    found: dict[str, str] = {}
+    values: dict[str, str] = {}
     with contextlib.suppress(Exception):
         info: Mapping[str, Any] = reader.metadata or {}
         for key in _PROPERTIES:
             with contextlib.suppress(Exception):
-                found[key] = str(info.get(f"/{key}") or "")
-    return found
+                values[key] = str(info.get(f"/{key}") or "")
+    return values

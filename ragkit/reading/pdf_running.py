@@ -51,12 +51,12 @@ def without_running_lines(pages: Sequence[list[Line]]) -> list[list[Line]]:
         return list(pages)
     seen: defaultdict[_Key, list[_Seen]] = defaultdict(list)
     for page, lines in enumerate(pages):
-        for key, one in _at_edges(page, lines):
-            seen[key].append(one)
+        for key, line_seen in _at_edges(page, lines):
+            seen[key].append(line_seen)
     left_out: defaultdict[int, set[int]] = defaultdict(set)
-    for (_, words, _), found in seen.items():
-        for one in _running(words, found):
-            left_out[one.page].add(one.at)
+    for (_, words, _), seen_lines in seen.items():
+        for line_seen in _running(words, seen_lines):
+            left_out[line_seen.page].add(line_seen.at)
     return [
         [line for at, line in enumerate(lines) if at not in left_out[page]]
         if page in left_out else lines
@@ -90,22 +90,22 @@ def _value(number: str) -> int:
     return sum(-value if value < max(values[at:]) else value for at, value in enumerate(values))
 
 
-def _running(words: str, found: Sequence[_Seen]) -> Sequence[_Seen]:
+def _running(words: str, lines: Sequence[_Seen]) -> Sequence[_Seen]:
     """Return the lines that are to be left out of those with the same words at the same place."""
-    if len({line.page for line in found}) < _FEWEST_PAGES:
+    if len({line.page for line in lines}) < _FEWEST_PAGES:
         return ()
     counted = False
-    for at, first in enumerate(found[0].numbers):
-        if all(line.numbers[at] == first for line in found):
+    for at, first in enumerate(lines[0].numbers):
+        if all(line.numbers[at] == first for line in lines):
             continue
         steps = sum(
             after.numbers[at] - before.numbers[at] == after.page - before.page
-            for before, after in pairwise(found)
+            for before, after in pairwise(lines)
         )
-        if steps < _STEADY * (len(found) - 1):
+        if steps < _STEADY * (len(lines) - 1):
             return ()
         counted = True
-    if counted and any(line.large for line in found):
+    if counted and any(line.large for line in lines):
         return ()
     names = set(_LETTERS.findall(words)) - _ABOUT_PAGES
-    return found[1:] if names else found
+    return lines[1:] if names else lines

@@ -137,7 +137,7 @@ def headings_of(pages: Sequence[Sequence[Line]]) -> list[str]:
     """
     sizes = [line.top - line.bottom for lines in pages[:3] for line in lines for _ in line.text]
     least = median(sizes or [0.0]) * _LARGER
-    found: list[tuple[float, str]] = []
+    headings: list[tuple[float, str]] = []
     lines = pages[0] if pages else ()
     for size, group in groupby(lines, key=lambda line: round(line.top - line.bottom)):
         inside = list(group)
@@ -145,8 +145,10 @@ def headings_of(pages: Sequence[Sequence[Line]]) -> list[str]:
         # Letters that stand on each other are in the margin.
         upright = all(line.right - line.left > size for line in inside if len(line.text) > 2)
         if size > least and upright and len(text) <= _LONGEST_HEADING:
-            found.append((-size, text))
-    largest = [text for _, text in sorted(found, key=lambda heading: heading[0])[:_MOST_HEADINGS]]
+            headings.append((-size, text))
+    largest = [
+        text for _, text in sorted(headings, key=lambda heading: heading[0])[:_MOST_HEADINGS]
+    ]
     years = [line.text for line in lines if _YEAR.fullmatch(line.text)]
     return [*largest, *years[:1]]
 

@@ -227,14 +227,14 @@ def answer_as_text(
         yield from trace_lines(answer)
 
 
-def similar_as_json(found: SimilarDocuments) -> dict[str, Any]:
+def similar_as_json(similar: SimilarDocuments) -> dict[str, Any]:
     """Return the documents that are like a document, with their copies."""
 
     def named(record: DocumentRecord) -> dict[str, Any]:
         return {"id": record.id, "path": record.path, "title": record.title}
 
     return {
-        "copies": [named(record) for record in found.copies],
+        "copies": [named(record) for record in similar.copies],
         "documents": [
             {
                 **named(document.record),
@@ -242,12 +242,12 @@ def similar_as_json(found: SimilarDocuments) -> dict[str, Any]:
                 "words": document.words,
                 "copies": [named(record) for record in document.copies],
             }
-            for document in found.documents
+            for document in similar.documents
         ],
     }
 
 
-def similar_as_text(found: SimilarDocuments) -> Iterator[str]:
+def similar_as_text(similar: SimilarDocuments) -> Iterator[str]:
     """Yield a line for each document that is like a document, and one for copies."""
 
     def also_in(records: Sequence[DocumentRecord], words: str) -> Iterator[str]:
@@ -255,12 +255,12 @@ def similar_as_text(found: SimilarDocuments) -> Iterator[str]:
             yield f"{words} {', '.join(plain(record.path) for record in records)}"
 
     yield "Similar documents"
-    yield from also_in(found.copies, "The same text, or nearly, is in")
-    for document in found.documents:
+    yield from also_in(similar.copies, "The same text, or nearly, is in")
+    for document in similar.documents:
         title = plain(document.record.title or document.record.path)
         yield f"- {title} · {plain(document.record.path)} · {document.likeness}"
         yield from also_in(document.copies, "  also in")
-    if not found.documents:
+    if not similar.documents:
         yield "- none"
     yield ""
 

@@ -137,9 +137,13 @@ def ablation_as_csv(figures: AblationFigures) -> str:
         for name in figures.shown:
             metric = cell.metric(name)
             values += [metric.value, metric.low, metric.high] if metric else ["", "", ""]
-        found = cell.difference
-        values += [_text(cell.first)] if found else [""]
-        values += [found.value, found.low, found.high, found.p] if found else [""] * 4
+        difference = cell.difference
+        values += [_text(cell.first)] if difference else [""]
+        values += (
+            [difference.value, difference.low, difference.high, difference.p]
+            if difference
+            else [""] * 4
+        )
         writer.writerow(
             [*head, cell.questions, *values, f"{cell.p50:.3f}", f"{cell.p95:.3f}", cell.tokens,
              f"{cell.seconds:.3f}", cell.index_bytes]

@@ -55,14 +55,14 @@ def detail_as_json(
     }
 
 
-def _outcome_as_json(one: Outcome) -> dict[str, Any]:
+def _outcome_as_json(outcome: Outcome) -> dict[str, Any]:
     return {
-        "kind": one.kind,
-        "text": one.text,
-        "chunk": one.chunk,
-        "sentence": one.sentence,
-        "start": one.span.start if one.span else None,
-        "end": one.span.end if one.span else None,
+        "kind": outcome.kind,
+        "text": outcome.text,
+        "chunk": outcome.chunk,
+        "sentence": outcome.sentence,
+        "start": outcome.span.start if outcome.span else None,
+        "end": outcome.span.end if outcome.span else None,
     }
 
 
@@ -104,8 +104,8 @@ def detail_as_text(
         yield ""
         yield "Decisions and actions found"
     for one in outcomes:
-        said = one.text or one.sentence or "no single sentence says what"
-        yield plain(f"  {_KINDS[one.kind]:<8} {said}  (chunk {one.chunk + 1})")
+        text = one.text or one.sentence or "no single sentence says what"
+        yield plain(f"  {_KINDS[one.kind]:<8} {text}  (chunk {one.chunk + 1})")
         if one.text and one.sentence:
             yield plain(f"           “{' '.join(one.sentence.split())[:_LONGEST]}”")
     if written:

@@ -34,26 +34,26 @@ def web_as_json(answer: WebAnswer) -> dict[str, Any]:
 def web_as_text(answer: WebAnswer) -> Iterator[str]:
     """Yield lines for a terminal."""
     yield f"From the web, by {answer.host}:"
-    for number, one in enumerate(answer.results, start=1):
-        published = f" · {one.published}" if one.published else ""
-        yield f"{number}. [web] {plain(one.title)}  {one.score:.2f}"
-        yield f"   {plain(one.url)}{published}"
-        if one.text:
-            yield f"     {plain(one.text)}"
+    for number, result in enumerate(answer.results, start=1):
+        published = f" · {result.published}" if result.published else ""
+        yield f"{number}. [web] {plain(result.title)}  {result.score:.2f}"
+        yield f"   {plain(result.url)}{published}"
+        if result.text:
+            yield f"     {plain(result.text)}"
     if not answer.results:
         yield "Nothing found."
-    for one in answer.folded:
-        yield f"   [web] {plain(one.title)}: {WHY_FOLDED[one.folded]}"
-        yield f"   {plain(one.url)}"
+    for result in answer.folded:
+        yield f"   [web] {plain(result.title)}: {WHY_FOLDED[result.folded]}"
+        yield f"   {plain(result.url)}"
 
 
-def _result(one: WebResult) -> dict[str, Any]:
+def _result(result: WebResult) -> dict[str, Any]:
     return {
-        "title": one.title,
-        "url": one.url,
-        "text": one.text,
-        "engine": one.engine,
-        "published": one.published,
-        "score": one.score,
-        "contributions": [asdict(part) for part in one.contributions],
+        "title": result.title,
+        "url": result.url,
+        "text": result.text,
+        "engine": result.engine,
+        "published": result.published,
+        "score": result.score,
+        "contributions": [asdict(part) for part in result.contributions],
     }

@@ -136,13 +136,13 @@ def service_address(url: str) -> ServiceAddress:
     if parts.query or parts.fragment:
         raise _wrong(url)
     path = parts.path.rstrip("/")
-    found = ServiceAddress(parts.scheme, host, port or PORTS[parts.scheme], path)
-    if found.scheme == "http" and not found.is_own:
+    address = ServiceAddress(parts.scheme, host, port or PORTS[parts.scheme], path)
+    if address.scheme == "http" and not address.is_own:
         raise WebError(
-            f"{found.shown} is not in your own network, and http:// is not encrypted.",
+            f"{address.shown} is not in your own network, and http:// is not encrypted.",
             "Write https:// in url under [web] in the settings.",
         )
-    return found
+    return address
 
 
 def ascii_host(host: str) -> str:

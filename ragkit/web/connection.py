@@ -86,21 +86,23 @@ class PublicOnly(httpcore.SyncBackend):
         """
         expected = is_own if (host, port) == self._own else is_public
         try:
-            found = [str(info[4][0]) for info in self._resolve(host, port, type=socket.SOCK_STREAM)]
+            addresses = [
+                str(info[4][0]) for info in self._resolve(host, port, type=socket.SOCK_STREAM)
+            ]
         except (OSError, UnicodeError) as error:
             raise httpcore.ConnectError("there is no such host") from error
-        if not found:
+        if not addresses:
             raise httpcore.ConnectError("there is no such host")
-        if not all(map(expected, found)):
+        if not all(map(expected, addresses)):
             raise _refused(host, own=expected is is_own)
         if time.monotonic() > self._until:
             raise httpcore.ConnectTimeout("looking up the name took too long")
-        for address in found[:-1]:
+        for address in addresses[:-1]:
             try:
                 return super().connect_tcp(address, port, timeout, local_address, socket_options)
             except (httpcore.ConnectError, httpcore.ConnectTimeout):
                 continue
-        return super().connect_tcp(found[-1], port, timeout, local_address, socket_options)
+        return super().connect_tcp(addresses[-1], port, timeout, local_address, socket_options)
 
     def connect_unix_socket(self, *_: Any, **__: Any) -> httpcore.NetworkStream:
         """Refuse: no service is reached through a file."""

@@ -254,7 +254,7 @@ def _leads(page: str, sent: Sent) -> bool:
 def keep(library: Library) -> None:
     """Write the session state into the address; the browser makes it an entry of its history."""
     page, sent = _page(), _sent()
-    wanted: dict[str, list[str]] = {}
+    values: dict[str, list[str]] = {}
     for part in PARTS.get(page, ()):
         if not part.key:
             texts = list(sent.get(part.name, ()))
@@ -266,14 +266,14 @@ def keep(library: Library) -> None:
                 [] if usual else [part.write(item) for item in (value if part.many else [value])]
             )
         if texts:
-            wanted[part.name] = texts
+            values[part.name] = texts
     for name, control in _options(page, library).items():
         value = control.read()
         if value != control.start:
-            wanted[name] = [option_text(value)]
-    if wanted != sent:
-        st.query_params.from_dict(wanted)
-    st.session_state[_LAST] = (page, wanted)
+            values[name] = [option_text(value)]
+    if values != sent:
+        st.query_params.from_dict(values)
+    st.session_state[_LAST] = (page, values)
 
 
 # -- what there is -----------------------------------------------------------------------------

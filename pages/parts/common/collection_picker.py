@@ -81,14 +81,14 @@ def settle(
         st.session_state[key] = before
         if not typed or typed.endswith(_MORE):
             return
-        found = library.collections.names(typed, MOST + 1)
-        if len(found) != 1:
-            st.session_state[f"{key}-typed"] = typed if found else ""
-            many = f"More than {MOST}" if len(found) > MOST else str(len(found))
+        names = library.collections.names(typed, MOST + 1)
+        if len(names) != 1:
+            st.session_state[f"{key}-typed"] = typed if names else ""
+            many = f"More than {MOST}" if len(names) > MOST else str(len(names))
             said = f"{many} collections have “{typed}” in their names: choose one."
             none = f"No collection has “{typed}” in its name."
-            st.toast(markup.as_label(said if found else none))
+            st.toast(markup.as_label(said if names else none))
             return
-        st.session_state[key] = found[0]
+        st.session_state[key] = names[0]
     if then is not None:
         then()

@@ -17,8 +17,8 @@ CHANGED = "The document has changed since. The sentence that was cited is no lon
 
 def span_of(value: str) -> Span | None:
     """Read ``900-960``; ``None`` for what is no span."""
-    found = _SPAN.fullmatch(value)
-    span = (int(found[1]), int(found[2])) if found else None
+    match = _SPAN.fullmatch(value)
+    span = (int(match[1]), int(match[2])) if match else None
     return span if span and span[0] < span[1] else None
 
 

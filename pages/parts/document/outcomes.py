@@ -12,11 +12,11 @@ _WORDS = {"decision": "Decided", "action": "To do"}
 _FIRST, _LONGEST = 6, 240
 
 
-def outcomes(found: Sequence[Outcome], document_id: int, find: str) -> str:
+def outcomes(outcomes: Sequence[Outcome], document_id: int, find: str) -> str:
     """Return the outcomes with a link each, to the sentence or else the chunk; empty for none."""
-    if not found:
+    if not outcomes:
         return ""
-    items = [_item(outcome, document_id, find) for outcome in found]
+    items = [_item(outcome, document_id, find) for outcome in outcomes]
     more = ""
     if items[_FIRST:]:
         more = (
@@ -31,17 +31,20 @@ def outcomes(found: Sequence[Outcome], document_id: int, find: str) -> str:
     )
 
 
-def _item(one: Outcome, document_id: int, find: str) -> str:
-    shown = one.text or one.sentence or f"Somewhere in chunk {one.chunk + 1}"
-    if one.span is not None:
-        place = {"span": f"{one.span.start}-{one.span.end}", "said": mark_of(one.sentence)}
+def _item(outcome: Outcome, document_id: int, find: str) -> str:
+    shown = outcome.text or outcome.sentence or f"Somewhere in chunk {outcome.chunk + 1}"
+    if outcome.span is not None:
+        place = {
+            "span": f"{outcome.span.start}-{outcome.span.end}",
+            "said": mark_of(outcome.sentence),
+        }
         url = document_url(document_id, None, find, **place)
-        title = f"“{one.sentence[:_LONGEST]}”" if one.text else "Opens this sentence."
+        title = f"“{outcome.sentence[:_LONGEST]}”" if outcome.text else "Opens this sentence."
     else:
-        url = document_url(document_id, one.chunk, find)
-        title = f"No single sentence says so. Opens chunk {one.chunk + 1}."
+        url = document_url(document_id, outcome.chunk, find)
+        title = f"No single sentence says so. Opens chunk {outcome.chunk + 1}."
     data = attributes(href=url, data_rk="open", data_id=document_id, title=text(title))
     return (
-        f'<li><span class="rk-outcome-kind">{_WORDS[one.kind]}</span> '
+        f'<li><span class="rk-outcome-kind">{_WORDS[outcome.kind]}</span> '
         f'<a target="_self" dir="auto"{data}>{excerpt(shown, _LONGEST)}</a></li>'
     )

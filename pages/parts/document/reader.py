@@ -107,13 +107,13 @@ def section_start(sections: Sequence[Section], offset: int) -> int:
 
 def _before(value: str, mark: str, offset: int, most: int) -> int:
     """Return the offset after the last ``mark`` at most so far before another; 0 for none."""
-    found = value.rfind(mark, max(0, offset - most), offset)
-    return found + len(mark) if found >= 0 else 0
+    at = value.rfind(mark, max(0, offset - most), offset)
+    return at + len(mark) if at >= 0 else 0
 
 
-def also_see(found: SimilarDocuments) -> str:
+def also_see(similar: SimilarDocuments) -> str:
     """Return links to the documents most like this one; empty where there are none."""
-    listed = similar_list(found)
+    listed = similar_list(similar)
     if not listed:
         return ""
     return (

@@ -27,7 +27,7 @@ def count_matches(sheets: Sequence[Page], text: str, find: str) -> list[int]:
 
 
 def place_in(
-    sheets: Sequence[Page], found: Sequence[int], wanted: str, start: int, end: int
+    sheets: Sequence[Page], counts: Sequence[int], wanted: str, start: int, end: int
 ) -> int:
     """Return where to open: at the wanted sheet, or else at the one with most matches.
 
@@ -37,16 +37,16 @@ def place_in(
     if named is not None:
         return named.start
     touched = [at for at, one in enumerate(sheets) if one.start < end and start < one.end]
-    best = max(touched, key=found.__getitem__, default=0)
+    best = max(touched, key=counts.__getitem__, default=0)
     return max(start, sheets[best].start)
 
 
 def tabs(
-    sheets: Sequence[Page], found: Sequence[int], shown: Page, document_id: int, find: str
+    sheets: Sequence[Page], counts: Sequence[int], shown: Page, document_id: int, find: str
 ) -> str:
     """Return links to all sheets, with the number of matches in each."""
     items = []
-    for sheet, count in zip(sheets, found, strict=True):
+    for sheet, count in zip(sheets, counts, strict=True):
         data = attributes(
             href=document_url(document_id, None, find, sheet=sheet.label),
             aria_current="true" if sheet is shown else None,

@@ -12,7 +12,7 @@ from ragkit.surfaces.addresses import document_url
 _MOST_COPIES = 5
 
 
-def similar_list(found: SimilarDocuments) -> str:
+def similar_list(similar: SimilarDocuments) -> str:
     """Return a list of links, each with how alike it is; copies stand in one line, not in the list.
 
     Empty where there is nothing like the document.
@@ -23,10 +23,10 @@ def similar_list(found: SimilarDocuments) -> str:
         '<span title="Cosine of the two documents; 1 is the same">'
         f"{document.likeness}</span></span>"
         f"{_also_in(document.copies, 'also in')}</li>"
-        for document in found.documents
+        for document in similar.documents
     )
     listed = f"<ul>{items}</ul>" if items else ""
-    return f"{_also_in(found.copies, 'The same text, or nearly, is in')}{listed}"
+    return f"{_also_in(similar.copies, 'The same text, or nearly, is in')}{listed}"
 
 
 def _also_in(copies: Sequence[DocumentRecord], words: str) -> str:

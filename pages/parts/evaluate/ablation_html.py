@@ -94,7 +94,7 @@ def table(title: str, cells: Sequence[Cell], figures: AblationFigures) -> str:
 
 def explained(figures: AblationFigures) -> str:
     """Return what the columns say, folded."""
-    items = "".join(f"<li><dfn>{head}</dfn>: {said}</li>" for head, said in _EXPLAINED)
+    items = "".join(f"<li><dfn>{head}</dfn>: {meaning}</li>" for head, meaning in _EXPLAINED)
     main = f"<li><dfn>Intervals</dfn>: 95 %, of {text(metric_name(figures.metric))}.</li>"
     return (
         '<details class="rk-hints"><summary>What the columns mean</summary>'

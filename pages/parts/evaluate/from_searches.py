@@ -133,5 +133,5 @@ def _name() -> str:
     return " ".join(str(st.session_state.get(_SET) or "").split()) or LOGGED
 
 
-def _key(one: LoggedQuestion) -> str:
-    return mark_of(f"{one.question}\n{one.filter}")
+def _key(question: LoggedQuestion) -> str:
+    return mark_of(f"{question.question}\n{question.filter}")

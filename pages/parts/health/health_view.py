@@ -84,8 +84,8 @@ _COUNTS = (
 
 def concerns(findings: Sequence[Finding]) -> Sequence[Finding]:
     """Return the findings that need something, the worst first."""
-    found = [finding for finding in findings if finding.severity is not Severity.OK]
-    return sorted(found, key=lambda finding: finding.severity is not Severity.PROBLEM)
+    concerning = [finding for finding in findings if finding.severity is not Severity.OK]
+    return sorted(concerning, key=lambda finding: finding.severity is not Severity.PROBLEM)
 
 
 def headline(findings: Sequence[Finding]) -> str:

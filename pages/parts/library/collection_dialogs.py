@@ -198,8 +198,8 @@ def loss(collection: str, contents: CollectionContents) -> str:
 @st.fragment
 def leaving(library: Library) -> None:
     """Draw the collections that are deleted in a moment, each with a button that keeps it."""
-    found = library.collections.leaving()
-    for collection in found:
+    collections = library.collections.leaving()
+    for collection in collections:
         with st.container(horizontal=True, vertical_alignment="center"):
             left = f" in {collection.seconds_left:.0f} s" if collection.seconds_left >= 1 else ""
             st.html(
@@ -214,7 +214,7 @@ def leaving(library: Library) -> None:
                     st.toast(f"Too late: {markup.as_label(collection.name)} is being deleted.")
                 st.rerun(scope="app")
     browser.pulse("leaving-pulse", 1)
-    if not found:
+    if not collections:
         st.rerun(scope="app")
 
 

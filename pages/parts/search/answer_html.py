@@ -226,12 +226,12 @@ def _text(answer: WrittenAnswer) -> str:
     return f'<div class="rk-answer-text">{"".join(parts)}{cut * answer.cut}</div>'
 
 
-def _sentence(one: AnswerSentence, answer: WrittenAnswer) -> str:
-    fails = any(not check.holds for check in one.checks)
+def _sentence(sentence: AnswerSentence, answer: WrittenAnswer) -> str:
+    fails = any(not check.holds for check in sentence.checks)
     style = "rk-answer-sentence rk-fails" if fails else "rk-answer-sentence"
-    cites = "".join(_citation(number_, answer) for number_ in one.sources)
-    found = "".join(_finding(check) for check in one.checks)
-    return f'<span class="{style}" dir="auto">{text(one.text)}</span>{cites}{found}'
+    cites = "".join(_citation(number_, answer) for number_ in sentence.sources)
+    findings = "".join(_finding(check) for check in sentence.checks)
+    return f'<span class="{style}" dir="auto">{text(sentence.text)}</span>{cites}{findings}'
 
 
 def _citation(number_: int, answer: WrittenAnswer) -> str:
@@ -295,13 +295,13 @@ def as_text(answer: WrittenAnswer) -> str:
     """Return an answer as plain text, with its citations as numbers and the list of sources."""
     lines: list[str] = []
     block = None
-    for one in answer.sentences:
-        cites = "".join(f" [{number_}]" for number_ in one.sources)
-        if one.block == block:
-            lines[-1] += f" {one.text}{cites}"
+    for written_sentence in answer.sentences:
+        cites = "".join(f" [{number_}]" for number_ in written_sentence.sources)
+        if written_sentence.block == block:
+            lines[-1] += f" {written_sentence.text}{cites}"
         else:
-            lines.append(f"{'- ' if one.item else ''}{one.text}{cites}")
-        block = one.block
+            lines.append(f"{'- ' if written_sentence.item else ''}{written_sentence.text}{cites}")
+        block = written_sentence.block
     for place, source in enumerate(answer.sources, start=1):
         at = source.url or (source.document.path if source.document else "")
         page = f", p. {source.page}" if source.page is not None else ""

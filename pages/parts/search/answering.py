@@ -85,16 +85,16 @@ def stand(library: Library, asked: Asked) -> Stand:
     return replace(found, turn=turn, writing=_start(library, turn, begin, empty))
 
 
-def _is_wanted(found: Stand, asked: Asked, of_itself: bool) -> bool:
+def _is_wanted(stand: Stand, asked: Asked, of_itself: bool) -> bool:
     """Return whether to begin to write: asked for by hand, or ``of_itself`` with a new question.
 
     A question that is asked before Ollama was looked for stays new until then.
     """
     by_hand = st.session_state.pop(_WANTED, "") == asked.question
     is_new = asked.is_new or st.session_state.pop(_WAITING, "") == asked.question
-    if is_new and found.offered is None:
+    if is_new and stand.offered is None:
         st.session_state[_WAITING] = asked.question
-    return by_hand or (of_itself and is_new and bool(found.offered) and found.written is None)
+    return by_hand or (of_itself and is_new and bool(stand.offered) and stand.written is None)
 
 
 def _judge(library: Library, turn: Turn, written: WrittenAnswer) -> Writing:

@@ -55,8 +55,8 @@ def draw(library: Library, answer: Answer, turn: Turn | None, before: Sequence[T
 
 def sources_for(question: str) -> tuple[Source, ...]:
     """Return the sentences of what the web has for a question, as far as a person searched it."""
-    found = st.session_state.get(_FOUND, {}).get(question)
-    return web_sources(found.results) if isinstance(found, WebAnswer) else ()
+    answer = st.session_state.get(_FOUND, {}).get(question)
+    return web_sources(answer.results) if isinstance(answer, WebAnswer) else ()
 
 
 def _preview(
@@ -84,22 +84,22 @@ def _send(library: Library, question: str, preview: WebPreview) -> None:
     # Taken before anything is sent: one click sends once, whatever comes in between.
     if st.session_state.pop(_CLICKED, None) != question:
         return
-    found: dict[str, WebAnswer | RagkitError] = st.session_state[_FOUND]
-    known = [answer for answer in found.values() if _is_for(answer, words, preview.host)]
+    answers: dict[str, WebAnswer | RagkitError] = st.session_state[_FOUND]
+    known = [answer for answer in answers.values() if _is_for(answer, words, preview.host)]
     if known:
-        found[question] = known[0]
+        answers[question] = known[0]
         return
     try:
         with st.spinner(f"Asking {markup.as_label(preview.host)} …"):
-            found[question] = library.web.search(words)
+            answers[question] = library.web.search(words)
     except RagkitError as error:
-        found[question] = error
-    for oldest in list(found)[:-_MOST_KEPT]:
-        del found[oldest]
+        answers[question] = error
+    for oldest in list(answers)[:-_MOST_KEPT]:
+        del answers[oldest]
 
 
-def _is_for(found: WebAnswer | RagkitError, words: str, host: str) -> bool:
-    return isinstance(found, WebAnswer) and (found.words, found.host) == (words, host)
+def _is_for(answer: WebAnswer | RagkitError, words: str, host: str) -> bool:
+    return isinstance(answer, WebAnswer) and (answer.words, answer.host) == (words, host)
 
 
 def goes_to(preview: WebPreview) -> str:

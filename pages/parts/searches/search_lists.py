@@ -66,35 +66,35 @@ Urls = Mapping[str, str]
 """The address that asks a search again, by the search's id; empty where there is none."""
 
 
-def figures(found: SearchFigures) -> str:
+def figures(past: SearchFigures) -> str:
     """Return how many searches there were, how long they took, and how many found nothing."""
-    count, noun = plural(found.searches, "search").split(" ")
+    count, noun = plural(past.searches, "search").split(" ")
     items = [f"<li><b>{count}</b> {noun}</li>"]
-    if found.median_ms is not None and found.p95_ms is not None:
+    if past.median_ms is not None and past.p95_ms is not None:
         items += [
-            f'<li title="Half of the searches took no longer."><b>{took(found.median_ms)}</b> '
+            f'<li title="Half of the searches took no longer."><b>{took(past.median_ms)}</b> '
             "median</li>",
-            f'<li title="95 % of the searches took no longer."><b>{took(found.p95_ms)}</b> '
+            f'<li title="95 % of the searches took no longer."><b>{took(past.p95_ms)}</b> '
             "95th percentile</li>",
         ]
     items.append(
         '<li title="Searches without a result, or with none that is close.">'
-        f"<b>{number(found.in_vain)}</b> found nothing</li>"
+        f"<b>{number(past.in_vain)}</b> found nothing</li>"
     )
     return f'<ul class="rk-figures" id="searches-figures">{"".join(items)}</ul>'
 
 
-def on_health(found: SearchFigures, *, kept: bool, allowed: bool) -> str:
+def on_health(past: SearchFigures, *, kept: bool, allowed: bool) -> str:
     """Return the Health page's part: the figures of the last days, and the way to the log."""
     if not allowed:
-        said = "None are kept, as the settings say (<code>search_history</code>)."
-    elif not found.searches:
-        said = "None yet." if kept else "The log is switched off."
+        sentence = "None are kept, as the settings say (<code>search_history</code>)."
+    elif not past.searches:
+        sentence = "None yet." if kept else "The log is switched off."
     else:
-        said = figures(found)
-    off = " The log is switched off." if found.searches and not kept else ""
+        sentence = figures(past)
+    off = " The log is switched off." if past.searches and not kept else ""
     link = '<a href="searches" target="_self">All searches</a>'
-    return f'<h2>Searches</h2><div class="rk-source">{said}{off}<p>{link}</p></div>'
+    return f'<h2>Searches</h2><div class="rk-source">{sentence}{off}<p>{link}</p></div>'
 
 
 def table(searches: Sequence[LoggedSearch], urls: Urls, place: Place, below: str) -> str:
@@ -105,7 +105,7 @@ def table(searches: Sequence[LoggedSearch], urls: Urls, place: Place, below: str
     return _table("Searches", ("Question", "When", "By", "Results", "Time"), rows)
 
 
-def repeated_table(found: Sequence[Repeated], urls: Urls) -> str:
+def repeated_table(groups: Sequence[Repeated], urls: Urls) -> str:
     """Return questions that were asked several times, as a table."""
     rows = "".join(
         f"<tr><td>{_question(repeated.last, urls)}</td>"
@@ -113,9 +113,9 @@ def repeated_table(found: Sequence[Repeated], urls: Urls) -> str:
         f'<td title="{moment(repeated.last.at)}">{ago(repeated.last.at)}</td>'
         f"<td>{_results(repeated.last)}</td>"
         f"<td>{took(repeated.median_ms) if repeated.median_ms is not None else ''}</td></tr>"
-        for repeated in found
+        for repeated in groups
     )
-    if not found:
+    if not groups:
         return '<p class="rk-soft">No question was asked more than once in these days.</p>'
     heads = ("Question", "Times", "Last asked", "Results then", "Median time")
     return _table("Questions asked more than once", heads, rows)
@@ -173,29 +173,29 @@ def _table(label: str, heads: Sequence[str], rows: str) -> str:
     )
 
 
-def _row(one: LoggedSearch, urls: Urls, place: Place, below: str) -> str:
-    is_open = one.id == place.opened
+def _row(search: LoggedSearch, urls: Urls, place: Place, below: str) -> str:
+    is_open = search.id == place.opened
     main = (
-        f"<td>{_question(one, urls)}{_options(one)}</td>"
-        f'<td title="{ago(one.at)}">{moment(one.at)}</td>'
-        f"<td>{DOORS[one.door]}</td><td>{_results(one)}</td><td>{_time(one, place)}</td>"
+        f"<td>{_question(search, urls)}{_options(search)}</td>"
+        f'<td title="{ago(search.at)}">{moment(search.at)}</td>'
+        f"<td>{DOORS[search.door]}</td><td>{_results(search)}</td><td>{_time(search, place)}</td>"
     )
     if not is_open:
         return f"<tr>{main}</tr>"
     return f'<tr class="rk-opened">{main}</tr><tr><td colspan="5">{below}</td></tr>'
 
 
-def _question(one: LoggedSearch, urls: Urls) -> str:
+def _question(search: LoggedSearch, urls: Urls) -> str:
     """Return a question, as a link that asks it again where that is possible."""
-    asked = " ".join(one.question.split())
-    cut = one.cut or len(asked) > _MOST_LETTERS
+    asked = " ".join(search.question.split())
+    cut = search.cut or len(asked) > _MOST_LETTERS
     words = f"<bdi>{name(asked[:_MOST_LETTERS])}</bdi>{' …' if cut else ''}"
-    if href := urls.get(one.id):
+    if href := urls.get(search.id):
         return f'<a href="{text(href)}" target="_self" title="Search again">{words}</a>'
     return f"<span>{words}</span>"
 
 
-def _options(one: LoggedSearch) -> str:
+def _options(search: LoggedSearch) -> str:
     """Return where and how was searched, in words, where that is not as usual."""
     options, chunked = options_of(one)
     said = [one.filters] if one.filters else []
@@ -212,18 +212,20 @@ def _options(one: LoggedSearch) -> str:
     return f'<br><span class="rk-soft">{name(" · ".join(said), 300)}</span>' if said else ""
 
 
-def _results(one: LoggedSearch) -> str:
-    if not one.results:
+def _results(search: LoggedSearch) -> str:
+    if not search.results:
         return '<span class="rk-vain">none</span>'
-    counted = f"{number(one.results)} of {number(one.documents)}"
-    return f'{counted}, <span class="rk-vain">none close</span>' if one.nothing_close else counted
+    counted = f"{number(search.results)} of {number(search.documents)}"
+    return (
+        f'{counted}, <span class="rk-vain">none close</span>' if search.nothing_close else counted
+    )
 
 
-def _time(one: LoggedSearch, place: Place) -> str:
+def _time(search: LoggedSearch, place: Place) -> str:
     """Return how long a search took, as the link that opens or closes its stages."""
-    is_open = one.id == place.opened
-    words = "from memory" if one.from_memory else took(one.ms)
-    href = replace(place, opened="" if is_open else one.id).url
+    is_open = search.id == place.opened
+    words = "from memory" if search.from_memory else took(search.ms)
+    href = replace(place, opened="" if is_open else search.id).url
     label = f"{words}, {'hide' if is_open else 'show'} the stages"
     return (
         f'<a href="{text(href)}" target="_self" aria-expanded="{str(is_open).lower()}" '
@@ -231,10 +233,10 @@ def _time(one: LoggedSearch, place: Place) -> str:
     )
 
 
-def _document(document_id: int, one: LoggedSearch, records: Mapping[int, DocumentRecord]) -> str:
+def _document(document_id: int, search: LoggedSearch, records: Mapping[int, DocumentRecord]) -> str:
     record = records.get(document_id)
     if record is None:
         return '<span class="rk-soft">a document that is gone</span>'
-    href = document_url(document_id, None, one.question)
+    href = document_url(document_id, None, search.question)
     title = name(record.title or record.path)
     return f'<a href="{text(href)}" target="_self"><bdi>{title}</bdi></a>'

@@ -129,8 +129,8 @@ def _of_published(request: EvalRequest, tables: list[Table], reporter: Reporter)
     plain = Table.CONTEXTS in tables
     with open_experiment(request, reporter, plain=plain) as opened:
         experiment = opened.experiment
-        found = ablate(variants, experiment, opened.plain, opened.options(), reporter)
-    return figures_of(found, f"{len(experiment.questions)} questions of {experiment.name}")
+        ablation = ablate(variants, experiment, opened.plain, opened.options(), reporter)
+    return figures_of(ablation, f"{len(experiment.questions)} questions of {experiment.name}")
 
 
 def _write(figures: AblationFigures, values: dict[str, Any], folder: Path) -> None:

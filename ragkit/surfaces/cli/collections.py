@@ -102,8 +102,8 @@ def search(
     if reset or option:
         chosen = assigned(chosen, option)
         opened.collections.set_search(name, dump_options(chosen, usual))
-    for one, value in dump_options(chosen, usual).items():
-        console.put(f"{one}={option_text(value)}")
+    for key, value in dump_options(chosen, usual).items():
+        console.put(f"{key}={option_text(value)}")
 
 
 @collections.command()

@@ -62,6 +62,6 @@ def collection_names(context: typer.Context, incomplete: str) -> list[str]:
     with suppress(SettingsError):
         root = load_settings(library=context.params.get("library")).library
         names = collection_names(LibraryPaths(root.expanduser().absolute()))
-        wanted = [name for name in names if name.startswith(incomplete)]
-        return [name for name in wanted if _NEEDS_NO_QUOTES.fullmatch(name)]
+        matching = [name for name in names if name.startswith(incomplete)]
+        return [name for name in matching if _NEEDS_NO_QUOTES.fullmatch(name)]
     return []

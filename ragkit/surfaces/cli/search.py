@@ -91,8 +91,8 @@ def search(
         from ragkit.surfaces.cli.web import put_web, web_json
     quoted = opened.answers.excerpts(answer.corrected or answer.query, answer.results)
     if json_:
-        found = {"web": web_json(opened, preview, yes=yes)} if preview else {}
-        console.put_json({**render.answer_as_json(answer, quoted), **found})
+        of_web = {"web": web_json(opened, preview, yes=yes)} if preview else {}
+        console.put_json({**render.answer_as_json(answer, quoted), **of_web})
         return
     console.say(*render.remarks(answer))
     if context:

@@ -94,12 +94,12 @@ def on(library: LibraryOption = None) -> None:
     console.say("The log of searches is on.")
 
 
-def _line(one: LoggedSearch) -> str:
-    results = f"{one.results} of {one.documents}" if one.results else "none"
-    if one.results and one.nothing_close:
+def _line(search: LoggedSearch) -> str:
+    results = f"{search.results} of {search.documents}" if search.results else "none"
+    if search.results and search.nothing_close:
         results += ", none close"
-    took = "from memory" if one.from_memory else f"{one.ms:.0f} ms"
-    return f"{_when(one)}  {one.door:<8} {took:>11}  {results:<22} {_question(one)}"
+    took = "from memory" if search.from_memory else f"{search.ms:.0f} ms"
+    return f"{_when(search)}  {search.door:<8} {took:>11}  {results:<22} {_question(search)}"
 
 
 def _repeated_line(same: Repeated) -> str:
@@ -107,19 +107,19 @@ def _repeated_line(same: Repeated) -> str:
     return f"{same.times:>5} x  {_when(same.last)}  {took:>9}  {_question(same.last)}"
 
 
-def _when(one: LoggedSearch) -> str:
-    return f"{datetime.fromtimestamp(one.at).astimezone():%Y-%m-%d %H:%M}"
+def _when(search: LoggedSearch) -> str:
+    return f"{datetime.fromtimestamp(search.at).astimezone():%Y-%m-%d %H:%M}"
 
 
-def _question(one: LoggedSearch) -> str:
-    asked = " ".join(one.question.split())
-    cut = " …" if one.cut or len(asked) > _LETTERS else ""
-    filters = f"  {one.filters}" if one.filters else ""
+def _question(search: LoggedSearch) -> str:
+    asked = " ".join(search.question.split())
+    cut = " …" if search.cut or len(asked) > _LETTERS else ""
+    filters = f"  {search.filters}" if search.filters else ""
     return render.plain(f"{asked[:_LETTERS]}{cut}{filters}")
 
 
-def _summary(found: SearchFigures, days: int) -> str:
-    said = f"{plural(found.searches, 'search')} in {plural(days, 'day')}"
-    if found.median_ms is not None and found.p95_ms is not None:
-        said += f", median {found.median_ms:.1f} ms, 95th percentile {found.p95_ms:.1f} ms"
-    return f"{said}, {found.in_vain} found nothing close."
+def _summary(figures: SearchFigures, days: int) -> str:
+    line = f"{plural(figures.searches, 'search')} in {plural(days, 'day')}"
+    if figures.median_ms is not None and figures.p95_ms is not None:
+        line += f", median {figures.median_ms:.1f} ms, 95th percentile {figures.p95_ms:.1f} ms"
+    return f"{line}, {figures.in_vain} found nothing close."

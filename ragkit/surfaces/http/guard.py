@@ -255,10 +255,12 @@ def _unpacked(scope: Scope) -> Scope:
 
 def _gathered(scope: Scope) -> dict[str, list[str]]:
     """Return all values of each header, by its name in small letters."""
-    found: dict[str, list[str]] = {}
+    values: dict[str, list[str]] = {}
     for name, value in scope["headers"]:
-        found.setdefault(name.decode("latin-1").lower(), []).append(value.decode("latin-1").strip())
-    return found
+        values.setdefault(name.decode("latin-1").lower(), []).append(
+            value.decode("latin-1").strip()
+        )
+    return values
 
 
 def _cookies(headers: dict[str, list[str]], name: str) -> list[str]:

@@ -38,17 +38,17 @@ class OwnFile(Generic[_T]):
         try:
             descriptor = os.open(self.path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
             with os.fdopen(descriptor, "rb") as stream:
-                found = os.fstat(stream.fileno())
-                stamp = (found.st_ino, found.st_size, found.st_mtime_ns, found.st_mode)
+                status = os.fstat(stream.fileno())
+                stamp = (status.st_ino, status.st_size, status.st_mtime_ns, status.st_mode)
                 if self._read[0] != stamp:
-                    own = self._is_own(found)
+                    own = self._is_own(status)
                     held = self._parse(stream.read(self._longest)) if own else self._nothing
                     self._read = (stamp, held)
         except OSError:
             return self._nothing
         return self._read[1]
 
-    def _is_own(self, found: os.stat_result) -> bool:
+    def _is_own(self, status: os.stat_result) -> bool:
         if os.name == "nt":
             return True
-        return found.st_uid == os.geteuid() and not found.st_mode & self._closed_to
+        return status.st_uid == os.geteuid() and not status.st_mode & self._closed_to

@@ -37,8 +37,8 @@ _NEVER_KEPT = {"Cache-Control": "no-store"}
 def routes(library: SharedLibrary) -> list[Route]:
     """Return the routes of the viewer."""
     pages = PdfPages(library)
-    found = (("", pages.outline), ("/find", pages.find), ("/{number:int}", pages.page))
-    return [Route(f"/_ragkit/pdf/{{id:int}}{path}", _answering(work)) for path, work in found]
+    handlers = (("", pages.outline), ("/find", pages.find), ("/{number:int}", pages.page))
+    return [Route(f"/_ragkit/pdf/{{id:int}}{path}", _answering(work)) for path, work in handlers]
 
 
 def _answering(work: Callable[[Request], dict[str, Any]]) -> Callable[[Request], JSONResponse]:
@@ -139,7 +139,7 @@ class PdfPages:
 
 def passage_on(detail: DocumentDetail, page: Page, chunk: int) -> str:
     """Return the part of a chunk, counted from 1, that is on a page; empty: nothing of it."""
-    record = next((one for one in detail.chunks if one.chunk.index == chunk - 1), None)
+    record = next((stored for stored in detail.chunks if stored.chunk.index == chunk - 1), None)
     if record is None:
         return ""
     return detail.text[max(record.chunk.start, page.start) : min(record.chunk.end, page.end)]
@@ -185,5 +185,5 @@ def _number(value: str | None) -> int:
 
 
 def _span(value: str) -> tuple[int, int] | None:
-    found = _SPAN.fullmatch(value)
-    return (int(found[1]), int(found[2])) if found else None
+    match = _SPAN.fullmatch(value)
+    return (int(match[1]), int(match[2])) if match else None

@@ -50,10 +50,10 @@ class Place:
         host = host.lower()
         if host in self._named:
             return True
-        found = _HOST.fullmatch(host)
-        if not self.reach or found is None:
+        match = _HOST.fullmatch(host)
+        if not self.reach or match is None:
             return False
-        return found["name"] in self._own_names or _is_address(found["name"])
+        return match["name"] in self._own_names or _is_address(match["name"])
 
     def is_own_origin(self, origin: str, host: str) -> bool:
         """True when a page of this server, which was asked for by ``host``, is what asks."""
@@ -112,12 +112,12 @@ def _all_addresses() -> list[str]:
     """Return this machine's addresses in its networks, as they stand in a link."""
     import psutil
 
-    found = []
+    addresses = []
     for family in (socket.AF_INET, socket.AF_INET6):
         for address in chain.from_iterable(psutil.net_if_addrs().values()):
             # A link-local one is of no use without the name of a network device.
             if address.family == family and "%" not in address.address:
-                one = ipaddress.ip_address(address.address)
-                if not one.is_loopback and not one.is_link_local:
-                    found.append(f"[{one}]" if one.version == 6 else str(one))
-    return list(dict.fromkeys(found))
+                parsed = ipaddress.ip_address(address.address)
+                if not parsed.is_loopback and not parsed.is_link_local:
+                    addresses.append(f"[{parsed}]" if parsed.version == 6 else str(parsed))
+    return list(dict.fromkeys(addresses))

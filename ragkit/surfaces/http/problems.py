@@ -49,8 +49,8 @@ _STATUS: Sequence[tuple[type[RagkitError], HTTPStatus]] = (
 
 def status_of(error: RagkitError) -> HTTPStatus:
     """Return the HTTP status that stands for an error."""
-    found = (status for kind, status in _STATUS if isinstance(error, kind))
-    return next(found, HTTPStatus.INTERNAL_SERVER_ERROR)
+    statuses = (status for kind, status in _STATUS if isinstance(error, kind))
+    return next(statuses, HTTPStatus.INTERNAL_SERVER_ERROR)
 
 
 def as_problem(status: int, detail: str, cure: str = "", **more: Any) -> dict[str, Any]:

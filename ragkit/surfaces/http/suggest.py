@@ -33,14 +33,15 @@ class SuggestRoute:
         query = request.query_params
         cursor = query.get("cursor", "")
         try:
-            found = self._library.get().suggestions.suggest(
+            suggestions = self._library.get().suggestions.suggest(
                 query.get("q", ""),
                 query.getlist("collection"),
                 int(cursor) if cursor.isdecimal() else None,
             )
         except RagkitError as error:
             logger.info("no suggestions: %s", error.message)
-            found = ()
+            suggestions = ()
         return JSONResponse(
-            [asdict(suggestion) for suggestion in found], headers={"cache-control": "no-store"}
+            [asdict(suggestion) for suggestion in suggestions],
+            headers={"cache-control": "no-store"},
         )

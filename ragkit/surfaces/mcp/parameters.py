@@ -129,17 +129,17 @@ def checked_arguments(
     Raises:
         QueryError: one is missing, unknown or cannot be what it is.
     """
-    known = {parameter.name: parameter for parameter in parameters}
-    unknown = [name for name in given if name not in known]
+    declared = {parameter.name: parameter for parameter in parameters}
+    unknown = [name for name in given if name not in declared]
     if unknown:
-        takes = ", ".join(known) or "nothing"
-        near = get_close_matches(unknown[0], list(known), 1)
+        takes = ", ".join(declared) or "nothing"
+        near = get_close_matches(unknown[0], list(declared), 1)
         hint = f" Perhaps {near[0]} is meant." if near else ""
         raise QueryError(
             f"{tool} has no parameter {_shown(unknown[0])}.", f"It takes {takes}.{hint}"
         )
     values: dict[str, Any] = {}
-    for name, one in known.items():
+    for name, one in declared.items():
         value = given.get(name)
         if value is None and one.default is REQUIRED:
             raise QueryError(f"{tool} needs {name}.", one.help)

@@ -76,17 +76,17 @@ class Systemd:
         except RagkitError as error:
             enabled = (file.parent / "default.target.wants" / UNIT).is_symlink()
             return ServiceState(str(file), enabled, None, None, command, error.message)
-        said = dict(line.partition("=")[::2] for line in shown.splitlines())
-        running = said.get("ActiveState") == "active"
-        failed = said.get("Result") not in ("success", "", None)
+        properties = dict(line.partition("=")[::2] for line in shown.splitlines())
+        running = properties.get("ActiveState") == "active"
+        failed = properties.get("Result") not in ("success", "", None)
         note = "It ended with a failure. journalctl --user -u ragkit tells more." if failed else ""
         if running:
             note = "" if _LINGERING.joinpath(_user()).exists() else self.advice
         return ServiceState(
             place=str(file),
-            enabled=said.get("UnitFileState") == "enabled",
+            enabled=properties.get("UnitFileState") == "enabled",
             running=running,
-            process=int(said.get("MainPID", 0)) or None,
+            process=int(properties.get("MainPID", 0)) or None,
             command=command,
             note=note,
         )

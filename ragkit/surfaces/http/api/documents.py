@@ -49,9 +49,9 @@ def list_documents(
     """List documents, those with a problem first, then by path; filtered ones the newest first."""
     library = library_of(request)
     part = {"limit": limit + 1, "offset": offset}
-    found: Sequence[DocumentRecord]
+    records: Sequence[DocumentRecord]
     if not filters:
-        found = library.documents.list(collection, status=status, containing=containing, **part)
+        records = library.documents.list(collection, status=status, containing=containing, **part)
     elif containing or status:
         raise QueryError(
             "filters stand instead of containing and status.", "Give either the one or the others."
@@ -59,9 +59,9 @@ def list_documents(
     else:
         names = library.collections.names() if collection is None else [collection]
         meant = library.options(filters=filters, collections=names).filters
-        found = library.documents.filtered(meant, names, **part)
-    documents = [render.document_as_json(record) for record in found[:limit]]
-    return Json({"documents": documents, "more": len(found) > limit})
+        records = library.documents.filtered(meant, names, **part)
+    documents = [render.document_as_json(record) for record in records[:limit]]
+    return Json({"documents": documents, "more": len(records) > limit})
 
 
 @router.get(

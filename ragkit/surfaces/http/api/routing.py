@@ -84,14 +84,14 @@ class Route(APIRoute):
         return answered
 
 
-def _check_kind(request: Request, wanted: str) -> None:
+def _check_kind(request: Request, media_type: str) -> None:
     """Refuse a body of another kind; that there is none is said where it is missed."""
     length = request.headers.get("content-length", "0")
     if length == "0" and "transfer-encoding" not in request.headers:
         return
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if kind != wanted:
-        raise Refused(415, f"The body is not {wanted}.", f"Send Content-Type: {wanted}.")
+    if kind != media_type:
+        raise Refused(415, f"The body is not {media_type}.", f"Send Content-Type: {media_type}.")
 
 
 def _bounded(request: Request, *, upload: bool) -> Receive:
@@ -152,12 +152,12 @@ def _fields_of(request: Request) -> Mapping[str, FieldInfo]:
     return getattr(body and body.field_info.annotation, "model_fields", {})
 
 
-def _rule(fault: dict[str, Any], known: Mapping[str, FieldInfo]) -> str:
+def _rule(fault: dict[str, Any], fields: Mapping[str, FieldInfo]) -> str:
     if fault["type"] == "extra_forbidden" and len(fault["loc"]) == 2:
         # Whoever knows the options of other search engines writes them beside the question.
         named = [
             name
-            for name, field in known.items()
+            for name, field in fields.items()
             if fault["loc"][1] in getattr(field.annotation, "model_fields", {})
         ]
         if named:

@@ -80,10 +80,12 @@ def answer_of(library: Library, request: ChatRequest, base: str) -> Pieces:
     follow = library.answers.follow_up(thread, request.question)
     # An answer is made of texts, also where a collection is usually listed without them.
     options = replace(library.options(collections=request.collection), show_content=True)
-    found = library.search(follow.rewritten, options)
-    library.contexts.note_hits(found)
-    library.searches.note(follow.rewritten, found, options, door=Door.OPENAI)
-    return _Answering(library, request, follow, found, Citations(base, found)).pieces(thread.turns)
+    answer = library.search(follow.rewritten, options)
+    library.contexts.note_hits(answer)
+    library.searches.note(follow.rewritten, answer, options, door=Door.OPENAI)
+    return _Answering(library, request, follow, answer, Citations(base, answer)).pieces(
+        thread.turns
+    )
 
 
 def _handed_on(parts: Generator[StreamPart, None, None], messages: Sequence[Message]) -> Pieces:
@@ -122,18 +124,18 @@ class _Answering:
 
     def pieces(self, turns: Sequence[Turn]) -> Pieces:
         """Yield the answer: a model's, or sentences of the documents where none answers."""
-        follow, found = self._follow, self._found
+        follow, answer = self._follow, self._found
         told = [f"Asked as: {follow.rewritten}"] * (follow.rewritten != follow.question)
-        for said in (*told, *found.understood, *found.notices):
-            yield self._paragraph(f"*{escape_markdown(shortened(said, _LONGEST_SHOWN))}*")
-        if not found.results:
+        for line in (*told, *answer.understood, *answer.notices):
+            yield self._paragraph(f"*{escape_markdown(shortened(line, _LONGEST_SHOWN))}*")
+        if not answer.results:
             yield self._paragraph(_NOTHING_FOUND)
             yield Piece(end=End())
             return
         written = WrittenAnswer(follow.rewritten)
         states = self._library.answers.write(
             follow.rewritten,
-            found,
+            answer,
             carried=follow.carried,
             history=turns,
             longest=self._request.longest,

@@ -30,14 +30,14 @@ def thread_of(earlier: Sequence[Message], collection: str) -> Thread:
             turns.append(Turn(text[:_LONGEST], text[:_LONGEST]))
         elif message["role"] == "assistant" and turns:
             asked = turns[-1].asked
-            said = (AnswerSentence(_said(text)),)
-            written = WrittenAnswer(asked, state=AnswerState.DONE, sentences=said)
+            sentences = (AnswerSentence(_said(text)),)
+            written = WrittenAnswer(asked, state=AnswerState.DONE, sentences=sentences)
             turns[-1] = Turn(asked, asked, written=written)
     return Thread(0, "", (collection,), tuple(turns[-_MOST_TURNS:]))
 
 
 def _said(text: str) -> str:
     """Return an answer without its numbers, and without what ragkit said about it."""
-    said = text.split(f"\n{LIST_HEAD}\n")[0]
-    said = _ESCAPED.sub(r"\1", _MARKS.sub("", _ASIDE.sub("", said)))
-    return " ".join(said.split())[:_LONGEST]
+    reply = text.split(f"\n{LIST_HEAD}\n")[0]
+    reply = _ESCAPED.sub(r"\1", _MARKS.sub("", _ASIDE.sub("", reply)))
+    return " ".join(reply.split())[:_LONGEST]

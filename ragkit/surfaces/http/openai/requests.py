@@ -111,9 +111,9 @@ def _decoded(body: bytes) -> Mapping[str, Any]:
     try:
         value = json.loads(body, parse_constant=_no_number)
     except (ValueError, RecursionError) as error:
-        said = one_line(str(error), 120)
+        reason = one_line(str(error), 120)
         raise RequestError(
-            f"The request is not JSON: {said}.", "Send one JSON object.", code="invalid_json"
+            f"The request is not JSON: {reason}.", "Send one JSON object.", code="invalid_json"
         ) from error
     if not isinstance(value, dict):
         raise RequestError("The request is not a JSON object.", "Send model and messages in one.")
@@ -175,15 +175,15 @@ def _messages(value: object) -> tuple[tuple[Message, ...], int]:
     """Return the messages as texts, and which of them is the question: the last of the user's."""
     if not isinstance(value, list) or not value:
         raise RequestError("There are no messages.", "Send at least one of the user.", "messages")
-    roles = [_role(one, at) for at, one in enumerate(value)]
+    roles = [_role(message, at) for at, message in enumerate(value)]
     last = max((at for at, role in enumerate(roles) if role == "user"), default=-1)
     messages: list[Message] = []
     asked = 0
-    for at, (role, one) in enumerate(zip(roles, value, strict=True)):
+    for at, (role, message) in enumerate(zip(roles, value, strict=True)):
         if at == last:
             asked = len(messages)
         if role:
-            text = _text(one.get("content"), at, strict=at == last)
+            text = _text(message.get("content"), at, strict=at == last)
             known = cast(Literal["system", "user", "assistant"], role)
             messages.append({"role": known, "content": text})
     if last < 0 or not messages[asked]["content"].strip():
