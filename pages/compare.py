@@ -220,7 +220,7 @@ def compared(library: Library, question: str, columns: list[SearchConfig]) -> Co
 
 
 def excerpts(library: Library, comparison: Comparison) -> list[list[Excerpt | None]]:
-    """Return what is quoted of each column's results; it is chosen once for a comparison."""
+    """Return the excerpts of each column's results; they are chosen once for a comparison."""
     cached = st.session_state.get(_QUOTED)
     if cached is None or cached[0] is not comparison:
         excerpts = [
@@ -252,7 +252,7 @@ def vote_notice(
     vote_id: int,
     places: Sequence[int],
 ) -> str:
-    """Return what was voted, and the tally of all votes on these settings, as HTML.
+    """Return the vote, and the tally of all votes on these settings, as HTML.
 
     ``places`` are the columns in the order in which they are shown.
     """

@@ -201,7 +201,7 @@ def best_contexts(
 
 
 def expanded_content(library: Library, result: Result) -> ExpandedContent:
-    """Return what the person expanded in a card."""
+    """Return the content that the person expanded in a card."""
     gaps, more, similar, passages = (st.session_state[opened] for opened in _OPENED)
     document_id = result.document.id
     detail: DocumentDetail | None = None

@@ -235,7 +235,7 @@ class OllamaAnswerError(OllamaError):
 
 
 def unforeseen(error: Exception) -> RagkitError:
-    """Return what to tell a person of a failure that nobody foresaw."""
+    """Return an unforeseen failure as an error that a person can read."""
     if is_lack_of_memory(error):
         return RagkitError(
             "Memory ran out.", "Close other programs, or raise the limit (ulimit -v)."

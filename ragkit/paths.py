@@ -131,7 +131,7 @@ class LibraryPaths:
             ) from error
 
     def open_to_others(self) -> list[Path]:
-        """Return what other users of this machine can open: nothing, if the root is closed."""
+        """Return the paths that other users of the machine can open; none if the root is closed."""
         return self._loose() if _mode(self.root.resolve()) & _OTHERS else []
 
     def make_private(self) -> int:

@@ -210,7 +210,7 @@ class Result:
 
     @property
     def lead(self) -> MatchedChunk | None:
-        """Return what put it in its place: the best whole, or else the best matched chunk."""
+        """Return the hit that ranked it: the best whole, or else the best matched chunk."""
         return next(iter((*self.wholes, *self.matched_chunks)), None)
 
     @property

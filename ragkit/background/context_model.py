@@ -58,7 +58,7 @@ OpenModel: TypeAlias = Callable[[CollectionRecord], WritesContexts]
 
 
 def context_models(writer: Writer) -> OpenModel:
-    """Return what opens Ollama's model for a collection, with the collection's own prompts.
+    """Return a function that opens Ollama's model for a collection, with its own prompts.
 
     The model that the person chose for the library takes precedence over that of the settings.
     """
@@ -76,7 +76,7 @@ def context_models(writer: Writer) -> OpenModel:
 
 
 def query_writer_of(models: ModelSettings, catalog: Catalog) -> OpenQueryWriter:
-    """Return what opens the query writer of a library, once; it is the model of contexts."""
+    """Return a function that opens the library's query writer once: the model of contexts."""
 
     @cache
     def opened() -> QueryWriter:
@@ -88,7 +88,7 @@ def query_writer_of(models: ModelSettings, catalog: Catalog) -> OpenQueryWriter:
 
 
 def grader_of(models: ModelSettings, catalog: Catalog) -> OpenGrader:
-    """Return what opens the grader of a library; each is opened once, when it is first needed.
+    """Return a function that opens the library's grader, once and when first needed.
 
     The person's choice for the library reranks, or that of the settings; with neither, the model
     that writes contexts.

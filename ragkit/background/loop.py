@@ -204,7 +204,7 @@ class BackgroundLoop:
         self.report(BackgroundPhase.WORKING)
 
     def reason_to_wait(self) -> str:
-        """Return what comes before this work now, or an empty string."""
+        """Return the reason why this work must wait now, or an empty string."""
         return INDEXING_FIRST if self.busy() else ""
 
     # -- reporting -------------------------------------------------------------------------

@@ -27,7 +27,7 @@ logger = logging.getLogger(__name__)
 
 @cache
 def _run() -> str:
-    """Return what tells this process from every other: pids are the same in copies of a system."""
+    """Return an id of this process that is unique: copies of a system share pids."""
     return uuid.uuid4().hex
 
 

@@ -182,7 +182,7 @@ class Catalog:
             )
 
     def identity(self) -> str:
-        """Return what tells this library from any other; it is noted at first."""
+        """Return the library's identity, unique to it; it is stored on first use."""
         return identity_of(self.connections)
 
     def get_meta(self, key: str) -> Any:

@@ -20,7 +20,7 @@ class Files:
         self._connections = connections
 
     def known(self, source_id: int) -> dict[str, KnownFile]:
-        """Return what is stored about each file of a source, by path."""
+        """Return the stored record of each file of a source, by path."""
         rows = self._connections.rows(
             "SELECT d.id, d.path, d.size, d.mtime_ns, d.stamp, d.hash, d.recipe, d.markup, "
             "d.status, r.retry_at FROM documents d LEFT JOIN retries r ON r.document_id = d.id "

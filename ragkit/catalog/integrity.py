@@ -93,7 +93,7 @@ class Integrity:
     # -- looking ---------------------------------------------------------------------------
 
     def damage(self, *, whole: bool = False) -> list[str]:
-        """Return what SQLite finds wrong with its file; ``whole`` compares indexes with tables."""
+        """Return the faults SQLite finds in its file; ``whole`` compares indexes with tables."""
         check = "integrity_check" if whole else "quick_check"
         rows = self._connections.rows(f"PRAGMA {check}({_MOST_PROBLEMS})")
         return [str(row[0]) for row in rows if row[0] != "ok"]

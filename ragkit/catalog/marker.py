@@ -117,7 +117,7 @@ def mark(connections: Connections) -> None:
 
 
 def identity_of(connections: Connections) -> str:
-    """Return what tells a library from any other, made and noted if it has none."""
+    """Return a library's identity, unique to it; one is made and stored if it has none."""
     row = connections.row("SELECT value FROM meta WHERE key = ?", (META_KEY,))
     if row:
         return str(json.loads(row[0])["identity"])

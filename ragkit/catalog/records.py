@@ -51,7 +51,7 @@ class CollectionRecord:
 
     @classmethod
     def everything(cls, version: Version) -> CollectionRecord:
-        """Return what stands for all collections, at the newest change of any."""
+        """Return a record that stands for all collections, at the newest change of any."""
         return cls(0, "all collections", {}, version)
 
 

@@ -268,7 +268,7 @@ class SqliteConnections:
 
 
 def _identity(file: Path) -> tuple[int, int]:
-    """Return what tells a file from another of its name.
+    """Return a file's identity: another file of the same name has another.
 
     Raises:
         CatalogError: it is gone.

@@ -54,7 +54,7 @@ class UploadRecords:
             connection.executemany("INSERT INTO meta VALUES (?, ?)", rows)
 
     def all(self, collection_id: int, machine: str = "") -> list[UploadRecord]:
-        """Return what was kept for a collection, in the order in which it came."""
+        """Return the uploads of a collection, in the order in which they came."""
         rows = self._connections.column(
             "SELECT value FROM meta WHERE key >= ? AND key < ? ORDER BY key",
             _keys(collection_id, machine),

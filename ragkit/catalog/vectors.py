@@ -227,7 +227,7 @@ class Embedders:
         return int(row[0]) if row else None
 
     def choice(self) -> EmbedderChoice | None:
-        """Return what is chosen, or ``None`` before anything has been written."""
+        """Return the choice of an embedder, or ``None`` before anything has been written."""
         row = self._connections.row(
             "SELECT active, previous, target, target_id, paused FROM embedder_choice"
         )

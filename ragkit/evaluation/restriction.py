@@ -12,7 +12,7 @@ _CURE = 'Write filters alone, such as "path:reports/2021 type:pdf" (docs/query_l
 
 
 def read_filter(text: str, known_fields: Sequence[str] = ()) -> Filters:
-    """Return what a question's filter means; ``known_fields`` are the fields of front matter.
+    """Parse a question's filter; ``known_fields`` are the fields of front matter.
 
     Raises:
         EvaluationError: it holds anything but filters that must hold, or an invalid value.

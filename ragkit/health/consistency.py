@@ -39,7 +39,7 @@ class IndexState:
 
 
 def fault_of(document: StoredDocument, fingerprint: str | None) -> str:
-    """Return what does not fit in a document, or an empty string.
+    """Return how a document's stored parts contradict each other, or an empty string.
 
     The texts of its entries are compared only for documents of that pipeline fingerprint.
     """

@@ -171,7 +171,7 @@ class Ingest:
             yield batch
 
     def _read_file(self, outcome: ReadOutcome) -> ReadFile | None:
-        """Return what was read, or record why there is nothing to write."""
+        """Return the file as it was read, or record why there is nothing to write."""
         state, content_hash = self._hashed.pop(outcome.key)
         if not self._stood_still(state):
             self._leave(state)
@@ -225,7 +225,7 @@ class Ingest:
             self._unsaved = 0
 
     def _made(self, batch: list[ReadFile]) -> Sequence[DocumentDraft]:
-        """Return what the pipeline makes of files; one that it cannot take fails alone."""
+        """Return the pipeline's drafts of files; a file that it cannot process fails alone."""
         try:
             return self._writer.pipeline.run(batch)
         except RagkitError:

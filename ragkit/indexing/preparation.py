@@ -209,7 +209,7 @@ def embedded_texts(
 def build_processor(
     options: Mapping[str, Any],
 ) -> Callable[[Reading, str], tuple[dict[str, Any], bytes]]:
-    """Return what a reading process does with each reading; ``options`` are chunk sizes."""
+    """Return the function that reading processes apply to a reading; ``options``: chunk sizes."""
     sizes = ChunkSizes(**options)
 
     def process(reading: Reading, path: str) -> tuple[dict[str, Any], bytes]:

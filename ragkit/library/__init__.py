@@ -246,7 +246,7 @@ class Library:
         return again_if_lost(answered)
 
     def topic_namer(self) -> TopicNamer:
-        """Return what names topics with the model that writes contexts.
+        """Return the topic namer, which uses the model that writes contexts.
 
         Raises:
             OllamaError: Ollama does not answer, or has no such model.
@@ -321,7 +321,7 @@ class Library:
         return OllamaMonitor(self.settings.models)
 
     def writer(self) -> Writer:
-        """Return what a process needs to write; it must hold the lock when it does."""
+        """Return the writer; the process must hold the lock when it writes."""
         return self._services.writer()
 
     # -- help with a question --------------------------------------------------------------

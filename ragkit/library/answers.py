@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def answers_of(experiment: Experiment, settings: Settings) -> AnswerService:
-    """Return what answers the questions of an experiment."""
+    """Return the service that answers an experiment's questions."""
     return AnswerService(settings, experiment.catalog)
 
 
@@ -54,7 +54,7 @@ class AnswerService:
     def excerpts(
         self, question: str, results: Sequence[Result], width: int = EXCERPT_WIDTH
     ) -> list[Excerpt | None]:
-        """Return what of each result answers a question best, of about ``width`` characters.
+        """Return each result's excerpt that answers a question best, of about ``width`` characters.
 
         ``None`` for a result without text. What ``quick`` has read is not read again.
         """
@@ -75,7 +75,7 @@ class AnswerService:
         return replace(answer, results=results)
 
     def _evidence(self, question: str, results: Sequence[Result]) -> Evidence:
-        """Return what speaks for the sentences of results; of the last ones it is remembered."""
+        """Return the evidence in the sentences of results; that of the last ones is cached."""
         from ragkit.answering.evidence import evidence
         from ragkit.answering.questions import Question
         from ragkit.retrieval.query_parser import parse_query

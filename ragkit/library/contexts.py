@@ -52,7 +52,7 @@ class ContextService:
         return self._catalog.contexts.of_document(document_id)
 
     def outcomes(self, document_id: int) -> Sequence[Outcome]:
-        """Return what contexts note as decided or to be done in a document, in order.
+        """Return a document's decisions and actions, as its contexts note them, in order.
 
         Each has the sentence of the text that supports it, where one does.
 
@@ -79,7 +79,7 @@ class ContextService:
         return self._catalog.contexts.failures(self._collection_id(collection), limit)
 
     def cost(self, document_id: int) -> ContextCost:
-        """Return what the contexts of a document cost; ``status`` has that of a collection."""
+        """Return the cost of a document's contexts; ``status`` has that of a collection."""
         return self._catalog.contexts.cost(document_id=document_id)
 
     def summary(self, document_id: int) -> SummaryRecord | None:
@@ -127,7 +127,7 @@ class ContextService:
     # -- prompts ---------------------------------------------------------------------------
 
     def prompts(self, collection: str) -> dict[PromptKind, Prompt]:
-        """Return what a model is asked for the contexts of a collection, by what for.
+        """Return the prompts for a collection's contexts, by their purpose.
 
         A prompt that has become invalid is shown as it was written.
 

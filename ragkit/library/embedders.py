@@ -91,7 +91,7 @@ class EmbedderService:
         return [active, *others]
 
     def choice(self) -> EmbedderChoice | None:
-        """Return what the catalog holds as chosen, or ``None`` before the first choice."""
+        """Return the catalog's choice of an embedder, or ``None`` before the first."""
         return self._catalog.embedders.choice()
 
     def status(self) -> EmbedderState:
@@ -100,7 +100,7 @@ class EmbedderService:
         return read_embedder_state(self._catalog, writing=held, active=self._services.usual_name)
 
     def offers(self) -> Offers:
-        """Return what can be chosen: the built-in embedder, folders that were added, and Ollama's.
+        """Return the embedders to choose from: built in, added as folders, and Ollama's.
 
         Takes seconds at most.
         """

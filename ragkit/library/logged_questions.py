@@ -95,7 +95,7 @@ def logged_questions(
 def offered_places(
     catalog: Catalog, record: CollectionRecord, asked: LoggedQuestion, question_set: str
 ) -> tuple[OfferedPlace, ...]:
-    """Return what a question showed of the collection, as its documents are now.
+    """Return the results that a question showed, as the collection's documents are now.
 
     Documents that are gone are left out; of a text that has become shorter, the whole is offered.
     """

@@ -132,7 +132,7 @@ class LoggedSearch:
 
     @classmethod
     def of_json(cls, value: Mapping[str, Any]) -> LoggedSearch:
-        """Return what ``as_json`` made.
+        """Parse the output of ``as_json``.
 
         Raises:
             KeyError, TypeError, ValueError: it is no such object.
@@ -159,7 +159,7 @@ class LoggedSearch:
 
 
 def question_key(question: str) -> str:
-    """Return what questions have in common that are the same but for case and spaces."""
+    """Return a key that is equal for questions which differ in case and spaces only."""
     return " ".join(question.split()).casefold()
 
 

@@ -284,7 +284,7 @@ class SearchHistory:
             )
 
     def _kept_apart(self) -> tuple[PastSearch, ...]:
-        """Return what is or was pinned, and what earlier versions kept of recent searches."""
+        """Return pinned and once pinned searches, and recent ones that earlier versions kept."""
         oldest = time.time() - DAYS * _DAY_SECONDS
         try:
             searches = tuple(_parsed(self._pins.read_text(encoding="utf-8")))
@@ -360,7 +360,7 @@ def _bounded(past: Iterable[PastSearch]) -> list[PastSearch]:
 
 
 def _parsed(content: str) -> Iterator[PastSearch]:
-    """Yield what a file says; entries that are none are left out."""
+    """Yield the searches in a file; invalid entries are left out."""
     items = json.loads(content)
     for item in items if isinstance(items, list) else ():
         match item:

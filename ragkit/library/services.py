@@ -94,7 +94,7 @@ class SearchServices:
             return self._engine
 
     def elsewhere(self, what: str, *arguments: Any) -> Any:
-        """Return what another process answers (``SearchPool.ask``); ``None``: none does."""
+        """Return another process's answer (``SearchPool.ask``), or ``None`` where none answers."""
         readers = self._readers()
         return readers.ask(what, self.embedder.fingerprint, *arguments) if readers else None
 
@@ -196,7 +196,7 @@ class ActiveServices:
             return self._compared[record.id]
 
     def writer(self) -> Writer:
-        """Return what writes; the first one makes the embedder at hand the library's own."""
+        """Return the writer; the first one makes the present embedder the library's own."""
         services = self.current()
         writer = self._writer_of(services)
         if self._pinned is None and services.embedder_id is None:

@@ -88,7 +88,7 @@ class ThreadService:
         return thread_as_markdown(self.get(thread_id))
 
     def _changed(self, sources: Iterable[Source]) -> frozenset[_Quoted]:
-        """Return what no longer stands at its place in the stored text of its document."""
+        """Return the quotations that no longer stand at their places in their documents' texts."""
         quoted = list(dict.fromkeys(filter(None, map(_quoted, sources))))
         places = [place for place, _ in quoted]
         counts = Counter(document for document, _, _ in places)

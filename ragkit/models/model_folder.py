@@ -99,7 +99,7 @@ class ModelFolder:
         return hashlib.sha256("".join(digests).encode()).hexdigest()
 
     def fingerprint(self, dimensions: int) -> str:
-        """Return what identifies its vectors: weights, tokenizer, pooling, prefixes and length."""
+        """Return the vectors' fingerprint: of weights, tokenizer, pooling, prefixes and length."""
         parts = (
             _RECIPE,
             self.checksum(),
@@ -137,7 +137,7 @@ def folder_name(name: str) -> str:
 
 
 def short_name(name: str) -> str:
-    """Return what a folder's model is called for short: the last part of its path.
+    """Return the short name of a folder's model: the last part of its path.
 
     In a cache of the Hub that is a number; the model's name stands two folders above.
     """
@@ -314,7 +314,7 @@ def _text(file: Path) -> str:
 
 
 def _json(file: Path, kind: type = dict) -> Any:
-    """Return what a small JSON file holds, empty without the file.
+    """Return the object in a small JSON file; empty without the file.
 
     Raises:
         ModelFolderError: it holds something else.

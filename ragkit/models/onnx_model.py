@@ -148,7 +148,7 @@ def raise_unless_foreign(error: BaseException) -> None:
 
 
 def failed(folder: ModelFolder, error: BaseException) -> ModelFolderError:
-    """Return what is said of a model that fails with a text."""
+    """Return the error for a model that fails with a text."""
     return ModelFolderError(
         f"The model in {one_line(str(folder.path))} failed: {_why(error)}",
         "See that all of its files are of one model.",

@@ -85,7 +85,7 @@ class OllamaQueryWriter:
         return self._model.name
 
     def write(self, question: str, how: Phrasings) -> tuple[str, ...]:
-        """Return what else to search for, one to three texts, each on a line of its own.
+        """Return further queries, one to three texts, each on a line of its own.
 
         Raises:
             OllamaError: nothing usable was written, or not in time.

@@ -59,7 +59,7 @@ class TopicNamer:
 
 
 def usable_name(answer: object, text: str) -> str:
-    """Return what a model answered as a name, or nothing where it cannot be one."""
+    """Return a model's answer as a name; empty where it cannot be one."""
     if not isinstance(answer, str):
         return ""
     name = clean(answer).rstrip(".:;, ")

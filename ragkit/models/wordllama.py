@@ -162,7 +162,7 @@ class WordLlamaEmbedder:
         return len(self._encode_words({word})[word])
 
     def known_share(self, text: str) -> float:
-        """Return what share of a text's letters stands in tokens of several letters.
+        """Return the share of a text's letters that stand in tokens of several letters.
 
         About 1 in languages that the vectors were made for. Near 0 where words fall into single
         letters and bytes, whose vectors say nothing: Arabic, Greek, Chinese, Japanese, Thai.

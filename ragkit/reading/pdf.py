@@ -109,7 +109,7 @@ class _File:
         return contents
 
     def filled(self) -> dict[int, str]:
-        """Return what was filled into the form, by page index."""
+        """Return the values filled into the form, by page index."""
         if not self._has_form:
             return {}
         reader = sound(self._pypdf)

@@ -81,7 +81,7 @@ def _on_page(page: PageObject, left: list[int]) -> list[str]:
 
 
 def _field(page: PageObject, reference: Any) -> _Filled | None:
-    """Return what is filled in at an annotation; none where that is no field, or a hidden one."""
+    """Return the value filled in at an annotation; ``None`` for a hidden field or none."""
     widget = reference.get_object()
     if widget.get("/Subtype") != "/Widget" or int(widget.get("/F", 0)) & (_HIDDEN | _NO_VIEW):
         return None
@@ -104,7 +104,7 @@ def _lineage(widget: Any) -> list[Any]:
 
 
 def _get(field: list[Any], key: str) -> Any:
-    """Return what a field has under a key, itself or inherited."""
+    """Return a field's own or inherited value of a key."""
     found = next((node[key] for node in field if key in node), None)
     return found.get_object() if found is not None else None
 
@@ -127,7 +127,7 @@ def _path(field: list[Any]) -> str:
 
 
 def _label(field: list[Any]) -> str:
-    """Return what a field is called: its description for people, or else its name."""
+    """Return a field's label: its description for people, or else its name."""
     own = next((node for node in field if "/T" in node), field[0])
     return one_line(_text(own.get("/TU"))) or readable(_path(field)) or "Field"
 
@@ -143,7 +143,7 @@ def readable(path: str) -> str:
 
 
 def _value(page: PageObject, field: list[Any]) -> str:
-    """Return what was filled in, as people see it; empty if nothing was."""
+    """Return the value filled in, as people see it; empty if there is none."""
     kind, flags = _get(field, "/FT"), int(_get(field, "/Ff") or 0)
     if kind == "/Btn":
         return "" if flags & _BUTTON else _mark(field, is_radio=bool(flags & _RADIO))
@@ -178,7 +178,7 @@ def _mark(field: list[Any], *, is_radio: bool) -> str:
 
 
 def _choice(field: list[Any]) -> str:
-    """Return what was chosen from a list, in the words that the list shows."""
+    """Return the choices made from a list, in the words that the list shows."""
     value = _get(field, "/V")
     several: list[Any] = value if isinstance(value, list) else [value]
     chosen = [_text(value.get_object()) for value in several if value is not None]

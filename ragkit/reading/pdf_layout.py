@@ -276,7 +276,7 @@ class _Region:
         return texts
 
     def _texts(self, row: Row) -> list[str]:
-        """Return what a row has in each column."""
+        """Return the texts of a row, by column."""
         texts = [""] * len(self._columns)
         for place, cells in groupby(row, key=self._place):
             text = " ".join(cell.text for cell in cells)

@@ -32,7 +32,7 @@ class Scan:
 
 
 def file_state(path: str, status: os.stat_result, device: int) -> FileState:
-    """Return what a scan keeps of a file; ``device`` is that of its folder.
+    """Return a file's state for comparison; ``device`` is that of its folder.
 
     A size or time that cannot be stored becomes the nearest that can.
     """

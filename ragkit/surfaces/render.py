@@ -93,7 +93,7 @@ def result_as_json(result: Result, *, marks: bool = True) -> dict[str, Any]:
 
 
 def reference_as_json(document: DocumentRef) -> dict[str, Any]:
-    """Return what names the document of a result, as a JSON object."""
+    """Return the reference to a result's document, as a JSON object."""
     return {
         "id": document.id,
         "path": document.path,

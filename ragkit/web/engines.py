@@ -136,7 +136,7 @@ def _decoded(where: ServiceAddress, reply: WebReply) -> Any:
 
 
 def _no_number(_: str) -> None:
-    """Return what NaN and the infinities are read as."""
+    """Read NaN and the infinities as ``None``."""
 
 
 def _silent(value: Mapping[str, Any]) -> tuple[str, ...]:

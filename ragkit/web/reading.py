@@ -100,7 +100,7 @@ def one_a_site(
 
 
 def page_of(url: str) -> str:
-    """Return what two addresses of the same page share: without scheme, www and tracking."""
+    """Return the address without scheme, www and tracking: the same for the same page."""
     parts = urlsplit(url)
     query = "&".join(
         parameter

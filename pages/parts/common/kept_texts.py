@@ -70,7 +70,7 @@ def _browser() -> str:
 
 
 def browser_of(cookie: str) -> str:
-    """Return what stays the same of a browser's XSRF cookie, or nothing.
+    """Return the constant part of a browser's XSRF cookie, or an empty string.
 
     The cookie is ``2|mask|masked token|time``, in hexadecimal digits; each answer of the server has
     another mask.

@@ -124,7 +124,7 @@ def _is_switch(option: Option) -> bool:
 
 
 def _positions(option: Option) -> tuple[Any, Any]:
-    """Return what a switch stands for when it is off, and when it is on."""
+    """Return the values of a switch that is off, and that is on."""
     return option.switch or (None if option.nullable else False, True)
 
 

@@ -55,11 +55,11 @@ class Shown:
     excerpts: Sequence[Sequence[Excerpt | None]] = ()
 
     def excerpt(self, column: int, rank: int) -> Excerpt | None:
-        """Return what is quoted of a result, if it is known."""
+        """Return the excerpt of a result, if it is known."""
         return self.excerpts[column][rank - 1] if self.excerpts else None
 
     def letter(self, column: int) -> str:
-        """Return what a column is called."""
+        """Return the letter of a column."""
         return LETTERS[self.order.index(column) if self.order else column]
 
 

@@ -286,7 +286,7 @@ def chunk_context(record: ContextRecord | None, index: int) -> str:
 
 
 def about_contexts(cost: ContextCost, summary: SummaryRecord | None) -> str:
-    """Return what the contexts of a document cost, and the summary that they are written with."""
+    """Return the cost of a document's contexts, and the summary that they are written with."""
     parts = []
     if summary is not None and summary.summary:
         label = author_label(ContextAnswer(summary.summary, model=summary.model))
@@ -344,7 +344,7 @@ def _facts(record: ContextRecord) -> list[tuple[str, str]]:
 
 
 def _details(answer: ContextAnswer) -> list[tuple[str, str]]:
-    """Return what else a model wrote about a conversation, in words."""
+    """Return the other notes of a model about a conversation, in words."""
 
     def words(value: Any) -> str:
         if isinstance(value, bool):

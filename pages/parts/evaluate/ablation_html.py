@@ -93,7 +93,7 @@ def table(title: str, cells: Sequence[Cell], figures: AblationFigures) -> str:
 
 
 def explained(figures: AblationFigures) -> str:
-    """Return what the columns say, folded."""
+    """Return an explanation of the columns, folded."""
     items = "".join(f"<li><dfn>{head}</dfn>: {meaning}</li>" for head, meaning in _EXPLAINED)
     main = f"<li><dfn>Intervals</dfn>: 95 %, of {text(metric_name(figures.metric))}.</li>"
     return (

@@ -110,7 +110,7 @@ def writing_line(status: WritingStatus) -> str:
 
 
 def meter_line(what: str, total: str, now: Progress, current: str, stopping: str = "") -> str:
-    """Return what is done, how much of it, the thing at hand and the time left, with a meter."""
+    """Return the step, its progress, its present item and the time left, with a meter."""
     counted = f": {number(now.done)} of {total}" if now.total else ""
     at_hand = f"<bdi>{name(current)}</bdi>" if current else ""
     told = [stopping] if stopping else [at_hand, left(now.seconds_left)]
@@ -168,7 +168,7 @@ def refused(error: RagkitError) -> str:
 
 
 def imported_notice(imported: Imported) -> str:
-    """Return what an import stored, and what it left out."""
+    """Return a notice of what an import stored and left out."""
     parts = [
         f"Imported {plural(imported.questions, 'question')} with "
         f"{plural(imported.judgments, 'rating')}.",
@@ -210,7 +210,7 @@ def cautions(records: Sequence[RunRecord], rated: int, *, self_made: bool) -> li
 
 
 def unused_html(record: RunRecord) -> str:
-    """Return what of the set could not be used, folded."""
+    """Return the parts of a set that could not be used, folded."""
     listed = "".join(f"<li>{name(notice)}</li>" for notice in record.run.notices)
     if not listed:
         return ""

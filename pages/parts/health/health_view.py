@@ -101,7 +101,7 @@ def headline(findings: Sequence[Finding]) -> str:
 
 
 def _reason(finding: Finding) -> str:
-    """Return what is the matter with a finding, in a few words."""
+    """Return a finding's problem in a few words."""
     if finding.severity is Severity.ATTENTION:
         if finding.fix == "retry_contexts":
             return f"{plural(finding.count, 'context')} failed"
@@ -209,7 +209,7 @@ def _job_name(kind: str) -> str:
 
 
 def contexts_status(state: BackfillState, switched_on: bool, reachable: bool | None = None) -> str:
-    """Return what the worker does about contexts, how far it is and how long it takes.
+    """Return the worker's progress with contexts, and how long the rest takes.
 
     ``reachable`` is whether Ollama answers now, ``None`` while that is not known: the worker's
     last report may be of some seconds ago.
@@ -224,7 +224,7 @@ def contexts_status(state: BackfillState, switched_on: bool, reachable: bool | N
 
 
 def cost_line(cost: ContextCost) -> str:
-    """Return what contexts cost in a line; empty where no model wrote any."""
+    """Return the cost of contexts in a line; empty where no model wrote any."""
     if not cost.in_words:
         return ""
     hint = "Tokens that the model read and wrote for the contexts that are kept, and its time."

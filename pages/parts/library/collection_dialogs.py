@@ -183,7 +183,7 @@ def _delete(library: Library, collection: str) -> None:
 
 
 def loss(collection: str, contents: CollectionContents) -> str:
-    """Return what goes with a collection and what stays, as HTML."""
+    """Return the losses and remains of deleting a collection, as HTML."""
     goes = [plural(count, noun) for count, noun in contents.counted]
     sentences = ["Files of its folders stay on disk."]
     if contents.uploads:

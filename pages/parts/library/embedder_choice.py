@@ -64,7 +64,7 @@ def _progress(state: EmbedderState) -> str:
 
 
 def cost(offer: EmbedderOffer, seconds: float | None) -> str:
-    """Return what choosing an embedder costs, in a sentence."""
+    """Return the cost of choosing an embedder, in a sentence."""
     if offer.active:
         return "In use."
     if not offer.lacking:

@@ -129,7 +129,7 @@ def files_in(folder: Path) -> int | None:
 
 
 def label_of(root: Path) -> str:
-    """Return what a person calls a place."""
+    """Return the label of a folder."""
     return "Home" if root == Path.home().resolve() else root.name or str(root)
 
 

@@ -71,7 +71,7 @@ def draw(library: Library, collection: str) -> None:
 
 
 def _about(collection: str, kind: PromptKind, prompt: Prompt) -> str:
-    """Return what a prompt is for, and what has to stand in it, as HTML."""
+    """Return a prompt's purpose and the placeholders it must contain, as HTML."""
     needed, others = (
         ", ".join(f"<code>{text(name)}</code>" for name in names) for names in placeholders(kind)
     )
@@ -85,7 +85,7 @@ def _about(collection: str, kind: PromptKind, prompt: Prompt) -> str:
 
 
 def _estimate(state: BackfillState, count: int) -> str:
-    """Return what rewriting so many contexts takes, judging by those that are written."""
+    """Estimate the time and tokens to rewrite so many contexts, from those that are written."""
     if not state.tokens_each or not state.per_minute:
         return "How long it takes depends on the machine and the model."
     tokens, seconds = count * state.tokens_each, count * 60.0 / state.per_minute

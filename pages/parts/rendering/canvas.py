@@ -270,7 +270,7 @@ class Canvas:
                 self._parts.append(f"<span{attributes(class_='rk-anchor', id=identity)}></span>")
 
     def html(self) -> str:
-        """Return what was drawn."""
+        """Return the HTML drawn so far."""
         self._end_group()
         self.anchor(self._clip[1])
         return "".join(self._parts)

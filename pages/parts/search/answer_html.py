@@ -187,7 +187,7 @@ def is_over(answer: WrittenAnswer) -> bool:
 
 
 def _banner(answer: WrittenAnswer) -> str:
-    """Return what should be known before a word is read."""
+    """Return the notice that stands above an answer."""
     if answer.failure:
         cure = f" {text(answer.cure)}" if answer.cure else ""
         return f'<p class="rk-notice rk-warn" role="alert">{text(answer.failure)}{cure}</p>'

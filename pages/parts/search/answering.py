@@ -49,7 +49,7 @@ class Stand:
 
 
 def stand(library: Library, asked: Asked) -> Stand:
-    """Return what there is of an answer; begin to write it where that was asked for."""
+    """Return the state of an answer; begin to write it where that was asked for."""
     look = library.ollama.look()
     offered = bool(look.writers) if look else None
     before, turn, followed = follow_ups.turn_of(library, asked)

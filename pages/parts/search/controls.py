@@ -139,7 +139,7 @@ def _choose(library: Library, key: str, first: str, **widget: Any) -> list[str]:
 
 
 def _problem(library: Library, collections: Sequence[str], question: str) -> QueryError | None:
-    """Return what is wrong with the question's filters."""
+    """Return the error in the question's filters."""
     try:
         summary.chips(question, library.documents.field_names(collections))
     except QueryError as error:

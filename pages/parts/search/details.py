@@ -40,7 +40,7 @@ def chunk_link(result: Result, chunk: MatchedChunk, question: str, **values: obj
 
 
 def index_name(index: str) -> str:
-    """Return what an index, or another part of a score, is called."""
+    """Return the name of an index, or of another part of a score."""
     return _INDEX_NAMES.get(index, index)
 
 

@@ -26,7 +26,7 @@ def _topmost(file: str, path: str) -> str:
 
 
 def notice(folders: Mapping[int, str]) -> str:
-    """Return what is said of folders that are gone, each once; empty where none is."""
+    """Return a notice of folders that are gone, each once; empty where none is."""
     said = [
         f"The folder <bdi>{name(folder)}</bdi> is not there; below is the text as it was last "
         "read. Connect its drive, or put it back."

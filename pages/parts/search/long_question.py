@@ -23,7 +23,7 @@ _TITLE = 60
 
 
 def key_of(value: str) -> str:
-    """Return what a long text is known by."""
+    """Return the key of a long text."""
     return hashlib.blake2b(value.encode("utf-8", "replace"), digest_size=16).hexdigest()
 
 
@@ -188,7 +188,7 @@ def compact_card(chunked: ChunkedResult, number: int, topics: Sequence[TopicAnsw
 
 
 def topic_results(answer: TopicAnswer, records: Mapping[int, DocumentRecord]) -> str:
-    """Return what a topic found by itself."""
+    """Return the results of a topic by itself."""
     number = answer.topic.index
     items = "".join(
         f'<li><a class="rk-link" target="_self" data-rk="open" href="document?id={document}"'

@@ -196,7 +196,7 @@ def _passage(passage: Passage, kind_: Kind, framed: MatchedChunk | None) -> str:
 
 
 def block_name(chunk: MatchedChunk) -> str:
-    """Return what a block is called."""
+    """Return the name of a block."""
     return "block" if chunk.block is None else _BLOCKS.get(chunk.block, "block")
 
 

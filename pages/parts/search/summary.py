@@ -78,7 +78,7 @@ def toggle_filter(question: str, token: str, known_fields: Sequence[str] = ()) -
 
 
 def head(answer: Answer, options: SearchOptions, tools: str = "") -> str:
-    """Return what stands above the cards: counts, sorting, and what should be said of them.
+    """Return the part above the cards: counts, sorting and notices.
 
     ``tools`` is HTML of what else can be done with the question.
     """
@@ -143,7 +143,7 @@ def _several_questions(answer: Answer) -> str:
 
 
 def _corrections(answer: Answer) -> str:
-    """Return what the question was read as, or may have meant."""
+    """Return the corrected question, or the suggested one."""
     if answer.corrected:
         typed = action("as_typed", f"Search for {answer.query[:80]}", style="rk-inline")
         if answer.spelled:
@@ -185,7 +185,7 @@ def _nothing_close(answer: Answer) -> str:
 
 
 def phrasings(outcome: PhrasingOutcome | None, titles: Mapping[int, str]) -> str:
-    """Return what else a model had searched for, and what each text of its brought.
+    """Return a model's further queries, and what each of them brought.
 
     ``titles`` are those of the documents that are shown, by their ids.
     """
@@ -238,7 +238,7 @@ def filter_chips(chips: Sequence[Chip]) -> str:
 
 
 def reading_chips(answer: Answer) -> str:
-    """Return what was read as filters, each with a cross that has it searched as words.
+    """Return the words read as filters, each with a cross that has it searched as words.
 
     The other filters are then written out. Filters that are only offered are added by a click.
     """

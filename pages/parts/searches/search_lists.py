@@ -146,7 +146,7 @@ def details(search: LoggedSearch, records: Mapping[int, DocumentRecord]) -> str:
 
 
 def explained(*, allowed: bool, kept: bool) -> str:
-    """Return what is kept and for how long, or that nothing is, and why."""
+    """Return a sentence on what is kept and for how long, or why nothing is."""
     if not allowed:
         return (
             '<p class="rk-notice">The settings say <code>search_history = false</code>: no search '

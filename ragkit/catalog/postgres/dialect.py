@@ -110,7 +110,7 @@ _INDEX = re.compile(r"(CREATE INDEX \w+ ON \w+ )\(([^)]*)\)")
 
 
 def definitions(statement: str) -> list[str]:
-    """Return what lays a table, a column or an index of SQLite's in PostgreSQL."""
+    """Return the statements that define a table, a column or an index of SQLite's in PostgreSQL."""
     text = re.sub(r"\)[\s,]*(?:STRICT|WITHOUT ROWID)[\s,A-Z]*$", ")", statement.strip())
     if index := _INDEX.match(text):
         columns = [name.strip() for name in index[2].split(",")]

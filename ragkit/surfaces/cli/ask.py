@@ -149,7 +149,7 @@ def _search(
 
 
 def _preview(opened: Library, asked: _Asked) -> WebPreview:
-    """Return what would be sent to the web: the question in the person's own words."""
+    """Return the preview of a web search: the question in the person's own words."""
     follow = asked.follow
     if follow.rewritten == follow.question:
         return opened.web.preview(follow.question, asked.answer.readings)

@@ -107,7 +107,7 @@ def search(
 
 
 def _question(words: Sequence[str], file: Path | None) -> str:
-    """Return what is asked: the words of the command line, and then the text of the file."""
+    """Return the question: the words of the command line, then the text of the file."""
     text = " ".join(words)
     if file is not None:
         from ragkit.reading.question_text import read_text

@@ -29,7 +29,7 @@ def search_web(library: Library, preview: WebPreview, *, yes: bool) -> WebAnswer
 
 
 def web_json(library: Library, preview: WebPreview, *, yes: bool) -> dict[str, Any]:
-    """Return what came back as JSON values; see :func:`search_web`."""
+    """Return the results as JSON values; see :func:`search_web`."""
     return web_as_json(search_web(library, preview, yes=yes))
 
 

@@ -159,7 +159,7 @@ class Access:
             return None
 
     def _state(self) -> _State:
-        """Return what the file says; a file that others could have written says nothing."""
+        """Return the file's content; one that others could have written counts as empty."""
         return self._held.value()
 
     def _write(self, state: _State) -> None:

@@ -34,7 +34,7 @@ class OwnFile(Generic[_T]):
         self._read: tuple[tuple[int, ...], _T] = ((), nothing)
 
     def value(self) -> _T:
-        """Return what it holds now."""
+        """Return the present content."""
         try:
             descriptor = os.open(self.path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
             with os.fdopen(descriptor, "rb") as stream:

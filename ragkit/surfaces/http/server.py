@@ -146,7 +146,7 @@ def send_at_once() -> None:
 
 
 def _config(place: Place) -> dict[str, Any]:
-    """Return what no file and no variable of Streamlit's may change."""
+    """Return the settings that no file or variable of Streamlit's may change."""
     return {
         "browser.gatherUsageStats": False,
         "global.developmentMode": False,

@@ -62,7 +62,7 @@ class Writing:
         return self.answer.state in _OVER
 
     def told(self, after: int = -1, seconds: float = 0.0) -> dict[str, Any]:
-        """Return what the page is told, and its ``version``; wait until that is past ``after``."""
+        """Return the page's message with its ``version``; wait until that is past ``after``."""
         with self._changed:
             self._seen_at = time.monotonic()
             self._changed.wait_for(lambda: self._version > after or self.is_over, seconds)

@@ -275,7 +275,7 @@ def _status_lines(value: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _document(record: DocumentRecord) -> dict[str, Any]:
-    """Return what is told of a document: as ``--json``, with its date and length."""
+    """Return a document as ``--json`` does, with its date and length."""
     about = render.document_as_json(record)
     return {**about, "date": record.date, "characters": record.characters}
 

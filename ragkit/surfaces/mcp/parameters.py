@@ -53,7 +53,7 @@ class Parameter:
         )
 
     def schema(self) -> dict[str, Any]:
-        """Return what a client is told of it, as JSON Schema."""
+        """Return the parameter as JSON Schema."""
         schema: dict[str, Any] = {"type": self.kind, "description": self.help}
         if self.choices:
             schema["enum"] = list(self.choices)

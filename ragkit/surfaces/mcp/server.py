@@ -135,7 +135,7 @@ class _Door:
         return await self._read(lambda: resources.content(self._library(), uri))
 
     async def _read(self, read: Callable[[], _T]) -> _T:
-        """Return what a thread reads; errors become those of the protocol."""
+        """Return the result of a read in a thread; errors become those of the protocol."""
         try:
             return await self._in_thread(read)
         except NotFoundError as error:

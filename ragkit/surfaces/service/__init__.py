@@ -8,7 +8,7 @@ from ragkit.surfaces.service.program import Manager
 
 
 def manager() -> Manager:
-    """Return what starts programs at login on this system."""
+    """Return the service manager of this system."""
     if sys.platform == "darwin":
         from ragkit.surfaces.service.launchd import Launchd
 

@@ -73,7 +73,7 @@ class Launchd:
         return True
 
     def state(self) -> ServiceState:
-        """Return what the property list says and what launchd says of it."""
+        """Return the service's state, from the property list and from launchd."""
         file = _file()
         if not file.is_file():
             return ServiceState()

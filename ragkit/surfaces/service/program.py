@@ -72,7 +72,7 @@ class Manager(Protocol):
         """Return where the service is written down."""
 
     def text(self, program: Program) -> str:
-        """Return what is written there."""
+        """Return the service's definition."""
 
     def install(self, program: Program) -> None:
         """Have the program started now and at every login; one that was installed gives way.
@@ -89,7 +89,7 @@ class Manager(Protocol):
         """
 
     def state(self) -> ServiceState:
-        """Return what is known of the service."""
+        """Return the service's state."""
 
 
 def program(
@@ -100,7 +100,7 @@ def program(
     host: str | None = None,
     worker_only: bool = False,
 ) -> Program:
-    """Return what keeps a library current and, unless ``worker_only``, serves its pages.
+    """Return the program that keeps a library current and serves pages unless ``worker_only``.
 
     ``host`` is the address to answer on; the settings say it where it is ``None``.
 
@@ -151,7 +151,7 @@ def write_text(file: Path, text: str) -> None:
 
 
 def ask(*command: str) -> str:
-    """Return what a program of the system prints.
+    """Run a program of the system and return its output.
 
     Raises:
         RagkitError: with the program's own words, when it fails or is not there.

@@ -66,7 +66,7 @@ class Systemd:
         return True
 
     def state(self) -> ServiceState:
-        """Return what the unit says and what systemd says of it."""
+        """Return the service's state, from the unit and from systemd."""
         file = _file()
         if not file.is_file():
             return ServiceState()

@@ -150,5 +150,5 @@ def _event(name: str, value: Any) -> bytes:
 
 @cache
 def _waiting() -> CapacityLimiter:
-    """Return what lets so many wait at once, beside the threads that answer everything else."""
+    """Return the limiter of threads that wait, apart from those that answer everything else."""
     return CapacityLimiter(_MOST_AT_ONCE)

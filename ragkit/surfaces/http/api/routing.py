@@ -59,7 +59,7 @@ class Route(APIRoute):
     """A route that reads no more than it may, and fails without a traceback."""
 
     def get_route_handler(self) -> Answered:
-        """Return what answers a request of this route."""
+        """Return the handler of this route's requests."""
         answer = super().get_route_handler()
         body = self.body_field
         kind = "" if body is None else _FORM if isinstance(body.field_info, params.Form) else _JSON

@@ -187,7 +187,7 @@ class _Answering:
             yield from self._cited(sentence, written.sources, lead)
 
     def _lead(self, sentence: AnswerSentence) -> str:
-        """Return what stands between a sentence and the one before it."""
+        """Return the white space and marks between a sentence and the one before it."""
         before = self._sent[-1] if self._sent else None
         if before is not None and before.block == sentence.block:
             return " "

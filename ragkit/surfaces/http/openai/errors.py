@@ -35,7 +35,7 @@ class Problem:
 
 
 def problem_of(error: Exception) -> Problem:
-    """Return what to tell a client of an error; one that nobody foresaw is logged."""
+    """Return an error as a problem for the client; an unforeseen one is logged."""
     if not isinstance(error, RagkitError):
         return Problem(500, noted(error))
     if isinstance(error, RequestError):

@@ -91,7 +91,7 @@ class ChatRequest:
 
 
 def read_request(body: bytes) -> ChatRequest:
-    """Return what a client asks.
+    """Parse a client's request.
 
     Raises:
         RequestError: it cannot be understood, or cannot be done.
