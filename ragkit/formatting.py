@@ -48,7 +48,7 @@ def duration(seconds: float) -> str:
 
 
 def shortened(text: str, most: int = 80) -> str:
-    """Leave out the middle of a text that has more than so many characters."""
+    """Leave out the middle of a text that is longer than a number of characters."""
     half = most // 2
     return text if len(text) <= most else f"{text[:half]}…{text[1 - half :]}"
 

@@ -1,4 +1,4 @@
-"""Figures and dates of a text, in whatever form they are written.
+"""Figures and dates of a text, in any notation.
 
 A figure has several readings ("1.000" is a thousand or one), and two figures agree if they share
 one. Texts that are cited are read generously: what is there in any form is there.

@@ -1,1 +1,1 @@
-"""What the worker does beside indexing: contexts, vectors, graphs, jobs."""
+"""What the worker does besides indexing: contexts, vectors, graphs, jobs."""

@@ -28,7 +28,7 @@ _UNEXPECTED = "Something unexpected happened; see the log."
 
 
 class Interrupted(Exception):  # noqa: N818 - it is a request, not an error
-    """The work at hand is to end: the process stops, or the person asked for something else."""
+    """The current work is to end: the process stops, or the person asked for something else."""
 
 
 class BackgroundTask(Protocol):

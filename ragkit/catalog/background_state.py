@@ -173,7 +173,7 @@ def is_paused(catalog: Catalog) -> bool:
 
 
 def set_paused(catalog: Catalog, paused: bool) -> None:
-    """Pause the writing of contexts after the chunk at hand, or resume it."""
+    """Pause the writing of contexts after the current chunk, or resume it."""
     catalog.set_meta(_PAUSED_KEY, True if paused else None)
 
 
@@ -272,7 +272,7 @@ def read_embedder_state(
 
 
 def _seconds_for(count: int, per_minute: float | None) -> float | None:
-    """Return how long so many chunks or texts take; ``None`` when the pace is not known."""
+    """Return how long a number of chunks or texts takes; ``None`` when the pace is not known."""
     if not count:
         return 0.0
     return count * 60.0 / per_minute if per_minute else None

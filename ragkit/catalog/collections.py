@@ -151,7 +151,7 @@ class Collections:
         return f"{names} and {more} more" if more else names
 
     def of_id(self, collection_id: int) -> CollectionRecord:
-        """Return the collection of that number, whatever its name is now.
+        """Return the collection with that id; its name may have changed.
 
         Raises:
             NotFoundError: it is gone.

@@ -52,7 +52,7 @@ def backups(paths: LibraryPaths) -> list[Backup]:
 
 
 def backup_is_due(paths: LibraryPaths) -> bool:
-    """Return whether the newest copy is a day old, or there is none."""
+    """Return whether the newest copy is a day old, or missing."""
     kept = backups(paths)
     return not kept or not 0 <= time.time() - kept[0].at < _DAY
 

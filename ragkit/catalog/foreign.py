@@ -68,7 +68,7 @@ def _faults(connection: sqlite3.Connection) -> str:
 
 
 def _kind_of_json(text: str) -> str:
-    """Return "object" or "array", or an empty string for any other value and for what is none."""
+    """Return "object" or "array", or an empty string for any other value and for invalid JSON."""
     try:
         value = json.loads(text)
     except (ValueError, TypeError, RecursionError):

@@ -99,7 +99,7 @@ class Jobs:
         return [_job(row) for row in rows]
 
     def recent(self, limit: int = 20) -> list[JobRecord]:
-        """Return the newest jobs, whatever their state."""
+        """Return the newest jobs of any state."""
         rows = self._connections.rows(f"{_JOB} ORDER BY id DESC LIMIT ?", (limit,))
         return [_job(row) for row in rows]
 

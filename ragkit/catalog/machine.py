@@ -1,4 +1,4 @@
-"""Libraries on a server: an address holds the truth, and each machine has a folder beside it.
+"""Libraries on a server, which holds the truth; each machine has a folder of its own as well.
 
 The folder holds caches, logs and uploaded files. It serves one library, as one machine, and says so
 in ``server.json``; without uploads it may be deleted at any time.

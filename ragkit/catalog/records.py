@@ -332,5 +332,5 @@ class Counts:
 
     @property
     def documents(self) -> int:
-        """The number of documents, whatever their status."""
+        """The number of documents of any status."""
         return self.indexed + self.pending + self.skipped + self.failed

@@ -44,7 +44,7 @@ class Retries:
         )
 
     def outdated(self, collection_id: int | None = None) -> int:
-        """Count the documents that are found with their text of before."""
+        """Count the documents that are still found with an outdated text."""
         where, values = conditions(("collection_id = ?", collection_id))
         row = self._connections.row(
             "SELECT COUNT(*) FROM documents WHERE id IN (SELECT document_id FROM retries) "

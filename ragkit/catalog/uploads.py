@@ -44,7 +44,7 @@ class UploadRecords:
         self._connections = connections
 
     def add(self, collection_id: int, records: Iterable[UploadRecord], machine: str = "") -> None:
-        """Keep what became of files, after those of before."""
+        """Append the outcomes of files to those stored before."""
         now = time.time_ns()
         rows = [
             (f"{_prefix(collection_id, machine)}{now:020d} {place:05d}", json.dumps(asdict(record)))

@@ -54,14 +54,14 @@ def answer_questions(
 
 
 def first_questions(questions: Sequence[AnswerQuestion], count: int) -> tuple[AnswerQuestion, ...]:
-    """Return the first so many of those with an answer, and of those without."""
+    """Return the first ``count`` questions with an answer, and as many without."""
     answered = [question for question in questions if question.places][:count]
     return (*answered, *[question for question in questions if not question.places][:count])
 
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """So many of so many."""
+    """A count out of a total."""
 
     count: int = 0
     of: int = 0

@@ -120,7 +120,7 @@ class Ingest:
         self._reporter.step(file.path, failed=0 if skipped else 1)
 
     def _tasks(self, files: Sequence[FileState], again: frozenset[str]) -> Iterator[ReadTask]:
-        """Hash each file, settle those with the bytes of before, and yield the others."""
+        """Hash each file, settle those whose bytes are unchanged, and yield the others."""
         most_bytes = self._writer.settings.reading.max_file_mb * 1_000_000
         for key, file in enumerate(files):
             path = self._root / file.path

@@ -15,7 +15,7 @@ NOTHING_NEW = "Nothing new"
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """The progress of a job's phase. ``current`` is the file at hand."""
+    """The progress of a job's phase. ``current`` is the current file."""
 
     phase: str = ""
     done: int = 0
@@ -52,7 +52,7 @@ class Reporter:
         self.progress = Progress()
 
     def start(self, phase: str, total: int) -> None:
-        """Begin a phase of so many steps."""
+        """Begin a phase with a number of steps."""
         self.progress = Progress(phase=phase, total=total, started_at=time.time())
         self._send()
 

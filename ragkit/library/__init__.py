@@ -129,7 +129,7 @@ class Library:
         self.close()
 
     def start_readers(self, count: int) -> None:
-        """Have searches answered by so many processes of their own, until this is closed.
+        """Answer searches in ``count`` processes of their own, until this is closed.
 
         Libraries that are opened with the same settings share them. Each reads the library for
         itself, and has everything that was written when it is asked. Searches that wait for a

@@ -104,7 +104,7 @@ class AblationService:
         return figures
 
     def kept(self, collection: str) -> AblationFigures | None:
-        """Return the figures that were kept of a collection; ``None`` where there are none."""
+        """Return the stored figures of a collection, or ``None``."""
         from ragkit.evaluation.ablation_figures import from_values
 
         record = self._catalog.collections.find(collection)

@@ -140,7 +140,7 @@ class _Names:
         self.documents = documents
 
     def prepare(self) -> None:
-        """Make the index of words, if there is none yet."""
+        """Build the index of words unless there is one."""
         _ = self._words
 
     def matching(self, words: Iterable[str]) -> Iterator[NamedDocument]:

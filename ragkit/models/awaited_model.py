@@ -30,7 +30,7 @@ class AwaitedModel:
 
     @property
     def name(self) -> str:
-        """The chosen model, or else the one that was used last."""
+        """The chosen model, or else the last used."""
         return self.chosen() or self._last
 
     def take(self, chosen: str) -> str:

@@ -96,7 +96,7 @@ def is_remote(name: str) -> bool:
 
 
 def is_brought(name: str) -> bool:
-    """Return whether an embedder of that name is none of ragkit's own.
+    """Return whether an embedder of that name is not one of ragkit's own.
 
     It may be away, and slow; how its cosines lie is not known.
     """

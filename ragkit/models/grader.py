@@ -84,7 +84,7 @@ class OllamaGrader:
 
     @property
     def name(self) -> str:
-        """The chosen model, or else the one that was used last."""
+        """The chosen model, or else the last used."""
         return self._model.name
 
     def grade(self, question: str, passages: Sequence[str]) -> list[float | None]:

@@ -81,7 +81,7 @@ class OllamaQueryWriter:
 
     @property
     def name(self) -> str:
-        """The chosen model, or else the one that was used last."""
+        """The chosen model, or else the last used."""
         return self._model.name
 
     def write(self, question: str, how: Phrasings) -> tuple[str, ...]:

@@ -26,7 +26,7 @@ class ServerIntegrity(Integrity):
             return len(applied(transaction))
 
     def space(self) -> tuple[int, int]:
-        """Return the bytes of all tables of the library; none is said to be free."""
+        """Return the bytes of all tables of the library; no free space is reported."""
         query = (
             "SELECT CAST(coalesce(sum(pg_total_relation_size(oid)), 0) AS bigint) FROM pg_class "
             "WHERE relnamespace = CAST(current_schema AS regnamespace) AND relkind = 'r'"
