@@ -73,12 +73,12 @@ def logged_questions(
         for judgment in current
     }
     asked: dict[tuple[str, str], list[tuple[str, LoggedSearch]]] = {}
-    for one in sorted(searches, key=lambda one: -one.at):
-        is_of_it = one.everywhere or record.name in one.collections
-        if is_of_it and one.shown and one.chunked is None and not one.cut:
-            question, filter_ = _apart(one, fields)
+    for search in sorted(searches, key=lambda search: -search.at):
+        is_of_it = search.everywhere or record.name in search.collections
+        if is_of_it and search.shown and search.chunked is None and not search.cut:
+            question, filter_ = _apart(search, fields)
             if question:
-                asked.setdefault((question_key(question), filter_), []).append((question, one))
+                asked.setdefault((question_key(question), filter_), []).append((question, search))
     questions = []
     for key, same in asked.items():
         # As it stands in the set, however it was typed since.

@@ -197,19 +197,19 @@ def _question(search: LoggedSearch, urls: Urls) -> str:
 
 def _options(search: LoggedSearch) -> str:
     """Return where and how was searched, in words, where that is not as usual."""
-    options, chunked = options_of(one)
-    said = [one.filters] if one.filters else []
-    if one.everywhere:
-        said.append("in all collections")
-    elif one.collections != ("default",):
-        said.append(f"in {', '.join(one.collections)}")
-    if one.chunked is not None:
-        said.append("a long text, by its topics")
-    said += [SEARCH_OPTIONS[key].describe(getattr(options, key))
-             for key in one.options if key in SEARCH_OPTIONS]  # fmt: skip
-    said += [CHUNKED_OPTIONS[key].describe(getattr(chunked, key))
-             for key in one.chunked or () if key in CHUNKED_OPTIONS]  # fmt: skip
-    return f'<br><span class="rk-soft">{name(" · ".join(said), 300)}</span>' if said else ""
+    options, chunked = options_of(search)
+    parts = [search.filters] if search.filters else []
+    if search.everywhere:
+        parts.append("in all collections")
+    elif search.collections != ("default",):
+        parts.append(f"in {', '.join(search.collections)}")
+    if search.chunked is not None:
+        parts.append("a long text, by its topics")
+    parts += [SEARCH_OPTIONS[key].describe(getattr(options, key))
+             for key in search.options if key in SEARCH_OPTIONS]  # fmt: skip
+    parts += [CHUNKED_OPTIONS[key].describe(getattr(chunked, key))
+             for key in search.chunked or () if key in CHUNKED_OPTIONS]  # fmt: skip
+    return f'<br><span class="rk-soft">{name(" · ".join(parts), 300)}</span>' if parts else ""
 
 
 def _results(search: LoggedSearch) -> str:
