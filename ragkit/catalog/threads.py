@@ -99,7 +99,7 @@ class Threads:
                     f"There are {MOST_THREADS} threads already.",
                     "Delete some: ragkit threads list, ragkit threads delete.",
                 )
-            packed = _collections(connection, wanted)
+            packed = _collections(connection, names)
             cursor = connection.execute(
                 "INSERT INTO threads (title, collections, created_at, changed_at) "
                 "VALUES (?, ?, ?, ?) RETURNING id",
