@@ -374,7 +374,7 @@ def test_restructuredtext_reads_as_prose():
     text += "- one `link <https://a.b>`_\n- two\n"
     html = rendering.blocks(text, (0, len(text)), (), Kind("rst"))
     assert '<h2 class="rk-h1" dir="auto">Title</h2>' in html
-    assert "Use <code>code</code> and <em>stress</em>::" in html
+    assert "Use <code>code</code> and <em>stress</em>:</p>" in html
     assert "    literal *here*" in html
     assert '<li dir="auto">one link' in html
 
@@ -387,10 +387,11 @@ def test_links_that_are_defined_elsewhere_are_their_text():
 
 
 def test_a_line_may_begin_with_a_role():
-    text = "Use the\n:command:`policy` here.\n\n.. include:: X.txt\n\n:author: me\n"
+    text = "Use the\n:command:`policy` here, see :ref:`all of it <x>`.\n\n"
+    text += ".. include:: X.txt\n\n:author: me\n"
     line = text.index(":command:")
     html = rendering.blocks(text, (line, len(text)), (), Kind("rst"))
-    assert '<p dir="auto"><code>policy</code> here.</p>' in html
+    assert '<p dir="auto"><code>policy</code> here, see all of it.</p>' in html
     assert ":author: me</pre>" in html
     assert "include" not in rendering.snippet(text, (0, len(text)), (), Kind("rst"))
 

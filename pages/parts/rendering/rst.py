@@ -24,6 +24,7 @@ _INLINE = re.compile(
     r"|(?<!`)`(?P<title>[^`\n]{1,300})`(?![`_])"
 )
 
+_PROSE_ROLES = frozenset((":ref:", ":doc:", ":term:", ":numref:", ":guilabel:", ":abbr:"))
 _CODE = frozenset(("code", "code-block", "sourcecode", "highlight"))
 _NOTES = {
     **{name: name.capitalize() for name in ("note", "warning", "tip", "hint", "important")},
@@ -151,7 +152,10 @@ def _prose(canvas: Canvas, lines: Sequence[Span]) -> None:
     span = (lines[0][0], lines[-1][1])
     style = "rk-broken" if canvas.source.startswith("| ", span[0]) else None
     with canvas.element("p", span, class_=style, dir="auto"):
-        _inline(canvas, *span)
+        # Of the two colons that announce code, one is read.
+        announces = canvas.source.endswith("::", *span)
+        _inline(canvas, span[0], span[1] - announces)
+        canvas.skip(span[1] - announces, span[1])
 
 
 def _list(canvas: Canvas, lines: Sequence[Span]) -> None:
@@ -185,11 +189,12 @@ def _inline(canvas: Canvas, start: int, end: int) -> None:
         canvas.draw(at, match.start())
         inner = match.span(group)
         if group == "named" and "<" in match["named"] and match["named"].endswith(">"):
-            inner = (inner[0], canvas.source.index("<", inner[0]))
+            said = canvas.source[inner[0] : canvas.source.index("<", inner[0])]
+            inner = (inner[0], inner[0] + len(said.rstrip()))
         elif group == "named" and match["named"].startswith("~"):
             inner = (max(inner[0] + 1, canvas.source.rfind(".", *inner) + 1), inner[1])
         canvas.skip(match.start(), inner[0])
-        tag = tags.get(group)
+        tag = None if match["role"] in _PROSE_ROLES else tags.get(group)
         if tag:
             canvas.open(tag)
         canvas.draw(*inner)
