@@ -23,6 +23,7 @@ from ragkit.results import Later, MatchedChunk, Passage
 from ragkit.retrieval.context_block import estimated_tokens
 from ragkit.surfaces import render
 from ragkit.surfaces.http.shared import SharedLibrary
+from ragkit.surfaces.mcp import browsing
 from ragkit.surfaces.mcp.server import mcp_server
 from ragkit.surfaces.mcp.values import _longest, within
 from ragkit.surfaces.render_documents import collection_as_json
@@ -392,7 +393,7 @@ def test_the_list_of_resources_is_bounded(asked, monkeypatch):
 # -- the state of things -------------------------------------------------------------------
 
 
-def test_collections_and_status_are_as_their_commands_print_them(found, library):
+def test_collections_and_status_are_as_their_commands_print_them(found, library, monkeypatch):
     listed, text = found("list_collections")
     assert listed["collections"] == [
         collection_as_json(record, library.documents.counts(record.name))
@@ -409,8 +410,14 @@ def test_collections_and_status_are_as_their_commands_print_them(found, library)
     some, text = found("list_collections", containing="OD", limit=1)
     assert (text, some["left_out"]) == ("- odd: 1 document, 1 chunk", "")
     state, text = found("status")
-    assert state == status_as_json(library)
+    whole = status_as_json(library)
+    assert state == {**whole, "left_out": ""}
     assert text.startswith("7 documents indexed, 0 waiting, 0 skipped, 0 failed;")
+    monkeypatch.setattr(browsing, "_LISTED", 1)
+    state, text = found("status")
+    assert (state["collections"], state["sources"]) == (["default"], whole["sources"][:1])
+    assert state["left_out"] == "Left out: 1 more collections, 1 more sources."
+    assert state["left_out"] in text.splitlines()
 
 
 def test_searches_are_in_the_log_of_their_person(found, library):

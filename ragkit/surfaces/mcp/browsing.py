@@ -123,7 +123,7 @@ def status(_settings: Settings) -> Tool:
         (),
         {"documents": "integer", "indexed": "integer", "pending": "integer", "skipped": "integer",
          "failed": "integer", "chunks": "integer", "collections": "array", "sources": "array",
-         "writing": "boolean"},
+         "left_out": "string", "writing": "boolean"},
         _status,
     )  # fmt: skip
 
@@ -257,6 +257,11 @@ def _collection_lines(value: Mapping[str, Any]) -> Iterator[str]:
 
 def _status(call: Call) -> Found:
     value = status_as_json(call.library)
+    lists = {name: value[name] for name in ("collections", "sources")}
+    more = [f"{len(all_) - _LISTED} more {name}" for name, all_ in lists.items()
+            if len(all_) > _LISTED]  # fmt: skip
+    value |= {name: all_[:_LISTED] for name, all_ in lists.items()}
+    value["left_out"] = f"Left out: {', '.join(more)}." if more else ""
     return _status_lines(value), value
 
 
@@ -271,6 +276,8 @@ def _status_lines(value: Mapping[str, Any]) -> Iterator[str]:
             f"- {plain(source['root'])} ({plain(source['collection'])}), "
             f"{plural(source['documents'], 'document')}, {source['state']}{reason}"
         )
+    if value["left_out"]:
+        yield value["left_out"]
     yield "The library is being written." if value["writing"] else "Nothing is being written."
 
 
