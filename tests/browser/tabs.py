@@ -52,8 +52,13 @@ class Tabs:
         page.set_default_timeout(45_000)
         page.on("request", lambda request: self._asked.append(request.url))
         page.on("console", self._note_refusal)
-        page.on("pageerror", lambda error: self._faults.append(str(error)))
+        page.on("pageerror", self._note_error)
         return page
+
+    def _note_error(self, error: Any) -> None:
+        # Streamlit's own race, which the page recovers from (recover.page.js).
+        if not str(error).startswith("Bad delta path index"):
+            self._faults.append(str(error))
 
     def _note_refusal(self, message: Any) -> None:
         if "Content Security Policy" in message.text:

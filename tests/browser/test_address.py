@@ -164,3 +164,21 @@ def test_nothing_moves_while_a_shared_address_is_drawn(open_page):
     )
     # Shown bit by bit, as Streamlit loads it, it was 0.5.
     assert moved <= 0.1
+
+
+def test_a_page_that_streamlit_stopped_drawing_is_loaded_again(browser, served):
+    page = browser.new_context().new_page()
+    page.goto(f"{served.url}/?q=OAuth")
+    page.locator(".rk-card").first.wait_for()
+    breaks = """() => {
+      window.before = true;
+      setTimeout(() => { throw new Error("Bad delta path index 2 (should be between [0, 1])"); });
+      return new Promise((resolve) => setTimeout(() => resolve(window.before), 300));
+    }"""
+    with page.expect_navigation():
+        page.evaluate(f"() => {{ ({breaks})(); }}")
+    page.locator(".rk-card").first.wait_for()
+    assert page.url == f"{served.url}/?q=OAuth"
+    # Not once more at once, should it be of no use.
+    assert page.evaluate(breaks) is True
+    page.context.close()

@@ -83,7 +83,7 @@ def test_the_lines_of_the_documentation_do_what_they_say(served):
 
 
 def test_no_address_below_the_api_is_a_page(served):
-    admitted = {"Authorization": (served.folder / "header").read_text("utf-8").strip()[15:]}
+    admitted = {"Authorization": f"Bearer {ApiToken(served.library.token).ensure()}"}
     for path in ("/api", "/api/", "/api/nothing", "/api/a%0Ab", "/api/documents/"):
         status, answer = served.ask(path, **admitted)
         assert (status, "application/problem+json" in answer) == (404, True), path

@@ -42,7 +42,9 @@ def folder(tmp_path_factory):
 
 
 def environment(**more):
-    return {**os.environ, "PYTHONPATH": str(ROOT), "RAGKIT_MODELS__EMBEDDER": "hash", **more}
+    """A person's: standard output is a pipe that is written to when it is full, or at the end."""
+    usual = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    return {**usual, "PYTHONPATH": str(ROOT), "RAGKIT_MODELS__EMBEDDER": "hash", **more}
 
 
 def command(library, *more):

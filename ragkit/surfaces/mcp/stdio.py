@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from contextlib import suppress
 from typing import TYPE_CHECKING
@@ -37,7 +38,12 @@ def serve(settings: Settings) -> None:
 
     async def run() -> None:
         async with stdio_server() as (read, write):
-            await server.run(read, write, server.create_initialization_options())
+            try:
+                await server.run(read, write, server.create_initialization_options())
+            finally:
+                # What was printed meanwhile is no message: as long as this lasts, it goes to
+                # standard error.
+                sys.stdout.flush()
 
     try:
         anyio.run(run)
