@@ -97,7 +97,7 @@ def work_off(
         LibraryBusyError: when another process writes.
     """
     jobs = writer.catalog.jobs
-    lock = writer_lock(writer.paths.lock, "command", wait_seconds=2.0)
+    lock = writer_lock(writer.paths.lock, "command")
     with lock, present(writer, "command"):
         jobs.requeue_running()
         while (job := jobs.claim(partial(can_do, writer))) is not None:

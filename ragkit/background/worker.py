@@ -102,7 +102,7 @@ class Worker:
     def _hold_the_lock(self, watch: bool) -> None:
         ends_with = process_to_end_with()
         lock = self.writer.paths.lock
-        with writer_lock(lock, self.role, wait_seconds=2.0, ends_with=ends_with):
+        with writer_lock(lock, self.role, ends_with=ends_with):
             presence.begin(self.writer, self.role)
             self.writer.catalog.jobs.requeue_running()
             heartbeat = _start("ragkit-heartbeat", self._send_heartbeats)

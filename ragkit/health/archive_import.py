@@ -69,7 +69,7 @@ def import_library(archive: Path, directory: Path, settings: Settings) -> Archiv
 def _import(archive: Path, paths: LibraryPaths, settings: Settings) -> ArchiveReport:
     try:
         with (
-            writer_lock(paths.lock, "import", wait_seconds=2.0),
+            writer_lock(paths.lock, "import"),
             zipfile.ZipFile(archive.expanduser()) as opened,
             tempfile.TemporaryDirectory(prefix="import-", dir=paths.temporary) as scratch,
         ):

@@ -207,7 +207,7 @@ def _changing(paths: LibraryPaths, role: str) -> Iterator[Path]:
     paths.create()
     try:
         with (
-            writer_lock(paths.lock, role, wait_seconds=2.0),
+            writer_lock(paths.lock, role),
             tempfile.TemporaryDirectory(prefix="recover-", dir=paths.temporary) as scratch,
         ):
             settle(paths.catalog)

@@ -236,7 +236,7 @@ class Ingest:
             if len(batch) > 1:
                 return [draft for file in batch for draft in self._made([file])]
             logger.exception("%s could not be indexed", batch[0].state.path)
-            cure = "Leave it out of the folder, and report what the log says."
+            cure = "Leave it out of the library, and report what the log says."
             failed = ReadingError("The file's text could not be indexed.", cure)
             self.refuse(batch[0].state, failed, batch[0].content_hash)
             return []

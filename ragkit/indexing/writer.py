@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from ragkit.settings import ChunkingSettings, Settings
 
 _PIECE_BYTES = 1 << 18
-_LONGEST_LOOK_SECONDS = 0.25
-"""``lock_is_held`` takes the lock for a moment, which a writer waits out."""
+_WAIT_SECONDS = 2.0
+"""So long a writer waits for one that is about to end, or that only looks (``lock_is_held``)."""
 
 
 @dataclass(frozen=True)
@@ -185,9 +185,7 @@ class LockHolder:
 
 
 @contextmanager
-def writer_lock(
-    file: Path, role: str, *, wait_seconds: float = 0.0, ends_with: int | None = None
-) -> Iterator[None]:
+def writer_lock(file: Path, role: str, *, ends_with: int | None = None) -> Iterator[None]:
     """Hold the lock for the block. The system releases it when the process dies.
 
     ``ends_with``: the process that this one ends with, for others to know.
@@ -197,7 +195,7 @@ def writer_lock(
     """
     lock = FileLock(str(file))
     try:
-        lock.acquire(timeout=max(wait_seconds, _LONGEST_LOOK_SECONDS))
+        lock.acquire(timeout=_WAIT_SECONDS)
         holder = LockHolder(os.getpid(), time.time(), role, ends_with)
         _note_file(file).write_text(json.dumps(asdict(holder)), "utf-8")
     except Timeout:

@@ -225,7 +225,7 @@ class ContextService:
 
         writer = self._open_writer()
         collection_id = self._collection_id(collection)
-        with writer_lock(self._paths.lock, "contextualize", wait_seconds=2.0):
+        with writer_lock(self._paths.lock, "contextualize"):
             backfill = Backfill(
                 writer,
                 open_model or context_models(writer),

@@ -232,7 +232,7 @@ class EmbedderService:
         """
         from ragkit.background.vectors import EmbedderMigration
 
-        with writer_lock(self._paths.lock, "embedder", wait_seconds=2.0):
+        with writer_lock(self._paths.lock, "embedder"):
             return EmbedderMigration(self._services.writer(), watch=watch).run_now()
 
     def _has_changed(self, name: str, fingerprint: str) -> bool:

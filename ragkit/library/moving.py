@@ -91,7 +91,7 @@ def move_library(
         paths, target = _open_target(copy)
         stack.callback(target.close)
         for each in (library.paths, paths):
-            stack.enter_context(writer_lock(each.lock, "move", wait_seconds=2.0))
+            stack.enter_context(writer_lock(each.lock, "move"))
         identity = library.catalog.identity()
         transfer.begin(target, identity, restart=restart)
         source = library.catalog.connections

@@ -106,7 +106,7 @@ _HTML_START = re.compile(
 )
 
 _ARCHIVE = ("Archives are not read.", "Unpack it into the folder.")
-_PROGRAM = ("Programs and binary files are not read.", "Leave it out of the folder.")
+_PROGRAM = ("Programs and binary files are not read.", "Leave it out of the library.")
 _PICTURES = ("Pictures are not read.", "Text in a picture needs OCR first.")
 _MEDIA = ("Sound and video are not read.", "Add a transcript as a text file instead.")
 _REFUSED: tuple[tuple[tuple[str, str], str, tuple[bytes, ...]], ...] = (
@@ -119,7 +119,7 @@ _REFUSED: tuple[tuple[tuple[str, str], str, tuple[bytes, ...]], ...] = (
      (b"\x1f\x8b", b"BZh", b"\xfd7zXZ\x00", b"(\xb5/\xfd", b"7z\xbc\xaf\x27\x1c", b"Rar!\x1a\x07")),
     (_PROGRAM, ".exe .dll .so .dylib .o .a .class .pyc .wasm .bin .iso .dmg",
      (b"\x7fELF", b"MZ\x90\x00", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe", b"\x00asm")),
-    (("Fonts are not read.", "Leave it out of the folder."), ".ttf .otf .woff .woff2",
+    (("Fonts are not read.", "Leave it out of the library."), ".ttf .otf .woff .woff2",
      (b"wOFF", b"wOF2", b"\x00\x01\x00\x00\x00", b"OTTO")),
     (("Databases are not read.", "Export the tables as CSV."),
      ".sqlite .sqlite3 .db .parquet .feather .mdb", (b"SQLite format 3\x00", b"PAR1")),

@@ -145,5 +145,5 @@ def uncut() -> ReadingError:
 def no_text(label: str) -> ReadingError:
     """Return the error for a file that opened well but has nothing to search."""
     return ReadingError(
-        f"This {label} contains no text.", "Add text to it, or leave it out of the folder."
+        f"This {label} contains no text.", "Add text to it, or leave it out of the library."
     )

@@ -82,7 +82,7 @@ def load(path: Path, limits: Limits) -> bytes:
     try:
         status = path.stat()
         if not stat.S_ISREG(status.st_mode):
-            raise SkippedError("This is not a regular file.", "Leave it out of the folder.")
+            raise SkippedError("This is not a regular file.", "Leave it out of the library.")
         if status.st_size > limits.max_file_mb * costs.MEGABYTE:
             raise costs.too_large(status.st_size, limits)
         data = path.read_bytes()

@@ -59,7 +59,7 @@ def forbidden_attempt() -> ReadingError | None:
         return None
     return ReadingError(
         f"Reading was stopped because the file made the reader try to {tried[0]}.",
-        "Do not trust this file; leave it out of the folder.",
+        "Do not trust this file; leave it out of the library.",
     )
 
 

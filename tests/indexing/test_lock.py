@@ -9,6 +9,7 @@ import time
 import pytest
 
 from ragkit.errors import LibraryBusyError, LibraryError
+from ragkit.indexing import writer
 from ragkit.indexing.writer import lock_holder, lock_is_held, writer_lock
 
 _HOLD = """
@@ -81,10 +82,11 @@ def test_a_process_that_is_killed_frees_the_lock(library_paths, other):
         assert lock_holder(library_paths.lock).role == "command"
 
 
-def test_waiting_for_the_lock_gets_it_when_it_comes_free(library_paths, other):
+def test_waiting_for_the_lock_gets_it_when_it_comes_free(library_paths, other, monkeypatch):
+    monkeypatch.setattr(writer, "_WAIT_SECONDS", 20.0)
     timer = threading.Timer(0.2, lambda: (other.stdin.write("\n"), other.stdin.flush()))
     timer.start()
-    with writer_lock(library_paths.lock, "command", wait_seconds=20):
+    with writer_lock(library_paths.lock, "command"):
         assert lock_holder(library_paths.lock).pid == os.getpid()
     timer.join()
 
@@ -106,7 +108,8 @@ def test_two_threads_do_not_share_the_lock(library_paths):
     assert isinstance(errors[0], LibraryBusyError)
 
 
-def test_looking_at_the_lock_never_keeps_a_writer_from_it(library_paths):
+def test_looking_at_the_lock_never_keeps_a_writer_from_it(library_paths, monkeypatch):
+    monkeypatch.setattr(writer, "_WAIT_SECONDS", 20.0)
     stop = threading.Event()
 
     def look():
@@ -120,7 +123,7 @@ def test_looking_at_the_lock_never_keeps_a_writer_from_it(library_paths):
         thread.start()
     try:
         for _ in range(20):
-            with writer_lock(library_paths.lock, "worker", wait_seconds=5):
+            with writer_lock(library_paths.lock, "worker"):
                 assert lock_is_held(library_paths.lock)
     finally:
         stop.set()
