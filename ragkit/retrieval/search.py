@@ -293,12 +293,6 @@ class SearchEngine:
                 stage.out = sum(not result.weak for result in fits.results)
         measure = partial(measured, timer.ranked, fits.results) if timer.ranked else None
         trace = Trace(tuple(timer.stages), self._generation(opened), measure)
-        seconds = 0.0 if query.trouble else _CACHED_SECONDS
-        for stage_name, asked in (("reranking", found.rerank), ("phrasings", found.phrasings)):
-            if asked and asked.failure:
-                # A page is drawn often: what took long to fail is not tried each time.
-                took = sum(one.ms for one in trace.stages if one.name == stage_name) / 1000
-                seconds = min(seconds, _REST_AFTER_FAILURE * took) if took > _SLOW_SECONDS else 0.0
         answer = Answer(
             question,
             fits.results,
@@ -314,7 +308,7 @@ class SearchEngine:
             document_ids=document_ids,
             questions=questions_in(query.text),
         )
-        return query, answer, seconds
+        return query, answer, 0.0 if query.trouble else _cached_seconds(answer)
 
     def _opened(
         self, queries: Sequence[Query], options: SearchOptions, timer: StageTimer
@@ -429,6 +423,17 @@ class _Found:
     searches: Sequence[IndexSearch] = ()
     rerank: RerankOutcome | None = None
     phrasings: PhrasingOutcome | None = None
+
+
+def _cached_seconds(answer: Answer) -> float:
+    """Return for how many seconds an answer may be cached: less where a model failed at it."""
+    seconds = _CACHED_SECONDS
+    for stage, outcome in (("reranking", answer.rerank), ("phrasings", answer.phrasings)):
+        if outcome and outcome.failure:
+            # A page is drawn often: what took long to fail is not tried each time.
+            took = sum(each.ms for each in answer.trace.stages if each.name == stage) / 1000
+            seconds = min(seconds, _REST_AFTER_FAILURE * took) if took > _SLOW_SECONDS else 0.0
+    return seconds
 
 
 def _listed(options: SearchOptions) -> int:
