@@ -143,20 +143,20 @@ def context_drafts(writer: Writer, finished: Sequence[FinishedContext]) -> list[
         vectors = {hashes[text]: row.tobytes() for text, row in zip(missing, rows, strict=True)}
     return [
         ContextDraft(
-            document_id=chunk.document_id,
-            document_hash=chunk.document_hash,
-            chunk=chunk.record.chunk,
-            answer=chunk.answer,
-            tokens=_tokens(chunk.answer),
+            document_id=context.document_id,
+            document_hash=context.document_hash,
+            chunk=context.record.chunk,
+            answer=context.answer,
+            tokens=_tokens(context.answer),
             entries=tuple(
-                EntryDraft(LEVEL_CODES[level], chunk.record.chunk.index, hashes[text], b"", {})
+                EntryDraft(LEVEL_CODES[level], context.record.chunk.index, hashes[text], b"", {})
                 for level, text in group
             ),
             vectors={
                 hashes[text]: vectors[hashes[text]] for _, text in group if hashes[text] in vectors
             },
         )
-        for chunk, group in zip(finished, texts, strict=True)
+        for context, group in zip(finished, texts, strict=True)
     ]
 
 

@@ -95,7 +95,7 @@ def _ask_for_all(catalog: Catalog, record: DocumentRecord) -> int:
 
     What was answered before is forgotten: it would be taken for the answer.
     """
-    chunks = [chunk.chunk for chunk in catalog.documents.chunks(record.id)]
+    chunks = [stored.chunk for stored in catalog.documents.chunks(record.id)]
     texts = catalog.documents.slices([(record.id, chunk.start, chunk.end) for chunk in chunks])
     catalog.contexts.forget(text_key(text, record.hash) for text in texts)
     catalog.summaries.forget(record.hash)

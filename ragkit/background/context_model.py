@@ -88,7 +88,7 @@ def query_writer_of(models: ModelSettings, catalog: Catalog) -> OpenQueryWriter:
 
 
 def grader_of(models: ModelSettings, catalog: Catalog) -> OpenGrader:
-    """Return a function that opens the library's grader, once and when first needed.
+    """Return a function that opens the library's grader; each is opened once, when first needed.
 
     The person's choice for the library reranks, or that of the settings; with neither, the model
     that writes contexts.

@@ -62,8 +62,8 @@ def report(writer: Writer, role: str, state: str, notes: Mapping[str, Any]) -> b
     place = {"host": platform.node(), "folder": str(writer.paths.root), "run": _run()}
     started = psutil.Process().create_time()
     try:
-        everything = {"role": role, **place, **notes}
-        return writer.catalog.jobs.heartbeat(os.getpid(), started, state, everything)
+        all_notes = {"role": role, **place, **notes}
+        return writer.catalog.jobs.heartbeat(os.getpid(), started, state, all_notes)
     except RagkitError as error:
         logger.warning("the heartbeat could not be written: %s", error)
         return True

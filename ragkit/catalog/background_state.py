@@ -272,7 +272,7 @@ def read_embedder_state(
 
 
 def _seconds_for(count: int, per_minute: float | None) -> float | None:
-    """Return how long a number of chunks or texts takes; ``None`` when the pace is not known."""
+    """Return how long ``count`` chunks or texts take; ``None`` when the pace is not known."""
     if not count:
         return 0.0
     return count * 60.0 / per_minute if per_minute else None

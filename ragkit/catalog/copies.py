@@ -43,12 +43,12 @@ class Backup:
 
 def backups(paths: LibraryPaths) -> list[Backup]:
     """Return the copies that are kept in the library, the newest first."""
-    files = []
+    kept = []
     for file in sorted(paths.backups.glob("catalog-*.sqlite"), reverse=True):
         with suppress(ValueError, OSError):
             made = datetime.strptime(file.stem.removeprefix("catalog-"), _STAMP).replace(tzinfo=UTC)
-            files.append(Backup(file, made.timestamp(), file.stat().st_size))
-    return files
+            kept.append(Backup(file, made.timestamp(), file.stat().st_size))
+    return kept
 
 
 def backup_is_due(paths: LibraryPaths) -> bool:

@@ -176,7 +176,7 @@ class Documents:
         headings: list[list[tuple[int, tuple[str, ...]]]] = [[] for _ in places]
         for place, start, path in rows:
             headings[place].append((start, _headings(path)))
-        return [paths if len(paths) > 1 else [] for paths in headings]
+        return [sections if len(sections) > 1 else [] for sections in headings]
 
     def slices(
         self, spans: Sequence[tuple[int, int, int]], whole: Container[int] = ()

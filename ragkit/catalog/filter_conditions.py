@@ -304,61 +304,61 @@ def _field(name: str, values: Sequence[str]) -> tuple[str, tuple[object, ...]]:
     return condition, (json.dumps([folded(value) for value in values]),)
 
 
-def document_condition(note: NoteCondition, collection_id: int) -> tuple[str, list[object]]:
+def document_condition(noted: NoteCondition, collection_id: int) -> tuple[str, list[object]]:
     """Return the condition on documents ``d``: a document passes through one of its chunks."""
     parts, values = [], list[object]()
-    if note.chunk:
-        query, values = _chunks_query("n.document_id", collection_id, note)
+    if noted.chunk:
+        query, values = _chunks_query("n.document_id", collection_id, noted)
         parts.append(f"d.id IN ({query})")
-    if note.document:
-        parts.append(note.document)
-        values += note.document_values
+    if noted.document:
+        parts.append(noted.document)
+        values += noted.document_values
     return f"({' OR '.join(parts) or '1 = 0'})", values
 
 
-def entry_conditions(note: NoteCondition, collection_id: int) -> list[EntryCondition]:
+def entry_conditions(noted: NoteCondition, collection_id: int) -> list[EntryCondition]:
     """Return the conditions of which the own entry of a chunk must meet one."""
     where, own = of_collection("n.collection_id", collection_id)
     conditions = [
         EntryCondition(
             "SELECT n.document_id AS document, n.entry_id AS entry FROM chunk_notes n "
             f"WHERE {where} AND ({condition})",
-            (*own, *note.chunk_values),
+            (*own, *noted.chunk_values),
             "n.document_id",
         )
-        for condition in note.chunk
+        for condition in noted.chunk
     ]
-    if note.document:
+    if noted.document:
         where, own = of_collection("d.collection_id", collection_id)
         query = (
             "SELECT e.document_id AS document, e.id AS entry FROM documents d CROSS JOIN entries e "
-            f"ON e.document_id = d.id AND e.level = ? WHERE {where} AND {note.document}"
+            f"ON e.document_id = d.id AND e.level = ? WHERE {where} AND {noted.document}"
         )
-        values = (_CHUNK, *own, *note.document_values)
+        values = (_CHUNK, *own, *noted.document_values)
         conditions.append(EntryCondition(query, values, "d.id"))
     return conditions
 
 
-def whole_conditions(note: NoteCondition, collection_id: int) -> list[Condition]:
+def whole_conditions(noted: NoteCondition, collection_id: int) -> list[Condition]:
     """Return the conditions on documents ``d`` through which all of their chunks pass."""
     conditions: list[Condition] = []
-    if note.chunk:
-        query, values = _chunks_query("n.document_id, n.chunk_idx", collection_id, note)
+    if noted.chunk:
+        query, values = _chunks_query("n.document_id, n.chunk_idx", collection_id, noted)
         counted = f"SELECT document_id, COUNT(DISTINCT chunk_idx) FROM ({query}) GROUP BY 1"
         conditions.append((f"(d.id, d.chunks) IN ({counted})", tuple(values)))
-    if note.document:
-        conditions.append((note.document, note.document_values))
+    if noted.document:
+        conditions.append((noted.document, noted.document_values))
     return conditions
 
 
 def _chunks_query(
-    columns: str, collection_id: int, note: NoteCondition
+    columns: str, collection_id: int, noted: NoteCondition
 ) -> tuple[str, list[object]]:
     """Return the query for columns of the chunks that pass, of one maybe several times."""
     where, own = of_collection("n.collection_id", collection_id)
     queries = [
         f"SELECT {columns} FROM chunk_notes n WHERE {where} AND ({condition})"
-        for condition in note.chunk
+        for condition in noted.chunk
     ]
-    values = [value for _ in note.chunk for value in (*own, *note.chunk_values)]
+    values = [value for _ in noted.chunk for value in (*own, *noted.chunk_values)]
     return " UNION ALL ".join(queries), values

@@ -95,16 +95,13 @@ class FilterQueries:
 
         ``None`` where the filters ask for nothing that belongs to a chunk.
         """
-        noted = note_conditions(filters)
-        if not any(condition.chunk for condition in noted):
+        conditions = note_conditions(filters)
+        if not any(noted.chunk for noted in conditions):
             return None
         with self._rows.at_present(collection_id) as (rows, connection):
             passing = [
-                [
-                    rows.entries(connection, part)
-                    for part in entry_conditions(condition, collection_id)
-                ]
-                for condition in noted
+                [rows.entries(connection, part) for part in entry_conditions(noted, collection_id)]
+                for noted in conditions
             ]
         return reduce(partial(np.intersect1d, assume_unique=True), map(united, passing))
 
@@ -112,8 +109,8 @@ class FilterQueries:
         """Return ids of documents of which every chunk passes one of the filters."""
         with self._rows.at_present(collection_id) as (rows, connection):
             passing = np.zeros(len(rows.ids), np.bool_)
-            for note_condition in note_conditions(filters):
-                for condition in whole_conditions(note_condition, collection_id):
+            for noted in note_conditions(filters):
+                for condition in whole_conditions(noted, collection_id):
                     passing = passing | rows.mask(connection, condition)
             ids = rows.ids[rows.live & passing]
         return np.sort(ids, kind="stable")

@@ -177,11 +177,9 @@ class Integrity:
         where, values = conditions(("collection_id = ?", collection_id))
         rows = self._connections.rows(query + where, (fingerprint, *values))
         document_ids = {number for number, home in rows if home not in own}
-        for home, own_fingerprint in own.items():
+        for home, recipe in own.items():
             if collection_id in (None, home):
-                rows = self._connections.rows(
-                    f"{query} AND collection_id = ?", (own_fingerprint, home)
-                )
+                rows = self._connections.rows(f"{query} AND collection_id = ?", (recipe, home))
                 document_ids |= {number for number, _home in rows}
         return document_ids
 

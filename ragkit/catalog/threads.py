@@ -44,7 +44,7 @@ class Threads:
         self._connections = connections
 
     def all(self) -> list[ThreadSummary]:
-        """Return the threads that have a turn, the last changed first."""
+        """Return the threads that have a turn, the most recently changed first."""
         rows = self._connections.rows(
             "SELECT t.id, t.title, COUNT(*), t.created_at, t.changed_at FROM threads t "
             "JOIN turns u ON u.thread_id = t.id GROUP BY t.id ORDER BY t.changed_at DESC, t.id DESC"

@@ -39,7 +39,7 @@ class IndexState:
 
 
 def fault_of(document: StoredDocument, fingerprint: str | None) -> str:
-    """Return how a document's stored parts contradict each other, or an empty string.
+    """Return the first fault in how a document is stored, or an empty string.
 
     The texts of its entries are compared only for documents of that pipeline fingerprint.
     """

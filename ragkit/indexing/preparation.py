@@ -187,9 +187,9 @@ def embedded_texts(
         entry(Level.CHUNK, [chunk], context, chunk_text(context, text, chunk))
         for chunk, context in zip(chunks, contexts, strict=True)
     ]
-    for _section, group in groupby(texts[:], key=lambda entry: entry.chunks[0].section):
+    for _section, group in groupby(texts[:], key=lambda each: each.chunks[0].section):
         of_section = list(group)
-        inside, context = [group.chunks[0] for group in of_section], of_section[0].context
+        inside, context = [each.chunks[0] for each in of_section], of_section[0].context
         texts.append(entry(Level.SECTION, inside, context, section_text(context, text, inside)))
     if chunks:
         texts.append(entry(Level.DOCUMENT, chunks, name, document_text(name, text, chunks)))

@@ -15,7 +15,7 @@ NOTHING_NEW = "Nothing new"
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """The progress of a job's phase. ``current`` is the current file."""
+    """The progress of a job's phase. ``current`` is the file being worked on."""
 
     phase: str = ""
     done: int = 0
@@ -52,7 +52,7 @@ class Reporter:
         self.progress = Progress()
 
     def start(self, phase: str, total: int) -> None:
-        """Begin a phase with a number of steps."""
+        """Begin a phase of ``total`` steps."""
         self.progress = Progress(phase=phase, total=total, started_at=time.time())
         self._send()
 

@@ -75,7 +75,7 @@ class AnswerService:
         return replace(answer, results=results)
 
     def _evidence(self, question: str, results: Sequence[Result]) -> Evidence:
-        """Return the evidence in the sentences of results; that of the last ones is cached."""
+        """Return the evidence in sentences of results; that in the last results is cached."""
         from ragkit.answering.evidence import evidence
         from ragkit.answering.questions import Question
         from ragkit.retrieval.query_parser import parse_query

@@ -63,12 +63,10 @@ class CollectionService:
     def has(self, *names: str) -> bool:
         """Return whether there are collections of these names that are not being deleted."""
         # No query can hold half a character, and no name does.
-        typed = {name.encode(errors="ignore").decode() for name in names}
-        there = len(self._collections.named(typed)) == len(typed)
-        is_text = typed == set(names)
-        return (
-            is_text and there and typed.isdisjoint(collection.name for collection in self.leaving())
-        )
+        clean = {name.encode(errors="ignore").decode() for name in names}
+        there = len(self._collections.named(clean)) == len(clean)
+        is_text = clean == set(names)
+        return is_text and there and clean.isdisjoint(each.name for each in self.leaving())
 
     def get(self, name: str) -> CollectionRecord:
         """Return the collection of that name.

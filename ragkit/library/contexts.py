@@ -127,7 +127,7 @@ class ContextService:
     # -- prompts ---------------------------------------------------------------------------
 
     def prompts(self, collection: str) -> dict[PromptKind, Prompt]:
-        """Return the prompts for a collection's contexts, by their purpose.
+        """Return the prompts for a collection's contexts, by kind.
 
         A prompt that has become invalid is shown as it was written.
 

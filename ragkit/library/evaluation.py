@@ -138,7 +138,7 @@ class JudgmentService:
     def offered(
         self, collection: str, asked: LoggedQuestion, question_set: str
     ) -> tuple[OfferedPlace, ...]:
-        """Return the results that a logged question showed, to be rated with ``add``."""
+        """Return the places that a logged question showed, to be rated with ``add``."""
         from ragkit.library.logged_questions import offered_places
 
         record = self._catalog.collections.get(collection)

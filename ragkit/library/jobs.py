@@ -56,7 +56,7 @@ class JobService:
         return self._jobs.recent(limit)
 
     def open(self) -> list[JobRecord]:
-        """Return running and waiting jobs, the running one first."""
+        """Return running and waiting jobs, the running ones first."""
         return self._jobs.open()
 
     def cancel(self, job_id: int) -> None:

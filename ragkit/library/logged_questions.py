@@ -83,35 +83,35 @@ def logged_questions(
     for key, same in asked.items():
         # As it stands in the set, however it was typed since.
         question = rated.get(key, normalised_question(same[0][0]))
-        shown = dict.fromkeys(place for _, one in same for place in _unscored(one.shown))
+        shown = dict.fromkeys(place for _, search in same for place in _unscored(search.shown))
         questions.append(
             LoggedQuestion(
                 question, key[1], len(same), same[0][1].at, tuple(shown), key in rated
             )
         )  # fmt: skip
-    return tuple(sorted(questions, key=lambda question: (-question.times, -question.at)))
+    return tuple(sorted(questions, key=lambda logged: (-logged.times, -logged.at)))
 
 
 def offered_places(
     catalog: Catalog, record: CollectionRecord, asked: LoggedQuestion, question_set: str
 ) -> tuple[OfferedPlace, ...]:
-    """Return the results that a question showed, as the collection's documents are now.
+    """Return the places of the collection that a question showed, as its documents are now.
 
     Documents that are gone are left out; of a text that has become shorter, the whole is offered.
     """
     judging = Judging(catalog)
     grades = judging.grades(record.id, asked.question, question_set=question_set)
-    documents = catalog.documents.get_many({result.document_id for result in asked.shown})
+    documents = catalog.documents.get_many({shown.document_id for shown in asked.shown})
     places: dict[tuple[int, Span | None], OfferedPlace] = {}
-    for result in asked.shown:
-        document = documents.get(result.document_id)
+    for shown in asked.shown:
+        document = documents.get(shown.document_id)
         if (
             document is None
             or document.collection_id != record.id
             or document.status is not Status.INDEXED
         ):
             continue
-        span = result.span
+        span = shown.span
         start, end = (span.start, span.end) if span else (0, 0)
         text = catalog.documents.slices([(document.id, start, end)])[0] if span else ""
         if span is None or len(text) != end - start or not text.strip():
@@ -158,4 +158,4 @@ def _apart(search: LoggedSearch, fields: Sequence[str]) -> tuple[str, str]:
 
 def _unscored(shown: Iterable[Shown]) -> list[Shown]:
     """Return places that are equal where they are the same: scores are of one search each."""
-    return [Shown(result.document_id, 0.0, result.span) for result in shown]
+    return [Shown(place.document_id, 0.0, place.span) for place in shown]

@@ -74,7 +74,7 @@ class ModelService:
             model.name, model.kind.value, model.dimensions, model.size, model.licence,
             model.checksum,
         )  # fmt: skip
-        others = [model for model in added_models(self._catalog) if model.name != added.name]
+        others = [other for other in added_models(self._catalog) if other.name != added.name]
         store_models(self._catalog, [*others, added])
         if model.kind is not ModelKind.CROSS_ENCODER:
             return f"Added. Move the library to it with: ragkit embedder {model.name}"

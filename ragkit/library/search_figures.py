@@ -54,12 +54,12 @@ def repeated(searches: Iterable[LoggedSearch]) -> list[Repeated]:
     asked: dict[str, list[LoggedSearch]] = {}
     for search in sorted(searches, key=lambda search: -search.at):
         asked.setdefault(question_key(search.question), []).append(search)
-    groups = [
+    questions = [
         Repeated(same[0], len(same), median(times) if (times := _times(same)) else None)
         for same in asked.values()
         if len(same) > 1
     ]
-    return sorted(groups, key=lambda repeated: (-repeated.times, -repeated.last.at))
+    return sorted(questions, key=lambda question: (-question.times, -question.last.at))
 
 
 def _times(searches: Iterable[LoggedSearch]) -> list[float]:

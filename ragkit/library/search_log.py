@@ -107,14 +107,14 @@ class LoggedSearch:
     @property
     def best(self) -> float | None:
         """The best score that was shown; ``None`` where there was none."""
-        return max((result.score for result in self.shown), default=None)
+        return max((place.score for place in self.shown), default=None)
 
     def as_json(self) -> dict[str, Any]:
         """Return it as the JSON object that is kept, and that ``ragkit searches`` prints."""
         shown = [
-            {"document": result.document_id, "score": result.score,
-             **({"span": [result.span.start, result.span.end]} if result.span else {})}
-            for result in self.shown
+            {"document": place.document_id, "score": place.score,
+             **({"span": [place.span.start, place.span.end]} if place.span else {})}
+            for place in self.shown
         ]  # fmt: skip
         return {
             "at": self.at, "door": self.door.value, "question": self.question,
@@ -143,9 +143,9 @@ class LoggedSearch:
             dict(value["options"]), tuple(map(str, value["collections"])), str(value["filters"]),
             float(value["ms"]), int(value["results"]), int(value["documents"]),
             tuple(
-                Shown(int(result["document"]), float(result["score"]),
-                      Span(*map(int, result["span"])) if "span" in result else None)
-                for result in value["shown"]
+                Shown(int(place["document"]), float(place["score"]),
+                      Span(*map(int, place["span"])) if "span" in place else None)
+                for place in value["shown"]
             ),
             tuple(
                 Stage(str(stage["name"]), float(stage["ms"]), int(stage["in"]), int(stage["out"]),
@@ -250,7 +250,7 @@ class SearchLog:
         except FileNotFoundError:
             return []
         matches = filter(None, map(_NAME.fullmatch, names))
-        return [(row[1], int(row[2]), row[3], row[0]) for row in matches]
+        return [(match[1], int(match[2]), match[3], match[0]) for match in matches]
 
     def _of_file(self, name: str) -> tuple[LoggedSearch, ...]:
         file = self._folder / name

@@ -262,7 +262,7 @@ class SearchHistory:
 
     def pin(self, question: str, *, pinned: bool = True) -> None:
         """Keep a search among the pinned ones, or no longer."""
-        one = next(
+        search = next(
             (
                 search
                 for search in self.list()
@@ -270,8 +270,8 @@ class SearchHistory:
             ),
             None,
         )
-        if one is not None:
-            changed = replace(one, pinned=pinned)
+        if search is not None:
+            changed = replace(search, pinned=pinned)
             self._change(
                 lambda past: (
                     changed,
@@ -331,7 +331,7 @@ def _found(answer: Answer | ChunkedAnswer) -> tuple[Sequence[Result], int]:
 
     if isinstance(answer, Answer):
         return answer.results, answer.total_documents
-    return [result.result for result in answer.results], answer.documents
+    return [chunked.result for chunked in answer.results], answer.documents
 
 
 @lru_cache(maxsize=64)

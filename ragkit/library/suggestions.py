@@ -106,16 +106,10 @@ class SuggestionService:
     def _searches(self, text: str) -> Iterator[Suggestion]:
         """Yield past searches that have a word beginning where the text does."""
         start = re.compile(rf"(?<!\w){re.escape(folded(' '.join(text.split())))}")
-        searches = [
-            search for search in self._history.list() if start.search(folded(search.question))
-        ]
-        for search in searches[:_MOST_SEARCHES]:
+        searches = [past for past in self._history.list() if start.search(folded(past.question))]
+        for past in searches[:_MOST_SEARCHES]:
             yield Suggestion(
-                Kind.SEARCH,
-                search.question,
-                search.question,
-                len(search.question),
-                pinned=search.pinned,
+                Kind.SEARCH, past.question, past.question, len(past.question), pinned=past.pinned
             )
 
     def _filters(
@@ -150,7 +144,7 @@ class SuggestionService:
             return Counter(dict.fromkeys(every, 0))
         if name == "topic":
             of = [None] if known is None else [record.id for record in known]
-            topics = (self._catalog.notes.topics(collection, _MOST_TOPICS) for collection in of)
+            topics = (self._catalog.notes.topics(id_, _MOST_TOPICS) for id_ in of)
             return Counter(dict.fromkeys(chain.from_iterable(topics), 0))
         if name in ("newer_than", "older_than"):
             return Counter(dict.fromkeys(_AGES, 0))
@@ -172,12 +166,12 @@ def _completed(
     alternatives, comma, last = typed.rpartition(",")
     prefix = folded(last.strip('"'))
     begins = re.compile(rf"(?<!\w){re.escape(prefix)}")
-    completed = []
+    matching = []
     for value, count in values.items():
         plain = folded(value)
         if plain != prefix and begins.search(plain):
-            completed.append((not plain.startswith(prefix), -count, value))
-    for _, _, value in heapq.nsmallest(_MOST_VALUES, completed):
+            matching.append((not plain.startswith(prefix), -count, value))
+    for _, _, value in heapq.nsmallest(_MOST_VALUES, matching):
         text = (
             f"{head}{name}:{alternatives}{comma}{format_filter(name, (value,)).partition(':')[2]} "
         )

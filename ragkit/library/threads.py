@@ -31,7 +31,7 @@ class ThreadService:
         """Whether what is asked on a page is kept without being asked for (``search_history``)."""
 
     def list(self) -> Sequence[ThreadSummary]:
-        """Return all threads, the last changed first."""
+        """Return all threads, the most recently changed first."""
         return self._catalog.threads.all()
 
     def get(self, thread_id: int) -> Thread:

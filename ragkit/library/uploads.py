@@ -94,7 +94,7 @@ class UploadService:
         if not records:
             return []
         source = self._sources.uploads(collection)
-        paths = {path for record in records for path in (record.path, record.same_as) if path}
+        paths = {path for upload in records for path in (upload.path, upload.same_as) if path}
         documents = self._catalog.uploads.at(source.id, sorted(paths))
         is_busy = bool(self._catalog.jobs.open())
         lines = []
