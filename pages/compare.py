@@ -223,13 +223,13 @@ def excerpts(library: Library, comparison: Comparison) -> list[list[Excerpt | No
     """Return the excerpts of each column's results; they are chosen once for a comparison."""
     cached = st.session_state.get(_QUOTED)
     if cached is None or cached[0] is not comparison:
-        excerpts = [
+        quoted = [
             library.answers.excerpts(
                 comparison.question, [ranked.result for ranked in column.results]
             )
             for column in comparison.columns
         ]
-        cached = st.session_state[_QUOTED] = (comparison, excerpts)
+        cached = st.session_state[_QUOTED] = (comparison, quoted)
     return list(cached[1])
 
 

@@ -199,7 +199,7 @@ def show(library: Library, text: str, answer: ChunkedAnswer) -> None:
         chosen = None
     left, right = st.columns([5, 6], gap="large")
     with left:
-        naming(library, text, [topic.topic for topic in answer.topics])
+        naming(library, text, [part.topic for part in answer.topics])
         st.html(
             conversation.topic_list(answer, chosen)
             + conversation.coloured(text, answer.topics, chosen)

@@ -217,7 +217,7 @@ def _shown(
 
 
 def _chunk(detail: DocumentDetail, request: Request) -> ChunkRecord | None:
-    return next((chunk for chunk in detail.chunks if chunk.chunk.index == request.chunk), None)
+    return next((record for record in detail.chunks if record.chunk.index == request.chunk), None)
 
 
 def words(detail: DocumentDetail, request: Request, shown: Shown, *, rendered: bool) -> None:

@@ -116,7 +116,7 @@ def listed(library: Library) -> None:
         same = repeated(searches)
         first, last = page_of(len(same))
         shown = same[first:last]
-        urls = {group.last.id: again.url(library, group.last) for group in shown}
+        urls = {question.last.id: again.url(library, question.last) for question in shown}
         drawn = search_lists.repeated_table(shown, urls)
     else:
         drawn = one_by_one(library, searches, str(show))

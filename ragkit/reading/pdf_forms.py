@@ -41,17 +41,14 @@ def filled_in(reader: PdfReader, limits: Limits) -> dict[int, str]:
     lines: dict[int, list[str]] = {}
     left = [_MOST_ANNOTATIONS]
     for index, page in enumerate(reader.pages):
-        fields = sound(partial(_on_page, page, left))
-        if fields:
-            lines[index] = fields
+        texts = sound(partial(_on_page, page, left))
+        if texts:
+            lines[index] = texts
     if not lines and (values := sound(partial(_xfa_values, reader))):
         lines = {0: values}
-    if (
-        sum(len(line) for fields in lines.values() for line in fields)
-        > limits.max_text_mb * MEGABYTE
-    ):
+    if sum(len(line) for texts in lines.values() for line in texts) > limits.max_text_mb * MEGABYTE:
         raise too_much_text(limits)
-    return {index: "\n".join((_HEAD, *fields)) for index, fields in lines.items()}
+    return {index: "\n".join((_HEAD, *texts)) for index, texts in lines.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +78,7 @@ def _on_page(page: PageObject, left: list[int]) -> list[str]:
 
 
 def _field(page: PageObject, reference: Any) -> _Filled | None:
-    """Return the value filled in at an annotation; ``None`` for a hidden field or none."""
+    """Return the filled field at an annotation; ``None`` where there is none, or a hidden one."""
     widget = reference.get_object()
     if widget.get("/Subtype") != "/Widget" or int(widget.get("/F", 0)) & (_HIDDEN | _NO_VIEW):
         return None
@@ -181,13 +178,13 @@ def _choice(field: list[Any]) -> str:
     """Return the choices made from a list, in the words that the list shows."""
     value = _get(field, "/V")
     several: list[Any] = value if isinstance(value, list) else [value]
-    chosen = [_text(value.get_object()) for value in several if value is not None]
+    chosen = [_text(item.get_object()) for item in several if item is not None]
     words = {}
     for option in _get(field, "/Opt") or []:
         pair = option.get_object()
         if isinstance(pair, list) and len(pair) == 2:
             words[_text(pair[0].get_object())] = _text(pair[1].get_object())
-    return ", ".join(words.get(value, value) for value in chosen if value)
+    return ", ".join(words.get(choice, choice) for choice in chosen if choice)
 
 
 # -- values that the page draws as text as well ------------------------------------------------

@@ -69,14 +69,14 @@ class Characters:
         breaks = (match.end() for match in _BREAK.finditer(self._text))
         lines = {0, *(bisect_left(begun, at) for at in breaks)} - {len(words)}
         starts = sorted({*lines, *wide})
-        match: list[Row] = []
+        rows: list[Row] = []
         for first, end in zip(starts, [*starts[1:], len(words)], strict=True):
             left, bottom, right, top = (edges[first:end] for edges in places)
             edges = min(left), min(bottom), max(right), max(top)
             if first in lines:
-                match.append([])
-            match[-1].append(self._cell(words[first][0], words[end - 1][1], edges))
-        return match
+                rows.append([])
+            rows[-1].append(self._cell(words[first][0], words[end - 1][1], edges))
+        return rows
 
     def _measured(self, words: list[tuple[int, int]]) -> _Places:
         """Return where words begin and end on the page as it is shown: four lists."""

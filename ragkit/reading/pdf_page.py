@@ -266,14 +266,14 @@ class _Characters:
 
     def words(self) -> tuple[tuple[str, Rectangle], ...]:
         """Return the words between spaces, with their places; Han and kana one by one."""
-        matches = []
+        words = []
         for match in _TOKEN.finditer(self._text):
             boxes = [box for box in self._boxes[match.start() : match.end()] if box is not None]
             if boxes:
                 text = match.group().translate(_UNSEEN).encode("utf-8", "ignore").decode()
                 follows = self._text[match.end() : match.end() + 1]
-                matches.append((text if follows.strip() else f"{text} ", _around(boxes)))
-        return tuple(matches)
+                words.append((text if follows.strip() else f"{text} ", _around(boxes)))
+        return tuple(words)
 
 
 def _around(boxes: Sequence[Rectangle]) -> Rectangle:

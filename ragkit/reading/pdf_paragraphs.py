@@ -97,7 +97,7 @@ def _whole(before: Line, line: Line) -> Line:
     """Return the end of a line, with the place of the larger of two beside each other."""
     if not _on_line(before, line):
         return line
-    larger = max(before, line, key=lambda side: side.top - side.bottom)
+    larger = max(before, line, key=lambda each: each.top - each.bottom)
     return larger._replace(text=line.text, right=line.right)
 
 

@@ -146,9 +146,7 @@ def headings_of(pages: Sequence[Sequence[Line]]) -> list[str]:
         upright = all(line.right - line.left > size for line in inside if len(line.text) > 2)
         if size > least and upright and len(text) <= _LONGEST_HEADING:
             headings.append((-size, text))
-    largest = [
-        text for _, text in sorted(headings, key=lambda heading: heading[0])[:_MOST_HEADINGS]
-    ]
+    largest = [text for _, text in sorted(headings, key=lambda pair: pair[0])[:_MOST_HEADINGS]]
     years = [line.text for line in lines if _YEAR.fullmatch(line.text)]
     return [*largest, *years[:1]]
 

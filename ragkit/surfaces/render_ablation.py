@@ -90,7 +90,7 @@ def _row(cell: Cell, figures: AblationFigures, beside: Sequence[Cell]) -> list[s
     row = [cell.title]
     for name in figures.shown:
         metric = cell.metric(name)
-        every = [found.value for outcome in beside if (found := outcome.metric(name)) is not None]
+        every = [found.value for each in beside if (found := each.metric(name)) is not None]
         row.append(_metric(metric, max(every), whole=name == figures.metric) if metric else "–")
     paired = cell.difference
     if paired is None:
@@ -129,7 +129,7 @@ def ablation_as_csv(figures: AblationFigures) -> str:
          "model_seconds", "index_bytes"]
     )  # fmt: skip
     for cell in figures.cells:
-        head = [_text(label) for label in (cell.table, cell.name, cell.title, cell.reason)]
+        head = [_text(part) for part in (cell.table, cell.name, cell.title, cell.reason)]
         if cell.reason:
             writer.writerow(head)
             continue
@@ -137,13 +137,9 @@ def ablation_as_csv(figures: AblationFigures) -> str:
         for name in figures.shown:
             metric = cell.metric(name)
             values += [metric.value, metric.low, metric.high] if metric else ["", "", ""]
-        difference = cell.difference
-        values += [_text(cell.first)] if difference else [""]
-        values += (
-            [difference.value, difference.low, difference.high, difference.p]
-            if difference
-            else [""] * 4
-        )
+        paired = cell.difference
+        values += [_text(cell.first)] if paired else [""]
+        values += [paired.value, paired.low, paired.high, paired.p] if paired else [""] * 4
         writer.writerow(
             [*head, cell.questions, *values, f"{cell.p50:.3f}", f"{cell.p95:.3f}", cell.tokens,
              f"{cell.seconds:.3f}", cell.index_bytes]

@@ -262,9 +262,8 @@ def keep(library: Library) -> None:
             value = st.session_state.get(part.key, part.usual(library))
             st.session_state.setdefault(_LEFT, {})[part.key] = value
             usual = value is None or value == part.usual(library)
-            texts = (
-                [] if usual else [part.write(item) for item in (value if part.many else [value])]
-            )
+            items = value if part.many else [value]
+            texts = [] if usual else [part.write(item) for item in items]
         if texts:
             values[part.name] = texts
     for name, control in _options(page, library).items():

@@ -91,7 +91,7 @@ def _column(comparison: Comparison, place: int, index: int, shown: Shown) -> str
     elif not column.results:
         body = '<p class="rk-soft">No results.</p>'
     else:
-        items = (f"<li>{_item(comparison, index, result, shown)}</li>" for result in column.results)
+        items = (f"<li>{_item(comparison, index, ranked, shown)}</li>" for ranked in column.results)
         body = f'<ol class="rk-items">{"".join(items)}</ol>'
     return (
         f'<section class="rk-column" aria-label="{text(label)}" data-column="{index}">'
@@ -120,7 +120,7 @@ def _about(column: Column, index: int, depth: int, baseline: str) -> str:
             f"</summary>{trace_view(column.trace)}</details>"
         )
     notices = "".join(f'<p class="rk-soft">{text(notice)}</p>' for notice in column.notices)
-    titles = {result.result.document.id: result.result.document.title for result in column.results}
+    titles = {ranked.result.document.id: ranked.result.document.title for ranked in column.results}
     phrasings = summary.phrasings(column.phrasings, titles)
     return f'<p class="rk-soft">{agreement}</p>{took}{notices}{phrasings}'
 
@@ -190,7 +190,7 @@ def _elsewhere(comparison: Comparison, column: int, document_id: int, shown: Sho
     places = []
     for index, other in enumerate(comparison.columns):
         ranks = (
-            result.rank for result in other.results if result.result.document.id == document_id
+            ranked.rank for ranked in other.results if ranked.result.document.id == document_id
         )
         rank = next(ranks, None)
         if index != column and rank is not None:

@@ -12,11 +12,11 @@ _WORDS = {"decision": "Decided", "action": "To do"}
 _FIRST, _LONGEST = 6, 240
 
 
-def outcomes(outcomes: Sequence[Outcome], document_id: int, find: str) -> str:
+def outcomes(listed: Sequence[Outcome], document_id: int, find: str) -> str:
     """Return the outcomes with a link each, to the sentence or else the chunk; empty for none."""
-    if not outcomes:
+    if not listed:
         return ""
-    items = [_item(outcome, document_id, find) for outcome in outcomes]
+    items = [_item(outcome, document_id, find) for outcome in listed]
     more = ""
     if items[_FIRST:]:
         more = (

@@ -286,11 +286,7 @@ def _measures(
     whole = [record for record in records if not record.run.partial] or records
     best = {
         column: max(
-            (
-                of[column].value
-                for of in (metrics[question.id] for question in whole)
-                if column in of
-            ),
+            (of[column].value for of in (metrics[record.id] for record in whole) if column in of),
             default=0.0,
         )
         for column in heads

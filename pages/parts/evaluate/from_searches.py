@@ -39,7 +39,7 @@ def act(library: Library, collection: str, values: Mapping[str, str]) -> None:
     chosen: LoggedQuestion | None = st.session_state.get(_CHOSEN)
     if values.get("rk") == "logged":
         asked = _asked(library, collection)
-        found = next((question for question in asked if _key(question) == values["key"]), None)
+        found = next((logged for logged in asked if _key(logged) == values["key"]), None)
         is_open = found is not None and chosen is not None and _key(chosen) == _key(found)
         st.session_state[_CHOSEN] = None if is_open else found
     elif chosen is not None:
@@ -66,7 +66,7 @@ def _questions(library: Library, collection: str) -> None:
             '<a href="searches" target="_self">Searches</a></p>'
         )
         return
-    rated = sum(question.rated for question in asked)
+    rated = sum(logged.rated for logged in asked)
     pages = -(-len(asked) // _LISTED)
     page = 1
     if st.session_state.get(_PAGE, 1) > pages:
@@ -92,15 +92,15 @@ def listed(
 ) -> str:
     """Return questions as a list; what the chosen one showed stands below it, to be rated."""
     items = []
-    for question in asked:
-        is_open = chosen is not None and _key(chosen) == _key(question)
-        words = f"{question.question}  {question.filter}".rstrip()
+    for logged in asked:
+        is_open = chosen is not None and _key(chosen) == _key(logged)
+        words = f"{logged.question}  {logged.filter}".rstrip()
         button = action(
-            "logged", words[:200], style="rk-act rk-logged", data_key=_key(question),
+            "logged", words[:200], style="rk-act rk-logged", data_key=_key(logged),
             aria_expanded=str(is_open).lower(),
         )  # fmt: skip
-        times = f"{number(question.times)} ×" if question.times > 1 else ""
-        told = " · ".join(filter(None, (times, "rated" if question.rated else "")))
+        times = f"{number(logged.times)} ×" if logged.times > 1 else ""
+        told = " · ".join(filter(None, (times, "rated" if logged.rated else "")))
         below = ""
         if is_open:
             below = "".join(_place(place, collection, words) for place in places)
@@ -133,5 +133,5 @@ def _name() -> str:
     return " ".join(str(st.session_state.get(_SET) or "").split()) or LOGGED
 
 
-def _key(question: LoggedQuestion) -> str:
-    return mark_of(f"{question.question}\n{question.filter}")
+def _key(logged: LoggedQuestion) -> str:
+    return mark_of(f"{logged.question}\n{logged.filter}")

@@ -209,7 +209,7 @@ def _job_name(kind: str) -> str:
 
 
 def contexts_status(state: BackfillState, switched_on: bool, reachable: bool | None = None) -> str:
-    """Return the worker's progress with contexts, and how long the rest takes.
+    """Return what the worker does about contexts, its progress, and the cost so far.
 
     ``reachable`` is whether Ollama answers now, ``None`` while that is not known: the worker's
     last report may be of some seconds ago.

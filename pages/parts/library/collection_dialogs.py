@@ -183,7 +183,7 @@ def _delete(library: Library, collection: str) -> None:
 
 
 def loss(collection: str, contents: CollectionContents) -> str:
-    """Return the losses and remains of deleting a collection, as HTML."""
+    """Say as HTML what deleting a collection removes and what stays."""
     goes = [plural(count, noun) for count, noun in contents.counted]
     sentences = ["Files of its folders stay on disk."]
     if contents.uploads:

@@ -75,9 +75,9 @@ def confirm_folder(library: Library, collection: str, path: str, why: str) -> No
 @st.dialog("Choose a folder", on_dismiss=dialog.close, width="medium")
 def choose_folder(library: Library, collection: str) -> None:
     """Walk through this machine's folders."""
-    roots = [source.root for source in library.sources.list() if source.kind == "folder"]
+    watched = [source.root for source in library.sources.list() if source.kind == "folder"]
     current = folder_chooser.draw(
-        folder_chooser.roots(library.settings.sources.allowed_roots), roots
+        folder_chooser.roots(library.settings.sources.allowed_roots), watched
     )
     if current is not None and st.button("Add this folder", type="primary", key="browse-add"):
         add_folder(library, collection, str(current))

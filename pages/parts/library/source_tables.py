@@ -156,7 +156,7 @@ def source_html(source: SourceRecord, elsewhere: str = "") -> str:
 
 
 def loss(source: SourceRecord) -> str:
-    """Return the loss that removing a source would mean, in a sentence."""
+    """Say in a sentence what removing a source would lose."""
     documents = plural(source.documents, "document")
     if source.kind == "uploads":
         return (

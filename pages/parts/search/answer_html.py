@@ -209,7 +209,7 @@ def _text(answer: WrittenAnswer) -> str:
     if answer.not_found:
         return ""
     blocks: list[tuple[bool, str]] = []
-    for _, group in groupby(answer.sentences, key=lambda sentence: sentence.block):
+    for _, group in groupby(answer.sentences, key=lambda part: part.block):
         inside = tuple(group)
         said = " ".join(_sentence(one, answer) for one in inside)
         blocks.append((inside[0].item, said))
@@ -226,12 +226,12 @@ def _text(answer: WrittenAnswer) -> str:
     return f'<div class="rk-answer-text">{"".join(parts)}{cut * answer.cut}</div>'
 
 
-def _sentence(sentence: AnswerSentence, answer: WrittenAnswer) -> str:
-    fails = any(not check.holds for check in sentence.checks)
+def _sentence(part: AnswerSentence, answer: WrittenAnswer) -> str:
+    fails = any(not check.holds for check in part.checks)
     style = "rk-answer-sentence rk-fails" if fails else "rk-answer-sentence"
-    cites = "".join(_citation(number_, answer) for number_ in sentence.sources)
-    findings = "".join(_finding(check) for check in sentence.checks)
-    return f'<span class="{style}" dir="auto">{text(sentence.text)}</span>{cites}{findings}'
+    cites = "".join(_citation(number_, answer) for number_ in part.sources)
+    findings = "".join(_finding(check) for check in part.checks)
+    return f'<span class="{style}" dir="auto">{text(part.text)}</span>{cites}{findings}'
 
 
 def _citation(number_: int, answer: WrittenAnswer) -> str:
@@ -295,13 +295,13 @@ def as_text(answer: WrittenAnswer) -> str:
     """Return an answer as plain text, with its citations as numbers and the list of sources."""
     lines: list[str] = []
     block = None
-    for written_sentence in answer.sentences:
-        cites = "".join(f" [{number_}]" for number_ in written_sentence.sources)
-        if written_sentence.block == block:
-            lines[-1] += f" {written_sentence.text}{cites}"
+    for part in answer.sentences:
+        cites = "".join(f" [{number_}]" for number_ in part.sources)
+        if part.block == block:
+            lines[-1] += f" {part.text}{cites}"
         else:
-            lines.append(f"{'- ' if written_sentence.item else ''}{written_sentence.text}{cites}")
-        block = written_sentence.block
+            lines.append(f"{'- ' if part.item else ''}{part.text}{cites}")
+        block = part.block
     for place, source in enumerate(answer.sources, start=1):
         at = source.url or (source.document.path if source.document else "")
         page = f", p. {source.page}" if source.page is not None else ""

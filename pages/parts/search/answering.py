@@ -67,7 +67,7 @@ def stand(library: Library, asked: Asked) -> Stand:
     judged = st.session_state.pop(_JUDGE, "") == asked.question
     if judged and turn is not None and found.written is not None:
         return replace(found, writing=_judge(library, turn, found.written))
-    goes_on = followed is not None and any(turn.written for turn in before)
+    goes_on = followed is not None and any(earlier.written for earlier in before)
     if not asked.answer.results or not _is_wanted(found, asked, goes_on or writes_always(library)):
         return found
     if turn is None:
@@ -85,16 +85,16 @@ def stand(library: Library, asked: Asked) -> Stand:
     return replace(found, turn=turn, writing=_start(library, turn, begin, empty))
 
 
-def _is_wanted(stand: Stand, asked: Asked, of_itself: bool) -> bool:
+def _is_wanted(now: Stand, asked: Asked, of_itself: bool) -> bool:
     """Return whether to begin to write: asked for by hand, or ``of_itself`` with a new question.
 
     A question that is asked before Ollama was looked for stays new until then.
     """
     by_hand = st.session_state.pop(_WANTED, "") == asked.question
     is_new = asked.is_new or st.session_state.pop(_WAITING, "") == asked.question
-    if is_new and stand.offered is None:
+    if is_new and now.offered is None:
         st.session_state[_WAITING] = asked.question
-    return by_hand or (of_itself and is_new and bool(stand.offered) and stand.written is None)
+    return by_hand or (of_itself and is_new and bool(now.offered) and now.written is None)
 
 
 def _judge(library: Library, turn: Turn, written: WrittenAnswer) -> Writing:

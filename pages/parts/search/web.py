@@ -55,8 +55,8 @@ def draw(library: Library, answer: Answer, turn: Turn | None, before: Sequence[T
 
 def sources_for(question: str) -> tuple[Source, ...]:
     """Return the sentences of what the web has for a question, as far as a person searched it."""
-    answer = st.session_state.get(_FOUND, {}).get(question)
-    return web_sources(answer.results) if isinstance(answer, WebAnswer) else ()
+    reply = st.session_state.get(_FOUND, {}).get(question)
+    return web_sources(reply.results) if isinstance(reply, WebAnswer) else ()
 
 
 def _preview(
@@ -84,22 +84,22 @@ def _send(library: Library, question: str, preview: WebPreview) -> None:
     # Taken before anything is sent: one click sends once, whatever comes in between.
     if st.session_state.pop(_CLICKED, None) != question:
         return
-    answers: dict[str, WebAnswer | RagkitError] = st.session_state[_FOUND]
-    known = [answer for answer in answers.values() if _is_for(answer, words, preview.host)]
+    replies: dict[str, WebAnswer | RagkitError] = st.session_state[_FOUND]
+    known = [reply for reply in replies.values() if _is_for(reply, words, preview.host)]
     if known:
-        answers[question] = known[0]
+        replies[question] = known[0]
         return
     try:
         with st.spinner(f"Asking {markup.as_label(preview.host)} …"):
-            answers[question] = library.web.search(words)
+            replies[question] = library.web.search(words)
     except RagkitError as error:
-        answers[question] = error
-    for oldest in list(answers)[:-_MOST_KEPT]:
-        del answers[oldest]
+        replies[question] = error
+    for oldest in list(replies)[:-_MOST_KEPT]:
+        del replies[oldest]
 
 
-def _is_for(answer: WebAnswer | RagkitError, words: str, host: str) -> bool:
-    return isinstance(answer, WebAnswer) and (answer.words, answer.host) == (words, host)
+def _is_for(reply: WebAnswer | RagkitError, words: str, host: str) -> bool:
+    return isinstance(reply, WebAnswer) and (reply.words, reply.host) == (words, host)
 
 
 def goes_to(preview: WebPreview) -> str:

@@ -66,35 +66,35 @@ Urls = Mapping[str, str]
 """The address that asks a search again, by the search's id; empty where there is none."""
 
 
-def figures(past: SearchFigures) -> str:
+def figures(stats: SearchFigures) -> str:
     """Return how many searches there were, how long they took, and how many found nothing."""
-    count, noun = plural(past.searches, "search").split(" ")
+    count, noun = plural(stats.searches, "search").split(" ")
     items = [f"<li><b>{count}</b> {noun}</li>"]
-    if past.median_ms is not None and past.p95_ms is not None:
+    if stats.median_ms is not None and stats.p95_ms is not None:
         items += [
-            f'<li title="Half of the searches took no longer."><b>{took(past.median_ms)}</b> '
+            f'<li title="Half of the searches took no longer."><b>{took(stats.median_ms)}</b> '
             "median</li>",
-            f'<li title="95 % of the searches took no longer."><b>{took(past.p95_ms)}</b> '
+            f'<li title="95 % of the searches took no longer."><b>{took(stats.p95_ms)}</b> '
             "95th percentile</li>",
         ]
     items.append(
         '<li title="Searches without a result, or with none that is close.">'
-        f"<b>{number(past.in_vain)}</b> found nothing</li>"
+        f"<b>{number(stats.in_vain)}</b> found nothing</li>"
     )
     return f'<ul class="rk-figures" id="searches-figures">{"".join(items)}</ul>'
 
 
-def on_health(past: SearchFigures, *, kept: bool, allowed: bool) -> str:
+def on_health(stats: SearchFigures, *, kept: bool, allowed: bool) -> str:
     """Return the Health page's part: the figures of the last days, and the way to the log."""
     if not allowed:
-        sentence = "None are kept, as the settings say (<code>search_history</code>)."
-    elif not past.searches:
-        sentence = "None yet." if kept else "The log is switched off."
+        body = "None are kept, as the settings say (<code>search_history</code>)."
+    elif not stats.searches:
+        body = "None yet." if kept else "The log is switched off."
     else:
-        sentence = figures(past)
-    off = " The log is switched off." if past.searches and not kept else ""
+        body = figures(stats)
+    off = " The log is switched off." if stats.searches and not kept else ""
     link = '<a href="searches" target="_self">All searches</a>'
-    return f'<h2>Searches</h2><div class="rk-source">{sentence}{off}<p>{link}</p></div>'
+    return f'<h2>Searches</h2><div class="rk-source">{body}{off}<p>{link}</p></div>'
 
 
 def table(searches: Sequence[LoggedSearch], urls: Urls, place: Place, below: str) -> str:
@@ -105,17 +105,17 @@ def table(searches: Sequence[LoggedSearch], urls: Urls, place: Place, below: str
     return _table("Searches", ("Question", "When", "By", "Results", "Time"), rows)
 
 
-def repeated_table(groups: Sequence[Repeated], urls: Urls) -> str:
+def repeated_table(questions: Sequence[Repeated], urls: Urls) -> str:
     """Return questions that were asked several times, as a table."""
     rows = "".join(
-        f"<tr><td>{_question(repeated.last, urls)}</td>"
-        f"<td>{number(repeated.times)}</td>"
-        f'<td title="{moment(repeated.last.at)}">{ago(repeated.last.at)}</td>'
-        f"<td>{_results(repeated.last)}</td>"
-        f"<td>{took(repeated.median_ms) if repeated.median_ms is not None else ''}</td></tr>"
-        for repeated in groups
+        f"<tr><td>{_question(question.last, urls)}</td>"
+        f"<td>{number(question.times)}</td>"
+        f'<td title="{moment(question.last.at)}">{ago(question.last.at)}</td>'
+        f"<td>{_results(question.last)}</td>"
+        f"<td>{took(question.median_ms) if question.median_ms is not None else ''}</td></tr>"
+        for question in questions
     )
-    if not groups:
+    if not questions:
         return '<p class="rk-soft">No question was asked more than once in these days.</p>'
     heads = ("Question", "Times", "Last asked", "Results then", "Median time")
     return _table("Questions asked more than once", heads, rows)

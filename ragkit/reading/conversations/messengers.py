@@ -40,11 +40,7 @@ def read_slack_day(value: Any, name: str) -> Conversation | None:
     ``None`` when the JSON is no channel's day.
     """
     sample = value[:50] if isinstance(value, list) else []
-    fitting = [
-        message
-        for message in objects(sample)
-        if "ts" in message and message.get("type") == "message"
-    ]
+    fitting = [item for item in objects(sample) if "ts" in item and item.get("type") == "message"]
     if not sample or len(fitting) * 2 < len(sample):
         return None
     path = PurePosixPath(name.replace("\\", "/"))

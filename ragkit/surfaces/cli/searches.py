@@ -118,8 +118,8 @@ def _question(search: LoggedSearch) -> str:
     return render.plain(f"{asked[:_LETTERS]}{cut}{filters}")
 
 
-def _summary(figures: SearchFigures, days: int) -> str:
-    line = f"{plural(figures.searches, 'search')} in {plural(days, 'day')}"
-    if figures.median_ms is not None and figures.p95_ms is not None:
-        line += f", median {figures.median_ms:.1f} ms, 95th percentile {figures.p95_ms:.1f} ms"
-    return f"{line}, {figures.in_vain} found nothing close."
+def _summary(stats: SearchFigures, days: int) -> str:
+    line = f"{plural(stats.searches, 'search')} in {plural(days, 'day')}"
+    if stats.median_ms is not None and stats.p95_ms is not None:
+        line += f", median {stats.median_ms:.1f} ms, 95th percentile {stats.p95_ms:.1f} ms"
+    return f"{line}, {stats.in_vain} found nothing close."

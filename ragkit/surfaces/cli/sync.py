@@ -48,8 +48,8 @@ def sync(
     if dry_run:
         _say_what_would_change(opened, collection, as_json=json_)
         return
-    changes = {"reread": reread, "accept_removals": accept_removals}
-    arguments: dict[str, Any] = {name: True for name, value in changes.items() if value}
+    switches = {"reread": reread, "accept_removals": accept_removals}
+    arguments: dict[str, Any] = {name: True for name, value in switches.items() if value}
     places = [opened.sources.place_of(path, collection) for path in paths or ()]
     for source_id, inside in places:
         where = {"source_id": source_id, **({"paths": [inside]} if inside else {})}

@@ -45,11 +45,11 @@ def list_(library: LibraryOption = None, json_: JsonOption = False) -> None:
 @threads.command()
 def show(thread: IdArgument, library: LibraryOption = None, json_: JsonOption = False) -> None:
     """Print the questions of a thread with their answers."""
-    record = open_library(library, None).threads.get(thread)
+    kept = open_library(library, None).threads.get(thread)
     if json_:
-        console.put_json(render_answers.thread_as_json(record))
+        console.put_json(render_answers.thread_as_json(kept))
     else:
-        console.put(*render_answers.thread_as_text(record))
+        console.put(*render_answers.thread_as_text(kept))
 
 
 @threads.command()
@@ -92,8 +92,8 @@ def rename(
 def delete(thread: IdArgument, library: LibraryOption = None, yes: YesOption = False) -> None:
     """Delete a thread with its answers; older backups have it until they are replaced."""
     opened = open_library(library, None)
-    record = opened.threads.get(thread)
-    count = plural(len(record.turns), "question")
-    confirm(yes, render.plain(f'Delete "{record.title}" with {count}?'))
+    kept = opened.threads.get(thread)
+    count = plural(len(kept.turns), "question")
+    confirm(yes, render.plain(f'Delete "{kept.title}" with {count}?'))
     opened.threads.delete(thread)
     console.say(f"Deleted thread {thread}.")

@@ -204,19 +204,19 @@ def _hash(secret: str) -> str:
     return hashlib.sha256(secret.encode("utf-8", "replace")).hexdigest()
 
 
-def _found(sessions: Mapping[str, float], secret: str) -> str | None:
+def _found(hashes: Mapping[str, float], secret: str) -> str | None:
     """Return the hash of this secret, if it is among them; all of them are compared."""
     mine = _hash(secret)
-    same = [name for name in sessions if hmac.compare_digest(name.encode(), mine.encode())]
+    same = [name for name in hashes if hmac.compare_digest(name.encode(), mine.encode())]
     return same[0] if same else None
 
 
-def _lasting(sessions: Mapping[str, float]) -> dict[str, float]:
+def _lasting(hashes: Mapping[str, float]) -> dict[str, float]:
     now = time.time()
-    return {name: end for name, end in sessions.items() if end > now}
+    return {name: end for name, end in hashes.items() if end > now}
 
 
-def _with(sessions: Mapping[str, float], secret: str, seconds: float) -> dict[str, float]:
+def _with(hashes: Mapping[str, float], secret: str, seconds: float) -> dict[str, float]:
     """Return those that last and a new one; the oldest go when there are very many."""
-    kept = sorted(_lasting(sessions).items(), key=itemgetter(1))[1 - _MOST :]
+    kept = sorted(_lasting(hashes).items(), key=itemgetter(1))[1 - _MOST :]
     return {**dict(kept), _hash(secret): time.time() + seconds}

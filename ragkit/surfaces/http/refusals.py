@@ -49,12 +49,12 @@ def body_of(refusal: Refusal, path: str) -> Body:
     """Return how a refusal is told to whoever asked for ``path``."""
     if not is_door(path):
         return Body(page(refusal))
-    sentence = " ".join(filter(None, (refusal.message, refusal.cure)))
+    text = " ".join(filter(None, (refusal.message, refusal.cure)))
     if path.startswith("/v1"):
         # The form of OpenAI's own errors, which its clients read.
         known = refusal.status == HTTPStatus.UNAUTHORIZED
         code = "invalid_api_key" if known else None
-        error = {"message": sentence, "type": "invalid_request_error", "param": None, "code": code}
+        error = {"message": text, "type": "invalid_request_error", "param": None, "code": code}
         return Body(json.dumps({"error": error}).encode(), "application/json")
     value = as_problem(refusal.status, refusal.message, refusal.cure)
     return Body(json.dumps(value).encode(), MEDIA_TYPE)
@@ -63,16 +63,16 @@ def body_of(refusal: Refusal, path: str) -> Body:
 def page(refusal: Refusal, *, onward: bool = False) -> bytes:
     """Return the page that says so; with ``onward`` it leads to the app by itself."""
     lead = '<meta http-equiv="refresh" content="0; url=/">' if onward else ""
-    sentence = _as_html(" ".join(filter(None, (refusal.message, refusal.cure))))
+    text = _as_html(" ".join(filter(None, (refusal.message, refusal.cure))))
     if refusal.home:
-        sentence += f' {_as_html(refusal.home)} <a href="/">open ragkit</a>.'
+        text += f' {_as_html(refusal.home)} <a href="/">open ragkit</a>.'
     form = _FORM if refusal.form else ""
     # With the policy of all other pages a browser would send the form without its Origin.
     lead += '<meta name="referrer" content="same-origin">' if refusal.form else ""
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>ragkit</title>'
         f'<meta name="viewport" content="width=device-width, initial-scale=1">{lead}'
-        f"<style>{_STYLE}</style></head><body><main><h1>ragkit</h1>{form}<p>{sentence}</p></main>"
+        f"<style>{_STYLE}</style></head><body><main><h1>ragkit</h1>{form}<p>{text}</p></main>"
         "</body></html>\n"
     ).encode()
 

@@ -80,7 +80,7 @@ def _ask(call: Call) -> Found:
 
 
 def _written(call: Call, answer: Answer) -> WrittenAnswer:
-    """Return the model's text when it ends, or when the time is over."""
+    """Return the model's answer when it ends, or when the time is over."""
     question, model = call["question"], call["model"] or ""
     until = time.monotonic() + (call["seconds"] or _SECONDS)
     writing = writings().start(

@@ -52,8 +52,8 @@ def chunked_answer_value(answer: ChunkedAnswer, tokens: int) -> dict[str, Any]:
     return {
         "note": NOTE,
         "topics": [
-            {"name": topic.topic.name, "start": topic.topic.start, "end": topic.topic.end}
-            for topic in answer.topics
+            {"name": topic.name, "start": topic.start, "end": topic.end}
+            for topic in (answered.topic for answered in answer.topics)
         ],
         "results": [
             {**result_value(result), "topics": list(merged.topics)}

@@ -100,7 +100,7 @@ def program(
     host: str | None = None,
     worker_only: bool = False,
 ) -> Program:
-    """Return the program that keeps a library current and serves pages unless ``worker_only``.
+    """Return the program that keeps a library current and, unless ``worker_only``, serves it.
 
     ``host`` is the address to answer on; the settings say it where it is ``None``.
 

@@ -54,7 +54,7 @@ class TaskScheduler:
         return True
 
     def state(self) -> ServiceState:
-        """Return the service's state, from the task and whether it runs."""
+        """Return the service's state: what the task says, and whether it runs."""
         try:
             text = ask("schtasks", "/Query", "/TN", TASK, "/XML")
         except RagkitError:

@@ -201,7 +201,7 @@ class _Answering:
     ) -> Iterator[Piece]:
         """Yield the sources of a sentence that are new, in their order, and then the sentence."""
         before = len(self._citations.all)
-        numbers = tuple(self._citations.number(sources[source - 1]) for source in sentence.sources)
+        numbers = tuple(self._citations.number(sources[number - 1]) for number in sentence.sources)
         text = lead + sentence_as_markdown(replace(sentence, sources=numbers))
         for cited in self._citations.all[before:]:
             # What a sentence says itself in brackets is escaped, or stands in an address.
