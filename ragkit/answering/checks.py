@@ -62,7 +62,7 @@ _DAYS = _words("monday tuesday wednesday thursday friday saturday sunday")
 def check_sentence(
     sentence: CitedSentence, grounds: Sequence[str], question: str
 ) -> tuple[Check, ...]:
-    """Return the checks that a sentence fails.
+    """Return the findings against a sentence.
 
     ``grounds`` are what it may rest on, one for each citation. Names that the question itself
     brings are not held against it; its figures, dates and identifiers are.

@@ -68,9 +68,9 @@ def _base(turns: Sequence[Turn], *, replaced: bool) -> Turn:
     return next(alone, turns[0]) if replaced else turns[-1]
 
 
-def _telling(text: str, context: str) -> str:
-    """Return the words of a question that carry its subject and that ``context`` lacks."""
-    there = telling(context)
+def _telling(text: str, other: str) -> str:
+    """Return the words of a question that carry its subject and that ``other`` lacks."""
+    there = telling(other)
     words = [word for word in kept_words(text) if not there.issuperset(index_tokens(word))]
     return " ".join(list(dict.fromkeys(words))[:_MOST_CARRIED])
 
@@ -78,11 +78,7 @@ def _telling(text: str, context: str) -> str:
 def _filters(question: str, own: ParsedQuery, before: str, fields: Sequence[str]) -> Iterator[str]:
     """Yield the filters of the question before that hold on, and the question's own."""
     named = {restriction.name for restriction in own.restrictions}
-    earlier = (
-        restriction
-        for restriction in _parsed(before, fields).restrictions
-        if restriction.name not in named
-    )
+    earlier = (each for each in _parsed(before, fields).restrictions if each.name not in named)
     for text, kept in ((before, earlier), (question, iter(own.restrictions))):
         yield from dict.fromkeys(text[slice(*restriction.span)].strip() for restriction in kept)
 

@@ -165,7 +165,7 @@ def _read(question: Question, results: Sequence[Result]) -> Evidence:
             for word in words.difference(known):
                 held = () if _is_other(word, starts) else index_tokens(word)
                 known[word] = tuple(numbers[token] for token in held if token in numbers)
-            rows.append({row for word in words for row in known[word]})
+            rows.append({at for word in words for at in known[word]})
             found.sentences.append(source)
             found.words.append(words)
             found.group.append(number)

@@ -70,9 +70,7 @@ def by_words(question: str, results: Sequence[Result], width: int) -> list[Excer
     """Return excerpts by the question's words alone, the cheaper way."""
     terms = frozenset(without_stop_words(sorted(set(tokenize(question)))))
     read = [[_Read.of(passage, result, terms) for passage in result.passages] for result in results]
-    weights = _rarity(
-        unit for of_result in read for sentence in of_result for unit in sentence.terms
-    )
+    weights = _rarity(unit for of_result in read for each in of_result for unit in each.terms)
     return [
         _best(result, of_result, weights, width)
         for result, of_result in zip(results, read, strict=True)
@@ -85,9 +83,7 @@ def _answering(result: Result, place: int, evidence: Evidence, width: int) -> Ex
     if row is None:
         return None
     source = evidence.sentences[row]
-    passage = next(
-        passage for passage in result.passages if passage.start <= source.start < passage.end
-    )
+    passage = next(each for each in result.passages if each.start <= source.start < each.end)
     read = _Read.of(passage, result, frozenset())
     start = source.start - passage.start
     at = next((at for at, unit in enumerate(read.units) if unit.end > start), None)
@@ -138,16 +134,16 @@ def _best(
 ) -> Excerpt | None:
     """Return the excerpt with most of the question's words."""
     best: tuple[float, _Read, int, int] | None = None
-    for candidate in read:
-        trust = [_trust(result, candidate.passage, unit) for unit in candidate.units]
-        for first, last, score in _windows(candidate, trust, weights, width):
+    for each in read:
+        trust = [_trust(result, each.passage, unit) for unit in each.units]
+        for first, last, score in _windows(each, trust, weights, width):
             if best is None or score > best[0]:
-                best = score, candidate, first, last
+                best = score, each, first, last
     if best is None:
         shown = next((passage for passage in result.passages if passage.text), None)
         return None if shown is None else Excerpt(shown, *best_window(shown.text, (), width))
-    _score, candidate, first, last = best
-    return _excerpt(candidate, first, last, width)
+    _score, chosen, first, last = best
+    return _excerpt(chosen, first, last, width)
 
 
 def _trust(result: Result, passage: Passage, unit: Unit) -> float:
@@ -160,18 +156,18 @@ def _trust(result: Result, passage: Passage, unit: Unit) -> float:
 
 
 def _windows(
-    candidate: _Read, trust: Sequence[float], weights: Mapping[str, float], width: int
+    read: _Read, trust: Sequence[float], weights: Mapping[str, float], width: int
 ) -> Iterator[tuple[int, int, float]]:
     """Yield runs of neighbouring units that fit, as first and last index, with their scores."""
-    for first, unit in enumerate(candidate.units):
+    for first, unit in enumerate(read.units):
         gains: dict[str, float] = {}
         densest = 0.0
-        for last in range(first, min(first + _MOST_LINES[unit.kind], len(candidate.units))):
-            after = candidate.units[last]
+        for last in range(first, min(first + _MOST_LINES[unit.kind], len(read.units))):
+            after = read.units[last]
             if last > first and not _follows(unit, after, width):
                 break
             own = 0.0
-            for term in candidate.terms[last]:
+            for term in read.terms[last]:
                 gain = trust[last] * weights[term]
                 own += gain
                 gains[term] = max(gains.get(term, 0.0), gain)
@@ -182,9 +178,9 @@ def _windows(
             yield first, last, sum(gains.values()) + densest / 2 + 1e-6 * trust[first]
 
 
-def _excerpt(candidate: _Read, first: int, last: int, width: int) -> Excerpt:
+def _excerpt(read: _Read, first: int, last: int, width: int) -> Excerpt:
     """Return a run of units, with as many of its neighbours as fit."""
-    units = candidate.units
+    units = read.units
     speaker = units[first].start if units[first].speaker else -1
     while _names_what_follows(units[last]) and last + 1 < len(units):
         first = last = last + 1
@@ -198,9 +194,9 @@ def _excerpt(candidate: _Read, first: int, last: int, width: int) -> Excerpt:
     kind, header = units[first].kind, units[first].header
     start, end = units[first].start, units[last].end
     if end - start > width and kind != "row":
-        start, end = _cut(candidate.passage, start, end, width)
+        start, end = _cut(read.passage, start, end, width)
     shown = ExcerptKind.PROSE if kind == "heading" else ExcerptKind(kind)
-    return Excerpt(candidate.passage, start if speaker < 0 else speaker, end, shown, header)
+    return Excerpt(read.passage, start if speaker < 0 else speaker, end, shown, header)
 
 
 def _names_what_follows(unit: Unit) -> bool:

@@ -111,11 +111,11 @@ def dates_in(text: str) -> list[Date]:
             alone = pattern is _MONTH_ALONE
             if not readings or (alone and (match[0][:1].islower() or span.start == 0)):
                 continue
-            if any(figure.start < span.end and span.start < figure.end for figure in taken):
+            if any(other.start < span.end and span.start < other.end for other in taken):
                 continue
             taken.append(span)
             dates.append(Date(span, match[0].rstrip("."), readings))
-    return sorted(dates, key=lambda figure: figure.span.start)
+    return sorted(dates, key=lambda date: date.span.start)
 
 
 def _readings_of(match: re.Match[str]) -> Iterator[tuple[int, int, int]]:

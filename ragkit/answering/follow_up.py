@@ -139,10 +139,10 @@ def messages_for(question: str, turns: Sequence[Turn], today: date) -> list[Mess
     whole = json.dumps([question, *(_shown(turn) for turn in turns[-_TURNS_SHOWN:])])
     parts = []
     for turn in turns[-_TURNS_SHOWN:]:
-        asked, reply = _shown(turn)
+        asked, answer = _shown(turn)
         parts.append(fenced("question", asked, whole))
-        if reply:
-            parts.append(fenced("answer", reply, whole))
+        if answer:
+            parts.append(fenced("answer", answer, whole))
     parts += [fenced("last-question", question, whole), "Write the JSON object."]
     return [
         {"role": "system", "content": _SYSTEM.format(today=f"{today:%A}, {today.isoformat()}")},
@@ -152,8 +152,8 @@ def messages_for(question: str, turns: Sequence[Turn], today: date) -> list[Mess
 
 def _shown(turn: Turn) -> tuple[str, str]:
     sentences = turn.written.sentences if turn.written is not None else turn.quick
-    reply = " ".join(sentence.text for sentence in sentences)
-    return turn.asked[:_LONGEST_SHOWN], reply[:_LONGEST_SHOWN]
+    answer = " ".join(sentence.text for sentence in sentences)
+    return turn.asked[:_LONGEST_SHOWN], answer[:_LONGEST_SHOWN]
 
 
 def usable(

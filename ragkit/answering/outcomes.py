@@ -69,9 +69,9 @@ def outcomes_of(
             (DECISION, notes.has_decision, notes.decisions, _DECIDED),
             (ACTION, notes.has_action, notes.actions, _TO_DO),
         ):
-            for name in named if there and named else [""] * there:
-                unit = place.saying(name, cue) if name else place.with_cue(cue, about)
-                outcome = place.outcome(kind, record.chunk.index, name, unit)
+            for note in named if there and named else [""] * there:
+                unit = place.saying(note, cue) if note else place.with_cue(cue, about)
+                outcome = place.outcome(kind, record.chunk.index, note, unit)
                 key = outcome.span or (outcome.text, outcome.chunk)
                 outcomes.setdefault((kind, key), outcome)
     return list(outcomes.values())

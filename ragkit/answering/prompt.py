@@ -223,7 +223,7 @@ class _Pages:
                 if left < 0 or len(self.sources) == MOST_SENTENCES:
                     break
                 self.left = left
-                ground = _ground(source, [entry.text for entry in page[max(0, at - 1) : at + 2]])
+                ground = _ground(source, [each.text for each in page[max(0, at - 1) : at + 2]])
                 lines.append(f"[{self._number(source, ground)}] {_shown(source.text)}")
             if len(lines) > 1:
                 self.text.append("\n".join(lines))
@@ -244,7 +244,7 @@ class _Pages:
             entry = entries[at]
             lines += ["[…]"] if at != last + 1 else []
             lines += [as_data(entry.before)[:_PLACE]] if entry.before else []
-            near = [entry.source.text for entry in entries[max(0, at - 1) : at + 2]]
+            near = [each.source.text for each in entries[max(0, at - 1) : at + 2]]
             ground = _ground(entry.source, [entry.before, entry.source.header, *near])
             lines.append(f"[{self._number(entry.source, ground)}] {_shown(entry.source.text)}")
             last = at

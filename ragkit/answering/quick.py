@@ -99,8 +99,8 @@ def _first_place(evidence: Evidence, row: int) -> int:
     sentence = evidence.sentences[row]
     same = [
         at
-        for at, candidate in enumerate(evidence.sentences)
-        if candidate.text == sentence.text and candidate.document == sentence.document
+        for at, other in enumerate(evidence.sentences)
+        if other.text == sentence.text and other.document == sentence.document
     ]
     return min(same, key=lambda at: evidence.sentences[at].start)
 

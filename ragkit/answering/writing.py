@@ -100,9 +100,7 @@ class _Writing:
 
     def count(self, end: StreamEnd) -> None:
         """Add what the server counted, or an estimate where it did not."""
-        text = " ".join(
-            [*(sentence.text for sentence in self.reader.sentences), self.reader.unfinished]
-        )
+        text = " ".join([*(each.text for each in self.reader.sentences), self.reader.unfinished])
         self.prompt_tokens += end.prompt_tokens or self.prompt.tokens
         self.output_tokens += end.output_tokens or estimate_tokens(text)
         self.estimated |= not (end.prompt_tokens and end.output_tokens)

@@ -94,7 +94,7 @@ class ComparisonTarget(Protocol):
     """What comparisons are asked of: a library."""
 
     def services(self, name: str) -> SearchTarget:
-        """Return the search services of an embedder; one that is not active needs all vectors."""
+        """Return what searches with an embedder; one that is not active needs all vectors."""
         ...
 
 

@@ -198,7 +198,7 @@ def _bare(catalog: Catalog, record: DocumentRecord, source_id: int, collection_i
     documents = catalog.documents
     sections = tuple(documents.sections(record.id))
     chunks = tuple(
-        replace(chunk.chunk, heading_path=(), pages=None) for chunk in documents.chunks(record.id)
+        replace(stored.chunk, heading_path=(), pages=None) for stored in documents.chunks(record.id)
     )
     reading = Reading(
         documents.text(record.id), "", record.format, Markup(record.markup), record.language,

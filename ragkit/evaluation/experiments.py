@@ -127,7 +127,7 @@ def ephemeral_experiment(
             library.collection, questions.questions, corpus.scorer,
             index_seconds=seconds, notices=tuple(notices),
             answers=answer_questions(
-                [(asked, corpus.marked.get(asked.id, {})) for asked in questions.questions],
+                [(each, corpus.marked.get(each.id, {})) for each in questions.questions],
                 questions.unanswerable,
             ),
         )  # fmt: skip

@@ -121,7 +121,7 @@ def sample_chunks(catalog: Catalog, collection_id: int, seed: int = 0) -> Iterat
             if now is None or now.status is not Status.INDEXED:
                 continue
             text = catalog.documents.text(document.id)
-            records = {chunk.chunk.index: chunk for chunk in catalog.documents.chunks(document.id)}
+            records = {each.chunk.index: each for each in catalog.documents.chunks(document.id)}
         if document.id not in orders:
             shuffled = sorted((_digest(f"{seed}\0{document.path}\0{i}"), i) for i in records)
             orders[document.id] = iter([index for _, index in shuffled])

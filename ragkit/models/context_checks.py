@@ -341,9 +341,9 @@ def main_language(text: str) -> str:
     counts: Counter[str] = Counter()
     kinds: dict[str, int] = {}
     for language, common in _COMMON_WORDS.items():
-        languages = times.keys() & common.split()
-        counts[language] = sum(times[word] for word in languages)
-        kinds[language] = len(languages)
+        present = times.keys() & common.split()
+        counts[language] = sum(times[word] for word in present)
+        kinds[language] = len(present)
     (first, most), (_, second) = counts.most_common(2)
     enough = most >= 0.12 * len(words) and kinds[first] >= _FEWEST_KINDS
     return first if enough and most >= 2 * second else ""

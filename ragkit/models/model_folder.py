@@ -314,7 +314,7 @@ def _text(file: Path) -> str:
 
 
 def _json(file: Path, kind: type = dict) -> Any:
-    """Return the object in a small JSON file; empty without the file.
+    """Return the value in a small JSON file; empty without the file.
 
     Raises:
         ModelFolderError: it holds something else.

@@ -42,7 +42,7 @@ _Ask: TypeAlias = Callable[[list[str]], _Vectors]
 
 
 class OllamaClient(OllamaModels):
-    """Asks Ollama, within time limits, and raises named errors.
+    """Asks Ollama, within time limits, and says what goes wrong.
 
     Passing failures are tried again with growing pauses; after several in a row the server is left
     alone for a while. Nothing is connected before the first call. Safe between threads.

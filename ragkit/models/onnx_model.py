@@ -52,9 +52,9 @@ class OnnxModel:
         self._inputs = {each.name: each.type for each in self._session.get_inputs()}
         names = [each.name for each in self._session.get_outputs()]
         self._output = next((name for name in _OUTPUTS if name in names), names[0])
-        inputs = self._known_inputs(np.zeros((1, 1), np.int64), np.zeros((1, 1), np.int64))
+        supported = self._known_inputs(np.zeros((1, 1), np.int64), np.zeros((1, 1), np.int64))
         for name, kind in self._inputs.items():
-            if name not in inputs or kind not in _INTEGERS:
+            if name not in supported or kind not in _INTEGERS:
                 raise ModelFolderError(
                     f'The model asks for "{one_line(name, 40)}", which is not supported.',
                     "Choose a model that reads one text, or a pair of texts.",
@@ -72,9 +72,9 @@ class OnnxModel:
             encoded = self._tokenizer.encode(self._plain(text), pair)
             ids = np.array([encoded.ids], np.int64)
             self.tokens += ids.size
-            inputs = self._known_inputs(ids, np.array([encoded.type_ids], np.int64))
+            arrays = self._known_inputs(ids, np.array([encoded.type_ids], np.int64))
             fed = {
-                name: inputs[name].astype(_INTEGERS[kind], copy=False)
+                name: arrays[name].astype(_INTEGERS[kind], copy=False)
                 for name, kind in self._inputs.items()
             }
             output = np.asarray(self._session.run([self._output], fed)[0])

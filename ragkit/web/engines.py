@@ -143,8 +143,8 @@ def _silent(value: Mapping[str, Any]) -> tuple[str, ...]:
     """Return which search engines behind a SearXNG did not answer, where there are no results."""
     silent = value.get("unresponsive_engines")
     names = [
-        ": ".join(plain(part, 40) for part in (name[:2] if isinstance(name, list) else [name]))
-        for name in (silent[:5] if isinstance(silent, list) else [])
+        ": ".join(plain(part, 40) for part in (item[:2] if isinstance(item, list) else [item]))
+        for item in (silent[:5] if isinstance(silent, list) else [])
     ]
     named = "; ".join(filter(None, names))
     return (f"These search engines did not answer it: {named}.",) if named else ()

@@ -102,11 +102,7 @@ def one_a_site(
 def page_of(url: str) -> str:
     """Return the address without scheme, www and tracking: the same for the same page."""
     parts = urlsplit(url)
-    query = "&".join(
-        parameter
-        for parameter in parts.query.split("&")
-        if parameter and not _TRACKING.match(parameter)
-    )
+    query = "&".join(pair for pair in parts.query.split("&") if pair and not _TRACKING.match(pair))
     return f"{site_of(url)}{parts.path.rstrip('/') or '/'}{'?' if query else ''}{query}"
 
 
