@@ -27,6 +27,7 @@ from ragkit.types import Field
 
 _SHORTEST, _SHORTEST_NAME, _LONG = 5, 7, 9
 _SHORTEST_STEM = 4
+_ENDING = 2
 _NEIGHBOURS, _TRIED = 20, 5
 _CHUNKS_READ, _AT_ONCE = 40, 10
 _MOST_WORDS, _LONGEST_TEXT = 4, 500
@@ -175,10 +176,13 @@ def _written(
     """Return the form of a stem, as some chunks write it, that is nearest to a word."""
     from rapidfuzz.distance import OSA
 
-    # Most words of a text are dismissed by their first letter and length.
-    shortest, longest = len(word) - most - 1, len(word) + most - 1
+    # Endings differ: most words of a text are dismissed by what they begin with, and by length.
+    start = stem.token[: max(len(stem.token) - _ENDING, 1)]
+    shortest, longest = len(word) - most - len(start), len(word) + most - len(start)
+    first = re.escape(start)
+    # Looking behind comes after it, which is then searched for as plain text.
     begins = re.compile(
-        rf"(?<![^\W\d_]){re.escape(stem.token[0])}[^\W\d_]{{{shortest},{longest}}}(?![^\W\d_])"
+        rf"{first}(?<![^\W\d_]{first})[^\W\d_]{{{max(shortest, 0)},{longest}}}(?![^\W\d_])"
     )
     for index in indexes:
         entries = index.holding([stem.id])[:_CHUNKS_READ].tolist()
