@@ -102,8 +102,9 @@ class SearchEngine:
         if cached is not None:
             return cached
         # What all of very many collections take is held once, in this process.
-        is_left = self._elsewhere and not any(one.is_everything for one in collections)
-        computed = self._elsewhere(question, options) if self._elsewhere and is_left else None
+        is_held_here = any(one.is_everything for one in collections)
+        elsewhere = None if is_held_here else self._elsewhere
+        computed = elsewhere(question, options) if elsewhere else None
         answer, seconds = computed or self.answer(question, options, collections)
         # A model that was chosen by itself is known by name only now.
         self._answers.put(self._key(question, options, collections), answer, seconds)
