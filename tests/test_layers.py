@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -71,13 +72,23 @@ of ``indexing/preparation.py``, which reading itself does not know.
 """
 
 
-def imports(source: str, module: str) -> Iterator[str]:
+@cache
+def _parsed(file: Path) -> ast.Module:
+    return ast.parse(file.read_text("utf-8"))
+
+
+@cache
+def _imported_by(file: Path) -> tuple[str, ...]:
+    return tuple(imports(_parsed(file), _module(file)))
+
+
+def imports(tree: ast.Module, module: str) -> Iterator[str]:
     """Full names of the modules that a file imports when it runs, inside functions too.
 
     Modules that it names in a string are among them: they are imported by name, or in a child.
     """
     package = module.split(".")
-    for node in _running(ast.parse(source)):
+    for node in _running(tree):
         named = node.value if isinstance(node, ast.Constant) else None
         if isinstance(named, str) and re.fullmatch(r"ragkit(\.\w+)+\.?", named):
             yield from [named.rstrip(".")] if _part(named) in _LEVEL else []
@@ -116,7 +127,7 @@ def _wrong_imports(file: Path) -> list[str]:
     module = _module(file)
     mine = _part(module)
     wrong = []
-    for name in imports(file.read_text("utf-8"), module):
+    for name in _imported_by(file):
         theirs = _part(name)
         if theirs is None or theirs == mine or theirs.startswith("__"):
             continue
@@ -141,7 +152,7 @@ def test_a_module_that_a_variable_names_is_imported_only_where_that_is_stated():
     users = {
         file.relative_to(_PACKAGE).as_posix()
         for file in _FILES
-        for node in ast.walk(ast.parse(file.read_text("utf-8")))
+        for node in ast.walk(_parsed(file))
         if isinstance(node, ast.Call)
         and ast.unparse(node.func).endswith(("import_module", "__import__"))
         and isinstance(node.args[0], ast.Name | ast.Attribute | ast.Subscript)
@@ -154,8 +165,7 @@ def test_a_library_is_imported_only_where_it_belongs(library):
     allowed = ONLY_IN[library]
     users = []
     for file in _FILES:
-        names = imports(file.read_text("utf-8"), _module(file))
-        if any(name.split(".")[0] == library for name in names):
+        if any(name.split(".")[0] == library for name in _imported_by(file)):
             users.append(file.relative_to(_PACKAGE).as_posix())
     elsewhere = [
         user
@@ -168,7 +178,7 @@ def test_a_library_is_imported_only_where_it_belongs(library):
 
 def _reaches_a_catalog(file: Path, owners: tuple[str, ...] | None = None) -> Iterator[str]:
     """Where a file reads the attribute ``catalog``, of anything or of variables of these names."""
-    for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+    for node in ast.walk(_parsed(file)):
         if isinstance(node, ast.Attribute) and node.attr in ("catalog", "_catalog"):
             owner = node.value.id if isinstance(node.value, ast.Name) else None
             if owners is None or owner in owners:
@@ -207,7 +217,7 @@ except ImportError:
     import k
 run("ragkit.indexing.l", f"ragkit.surfaces.cli.{m}", "ragkit.toml")
 """
-    found = set(imports(source, "ragkit.x.y"))
+    found = set(imports(ast.parse(source), "ragkit.x.y"))
     expected = {"a.b", "c", "ragkit.d.e", "shown", "g.h", "i", "j", "k"}
     expected |= {"ragkit.indexing.l", "ragkit.surfaces.cli"}
     assert expected <= found

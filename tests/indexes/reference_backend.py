@@ -364,16 +364,25 @@ class ReferenceSearch:
     def _rarity(self, token: int) -> float:
         """The idf of a token among what the filter names, mixed with that among everything."""
         filled, holding = self._filled[0], self._holding[token]
+        if self._named_texts is None:
+            return _idf(filled, holding)
+        held = self._holding_of_named[token]
+        return _idf(self._named_texts + WHOLE_COUNTS, held + WHOLE_COUNTS * holding / filled)
+
+    @cached_property
+    def _named_texts(self) -> int | None:
+        """How many entries that the filter names have tokens; None where it names none at all."""
         wanted = self._filter
         given = (
             wanted.document_ids, wanted.entry_ids, wanted.chunk_ids, wanted.without_chunk_ids,
         )  # fmt: skip
         if all(ids is None for ids in given):
-            return _idf(filled, holding)
-        own = [self._counted[entry.id] for entry in self.index.all() if self._named(entry)]
-        texts = sum(length > 0 for _, length in own)
-        held = sum(counts.get(token, 0.0) > 0 for counts, _ in own)
-        return _idf(texts + WHOLE_COUNTS, held + WHOLE_COUNTS * holding / filled)
+            return None
+        return sum(self._counted[entry.id][1] > 0 for entry in self._named_entries)
+
+    @cached_property
+    def _named_entries(self) -> list[Entry]:
+        return [entry for entry in self.index.all() if self._named(entry)]
 
     @cached_property
     def _counted(self) -> dict[int, tuple[dict[int, float], float]]:
@@ -399,10 +408,18 @@ class ReferenceSearch:
     @cached_property
     def _holding(self) -> Counter[int]:
         """In how many entries each token stands."""
+        return self._holding_among(self.index.all())
+
+    @cached_property
+    def _holding_of_named(self) -> Counter[int]:
+        """In how many of the entries that the filter names each token stands."""
+        return self._holding_among(self._named_entries)
+
+    def _holding_among(self, entries: Iterable[Entry]) -> Counter[int]:
         return Counter(
             token
-            for counts, _ in self._counted.values()
-            for token, count in counts.items()
+            for entry in entries
+            for token, count in self._counted[entry.id][0].items()
             if count > 0
         )
 
