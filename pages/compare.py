@@ -49,7 +49,7 @@ def draw() -> None:
         remember(columns)
         for name in unknown:
             st.html(markup.notices([f'"{name}" in the address is not a setting. It is ignored.']))
-        if not library.documents.counts().documents:
+        if not library.documents.any():
             st.html(markup.state("Nothing to compare yet", "Add documents to the library first."))
             st.page_link("pages/library.py", label="Add documents")
         elif not question.strip():

@@ -34,7 +34,7 @@ def draw() -> None:
     state.start(**{TEXT: "", TOPIC: None, ROUND: 0, LEFT_OUT: (), FAULT: None})
     browser.listen(act)
     with st.container(key="page-wide"):
-        if not library.documents.counts().documents:
+        if not library.documents.any():
             st.html(markup.state("Nothing to search yet", "Add documents to the library first."))
             st.page_link("pages/library.py", label="Add documents")
         elif st.session_state[TEXT]:

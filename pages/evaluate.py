@@ -33,7 +33,7 @@ def draw() -> None:
         collection = choose_collection(library)
         browser.listen(lambda values: from_searches.act(library, collection, values))
         sets = library.judgments.sets(collection)
-        if not library.documents.counts().documents:
+        if not library.documents.any():
             st.html(markup.state("Nothing to measure yet", "Add documents to the library first."))
             st.page_link("pages/library.py", label="Add documents")
         elif not sets:

@@ -183,7 +183,7 @@ class Worker:
         """Have the catalog copied once a day, when there is anything in it."""
         if self.writer.paths.machine:
             return  # What a server holds is copied where it runs.
-        if self.writer.catalog.documents.counts().documents and backup_is_due(self.writer.paths):
+        if self.writer.catalog.documents.any() and backup_is_due(self.writer.paths):
             self.writer.catalog.jobs.add("backup")
 
     def _save_what_others_wrote(self) -> None:

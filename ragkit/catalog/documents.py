@@ -94,6 +94,10 @@ class Documents:
             "AND lower(m.key) IN ('url', 'source', 'link', 'permalink', 'canonical') ORDER BY d.id"
         )
 
+    def any(self) -> bool:
+        """Return whether there is any document."""
+        return self._connections.row("SELECT 1 FROM documents LIMIT 1") is not None
+
     def counts(self, collection_id: int | None = None) -> Counts:
         """Count documents by status, their chunks and their entries."""
         where, parameters = conditions(("collection_id = ?", collection_id))

@@ -114,7 +114,7 @@ def _refuse_contents(paths: LibraryPaths) -> None:
         return
     catalog = Catalog.open(paths.catalog)
     try:
-        full = catalog.collections.sources() or catalog.documents.counts().documents
+        full = catalog.collections.has_sources() or catalog.documents.any()
         catalog.integrity.settle()
     finally:
         catalog.close()

@@ -319,7 +319,7 @@ def _backups(parts: Parts) -> Iterator[Finding]:
         yield Finding("backups", True, BACKUPS_OF_SERVER)
         return
     kept = backups(parts.paths)
-    is_due = parts.catalog.documents.counts().documents and backup_is_due(parts.paths)
+    is_due = parts.catalog.documents.any() and backup_is_due(parts.paths)
     yield Finding("backups", True, describe(kept), "backup" if is_due else "", len(kept))
 
 

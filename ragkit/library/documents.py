@@ -318,6 +318,10 @@ class DocumentService:
         """Return the chunks of each document id at those chunk indexes, in order, in one query."""
         return self._catalog.documents.chunks_at(places)
 
+    def any(self) -> bool:
+        """Return whether there is any document; cheaper than counting them."""
+        return self._catalog.documents.any()
+
     def counts(self, collection: str | None = None) -> Counts:
         """Return how many documents have each status, in one collection or in all."""
         if collection is None:

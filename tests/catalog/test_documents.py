@@ -356,6 +356,12 @@ def test_two_threads_may_write_at_once(catalog, shelf):
         assert " ".join(vocabulary[int(one)] for one in ids) == texts[int(document_id)]
 
 
+def test_whether_there_is_any_document_is_known_without_counting(catalog, shelf):
+    assert not catalog.documents.any()
+    shelf.put("a.md", "one")
+    assert catalog.documents.any()
+
+
 def test_the_documents_of_every_collection_are_counted_at_once(catalog, shelf):
     shelf.put("a.md", "one", "two")
     shelf.put("b.md", "three")

@@ -7,7 +7,7 @@ import streamlit as st
 from pages.parts.common import browser, collection_picker, state
 from pages.parts.common.markup import size
 from pages.parts.health import health_view
-from ragkit.catalog.background_state import BackgroundPhase
+from ragkit.catalog.background_state import BackfillState, BackgroundPhase
 from ragkit.errors import NotFoundError
 from ragkit.library import Library
 from ragkit.models.ollama_monitor import SUGGESTED_BYTES, SUGGESTED_MODEL, Download, OllamaLook
@@ -31,19 +31,21 @@ def draw(library: Library, *, retry: bool) -> None:
 def live(library: Library, retry: bool) -> None:
     """Draw the writing and the model that writes: one moment's truth, updated while visible."""
     look, download = library.ollama.look(), library.ollama.download
-    busy = _writing(library, look, retry)
-    busy |= _model(library, look, download)
-    browser.pulse("contexts-pulse", _WORKING_SECONDS if busy else _IDLE_SECONDS)
-
-
-def _writing(library: Library, look: OllamaLook | None, retry: bool) -> bool:
-    """Draw the status of writing; return whether it goes on."""
     scope = _scope(library)
     try:
         now = library.contexts.status(scope)
     except NotFoundError:
         # Removed since the page was drawn.
         scope, now = None, library.contexts.status()
+    busy = _writing(library, scope, now, look, retry)
+    busy |= _model(library, now.chosen, look, download)
+    browser.pulse("contexts-pulse", _WORKING_SECONDS if busy else _IDLE_SECONDS)
+
+
+def _writing(
+    library: Library, scope: str | None, now: BackfillState, look: OllamaLook | None, retry: bool
+) -> bool:
+    """Draw the status of writing; return whether it goes on."""
     switched_on = library.settings.models.contexts
     reachable = None if look is None else look.health.reachable
     st.html(health_view.contexts_status(now, switched_on, reachable))
@@ -101,13 +103,14 @@ def _first(library: Library, scope: str) -> None:
 # -- which model writes ----------------------------------------------------------------------------
 
 
-def _model(library: Library, look: OllamaLook | None, download: Download | None) -> bool:
+def _model(
+    library: Library, chosen: str, look: OllamaLook | None, download: Download | None
+) -> bool:
     """Draw whether Ollama answers, which of its models writes, and a way to get one.
 
     Returns whether there is more to be seen soon.
     """
     desk = library.ollama
-    chosen = library.contexts.status().chosen
     st.html(health_view.ollama_line(look, chosen))
     if look is not None and look.health.reachable:
         _choice(library, look, chosen)
