@@ -42,6 +42,10 @@ class Version(NamedTuple):
     token: str = ""
 
 
+ALL_COLLECTIONS = 0
+"""Stands for all collections where the number of one is asked; their own begin at 1."""
+
+
 class Status(StrEnum):
     """The status of a document; every file ends in one of the last three."""
 

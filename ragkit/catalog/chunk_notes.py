@@ -11,10 +11,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ragkit.catalog.connection import Connections, Transaction, id_list
+from ragkit.catalog.connection import Connections, Transaction, id_list, of_collection
 from ragkit.catalog.document_writing import speaker_key
 from ragkit.indexes.tokenizer import index_tokens, tokenize
-from ragkit.types import LEVEL_CODES, Level
+from ragkit.types import ALL_COLLECTIONS, LEVEL_CODES, Level
 
 DECISION, ACTION, ATTACHMENT, TOPIC = "decision", "action", "attachment", "topic"
 _MOST_CHOICES = 30
@@ -126,25 +126,20 @@ def _speakers(connection: Transaction, place: tuple[int, int], names: Sequence[s
 # -- reading ------------------------------------------------------------------------------
 
 
-def of_collection(column: str, collection_id: int | None) -> tuple[str, list[Any]]:
-    """Return the condition that something is of a collection, or of any, and its parameters."""
-    return (f"{column} = ?", [collection_id]) if collection_id else ("1 = 1", [])
-
-
 class NoteQueries:
     """Queries about what contexts note of the chunks of a collection."""
 
     def __init__(self, connections: Connections) -> None:
         self._connections = connections
 
-    def has_few_topics(self, collection_id: int | None) -> bool:
+    def has_few_topics(self, collection_id: int) -> bool:
         """Return whether contexts name so few topics that one can choose; never those of all."""
-        if not collection_id:
+        if collection_id == ALL_COLLECTIONS:
             return False
         return len(self.topics(collection_id, _MOST_CHOICES + 1)) <= _MOST_CHOICES
 
     def values(
-        self, collection_id: int | None, among: Sequence[int] | None = None, *, topics: bool
+        self, collection_id: int, among: Sequence[int] | None = None, *, topics: bool
     ) -> dict[int, list[tuple[str, str]]]:
         """Return what is noted in documents, or in those ``among`` them, as (filter, value) by id.
 
@@ -175,7 +170,7 @@ class NoteQueries:
             noted.setdefault(document_id, []).append((name, value))
         return noted
 
-    def topics(self, collection_id: int | None, most: int) -> list[str]:
+    def topics(self, collection_id: int, most: int) -> list[str]:
         """Return topics that contexts name, of one collection or of all, ordered by their stems."""
         where, values = of_collection("collection_id", collection_id)
         return self._connections.column(

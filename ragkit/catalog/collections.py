@@ -110,20 +110,20 @@ class Collections:
         """Count the collections."""
         return int(self._connections.row("SELECT COUNT(*) FROM collections")[0])
 
-    def is_everything(self, names: Sequence[str]) -> bool:
+    def stand_for_all(self, names: Sequence[str]) -> bool:
         """Return whether names, or none, stand for all collections of a library with very many."""
         if 0 < len(names) <= MOST_APART:
             return False
         count = self.count()
         return count > MOST_APART and len(names) in (0, count)
 
-    def apart(self, names: Sequence[str]) -> list[CollectionRecord] | None:
+    def apart(self, names: Sequence[str]) -> list[CollectionRecord]:
         """Return the collections of these names, or all of them for none.
 
-        ``None`` stands for all of a library with very many, which are not looked at one by one.
+        One record stands for all of a library with very many, not looked at one by one.
         """
-        if self.is_everything(names):
-            return None
+        if self.stand_for_all(names):
+            return [CollectionRecord.everything(self.newest())]
         return self.named(names) if names else self.all()
 
     def newest(self) -> Version:

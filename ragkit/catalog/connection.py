@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from ragkit.errors import ConnectionLostError
+from ragkit.types import ALL_COLLECTIONS
 
 RETRY_SECONDS = 20.0
 """So long a replica may take until it takes writes."""
@@ -133,6 +134,13 @@ def conditions(*pairs: tuple[str, Any]) -> tuple[str, list[Any]]:
     chosen = [(condition, value) for condition, value in pairs if value is not None]
     where = "".join(f" AND {condition}" for condition, _value in chosen)
     return where, [value for _condition, value in chosen]
+
+
+def of_collection(column: str, collection_id: int) -> tuple[str, list[Any]]:
+    """Return the condition that something is of a collection, or of any, and its parameters."""
+    if collection_id == ALL_COLLECTIONS:
+        return "1 = 1", []
+    return f"{column} = ?", [collection_id]
 
 
 def id_list(ids: Iterable[int]) -> str:

@@ -14,11 +14,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 
-from ragkit.catalog.chunk_notes import of_collection
-from ragkit.catalog.connection import id_list
+from ragkit.catalog.connection import id_list, of_collection
 from ragkit.catalog.facets import FacetTable, FieldNames
 from ragkit.catalog.lineage import VERSION, holds, newest
-from ragkit.types import Version
+from ragkit.types import ALL_COLLECTIONS, Version
 
 if TYPE_CHECKING:
     from ragkit.catalog.connection import Connections, Transaction
@@ -41,7 +40,7 @@ _Found = TypeVar("_Found", bound=tuple[Any, ...])
 
 
 class DocumentRows:
-    """The indexed documents of a collection, or of all (``None``), and which pass conditions.
+    """The indexed documents of a collection, or of all, and which pass conditions.
 
     Each has a row: ``ids`` int64 (n,) and ``live`` bool (n,). A document that has changed gets
     another row, at the end, and its old one is no longer live: what is known of a row stays true,
@@ -49,7 +48,7 @@ class DocumentRows:
     snapshot. ``where`` and ``values`` say of documents ``d`` that they are of the collection.
     """
 
-    def __init__(self, collection_id: int | None) -> None:
+    def __init__(self, collection_id: int) -> None:
         self.lock = threading.RLock()
         self.collection_id = collection_id
         self.where, self.values = of_collection("d.collection_id", collection_id)
@@ -73,7 +72,7 @@ class DocumentRows:
         self.version = version
 
     def _present(self, connection: Transaction) -> Version:
-        if self.collection_id is None:
+        if self.collection_id == ALL_COLLECTIONS:
             return newest(connection)
         row = connection.execute(
             f"SELECT {VERSION} FROM collections c WHERE c.id = ?", (self.collection_id,)
@@ -168,14 +167,13 @@ class KeptRows:
 
     def __init__(self, connections: Connections) -> None:
         self._connections = connections
-        self._kept: OrderedDict[int | None, DocumentRows] = OrderedDict()
-        self._sizes: dict[int | None, int] = {}
+        self._kept: OrderedDict[int, DocumentRows] = OrderedDict()
+        self._sizes: dict[int, int] = {}
         self._guard = threading.Lock()
 
     @contextmanager
-    def at_present(self, collection_id: int | None) -> Iterator[tuple[DocumentRows, Transaction]]:
+    def at_present(self, collection_id: int) -> Iterator[tuple[DocumentRows, Transaction]]:
         """Lend the rows of a collection, or of all, as they stand now, and their snapshot."""
-        collection_id = collection_id or None
         with self._guard:
             rows = self._kept.pop(collection_id, None) or DocumentRows(collection_id)
             self._kept[collection_id] = rows

@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ragkit.catalog.chunk_notes import of_collection
-from ragkit.catalog.connection import Connections, folded
+from ragkit.catalog.connection import Connections, folded, of_collection
 from ragkit.catalog.document_writing import speaker_key
 from ragkit.catalog.filter_conditions import FIRST_DATE, LAST_DATE, with_families
 

@@ -7,7 +7,7 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from ragkit.catalog.connection import Connections, conditions, id_list
+from ragkit.catalog.connection import Connections, conditions, id_list, of_collection
 from ragkit.catalog.document_writing import (
     CHUNK_COLUMNS,
     Vocabulary,
@@ -233,15 +233,15 @@ class Documents:
         )
         return [_document(row) for row in rows]
 
-    def names(self, collection_id: int | None) -> Sequence[tuple[int, str, str, str, int, int]]:
+    def names(self, collection_id: int) -> Sequence[tuple[int, str, str, str, int, int]]:
         """Return (id, collection, title, path, mtime in ns, chunks) of indexed documents.
 
         Those of one collection, or of all.
         """
-        where, parameters = conditions(("d.collection_id = ?", collection_id))
+        where, parameters = of_collection("d.collection_id", collection_id)
         return self._connections.rows(
             "SELECT d.id, c.name, d.title, d.path, d.mtime_ns, d.chunks FROM documents d "
-            f"JOIN collections c ON c.id = d.collection_id WHERE d.status = 'indexed'{where}",
+            f"JOIN collections c ON c.id = d.collection_id WHERE {where} AND d.status = 'indexed'",
             parameters,
         )
 

@@ -7,15 +7,14 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from ragkit.catalog.chunk_notes import of_collection
 from ragkit.catalog.collections import Collections
-from ragkit.catalog.connection import Connections, id_list
+from ragkit.catalog.connection import Connections, id_list, of_collection
 from ragkit.catalog.entry_rows import AT_LEVELS, rows_in_slices
 from ragkit.catalog.lineage import holds
 from ragkit.catalog.marker import identity_of
 from ragkit.catalog.vocabulary import Vocabulary
 from ragkit.errors import IndexCorruptError
-from ragkit.types import LEVEL_CODES, BlockKind, InnerBlock, Level, Version
+from ragkit.types import ALL_COLLECTIONS, LEVEL_CODES, BlockKind, InnerBlock, Level, Version
 
 if TYPE_CHECKING:
     import numpy as np
@@ -108,8 +107,9 @@ class Entries:
 
     def version(self, collection_id: int) -> Version:
         """Return the version of a collection; cheap enough for every search."""
-        collections = self._collections
-        return collections.version(collection_id) if collection_id else collections.newest()
+        if collection_id == ALL_COLLECTIONS:
+            return self._collections.newest()
+        return self._collections.version(collection_id)
 
     def holds(self, version: Version) -> bool:
         """Return whether a version is of this catalog's history."""

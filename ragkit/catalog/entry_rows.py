@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from ragkit.catalog.chunk_notes import of_collection
-from ragkit.catalog.connection import Transaction, id_list
+from ragkit.catalog.connection import Transaction, id_list, of_collection
 from ragkit.types import FIELD_CODES, LEVEL_CODES, Field, Level
 
 if TYPE_CHECKING:

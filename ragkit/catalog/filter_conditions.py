@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from ragkit.catalog.chunk_notes import ACTION, ATTACHMENT, DECISION, of_collection, topic_key
-from ragkit.catalog.connection import folded
+from ragkit.catalog.chunk_notes import ACTION, ATTACHMENT, DECISION, topic_key
+from ragkit.catalog.connection import folded, of_collection
 from ragkit.catalog.document_writing import speaker_key
 from ragkit.catalog.tags import tag_key
 from ragkit.types import LEVEL_CODES, Level

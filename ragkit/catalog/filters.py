@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ragkit.catalog.chunk_notes import NoteQueries, of_collection
+from ragkit.catalog.chunk_notes import NoteQueries
 from ragkit.catalog.collections import MOST_APART, Collections
-from ragkit.catalog.connection import Connections, Transaction, folded, id_list
+from ragkit.catalog.connection import Connections, Transaction, folded, id_list, of_collection
 from ragkit.catalog.document_rows import DocumentRows, KeptRows, ids_of
 from ragkit.catalog.facets import Facets, FacetTable, joined
 from ragkit.catalog.filter_conditions import (
@@ -26,6 +26,7 @@ from ragkit.catalog.filter_conditions import (
 )
 from ragkit.catalog.records import CollectionRecord, SpeakerRecord
 from ragkit.indexes.rows import united
+from ragkit.types import ALL_COLLECTIONS
 
 if TYPE_CHECKING:
     from ragkit.indexes.rows import Ids
@@ -131,26 +132,21 @@ class FilterQueries:
             (id_list(document_ids), limit),
         )
 
-    def facets(
-        self, collections: Sequence[CollectionRecord] | None, among: Ids | None = None
-    ) -> Facets:
+    def facets(self, collections: Sequence[CollectionRecord], among: Ids | None = None) -> Facets:
         """Count the values of the indexed documents, or of those with the ids ``among``.
 
-        Only documents that have changed are read again. All of a library (``None``) are counted as
-        if they were of one collection.
+        Only documents that have changed are read again. All of a library with very many are counted
+        as if they were of one collection.
         """
-        return joined([self._facets(each, among) for each in self._apart(collections)])
+        return joined([self._facets(each, among) for each in self._ids(collections)])
 
-    def _apart(self, collections: Sequence[CollectionRecord] | None) -> list[int | None]:
-        """Return the ids of collections; ``None`` for all of a library with very many."""
-        if collections is None:
-            return [None]
+    def _ids(self, collections: Sequence[CollectionRecord]) -> list[int]:
         many = len(collections) > MOST_APART
         if many and len(collections) == Collections(self._connections).count():
-            return [None]
+            return [ALL_COLLECTIONS]
         return [collection.id for collection in collections]
 
-    def _facets(self, collection_id: int | None, among: Ids | None) -> Facets:
+    def _facets(self, collection_id: int, among: Ids | None) -> Facets:
         with self._rows.at_present(collection_id) as (rows, connection):
             table = rows.facets
             dead = len(rows.ids) - int(np.count_nonzero(rows.live))
@@ -202,15 +198,15 @@ class FilterQueries:
         )
         return {f"{part}/" for path in paths for part in path.split("/") if part}
 
-    def field_names(self, collections: Sequence[CollectionRecord] | None) -> tuple[str, ...]:
+    def field_names(self, collections: Sequence[CollectionRecord]) -> tuple[str, ...]:
         """Return every front-matter field that a document of the collections has, sorted.
 
         Only documents that have changed are read again.
         """
-        names = {name for each in self._apart(collections) for name in self._field_names(each)}
+        names = {name for each in self._ids(collections) for name in self._field_names(each)}
         return tuple(sorted(names))
 
-    def _field_names(self, collection_id: int | None) -> tuple[str, ...]:
+    def _field_names(self, collection_id: int) -> tuple[str, ...]:
         with self._rows.at_present(collection_id) as (rows, connection):
             fields = rows.fields
             if fields.rows < len(rows.ids):

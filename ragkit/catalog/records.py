@@ -7,7 +7,17 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from ragkit.types import Chunk, FileState, InnerBlock, Metadata, Page, Section, Status, Version
+from ragkit.types import (
+    ALL_COLLECTIONS,
+    Chunk,
+    FileState,
+    InnerBlock,
+    Metadata,
+    Page,
+    Section,
+    Status,
+    Version,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -46,13 +56,13 @@ class CollectionRecord:
 
     @property
     def is_everything(self) -> bool:
-        """True of what stands for all collections of a library; their own numbers begin at 1."""
-        return self.id == 0
+        """True of what stands for all collections of a library."""
+        return self.id == ALL_COLLECTIONS
 
     @classmethod
     def everything(cls, version: Version) -> CollectionRecord:
         """Return a record that stands for all collections, at the newest change of any."""
-        return cls(0, "all collections", {}, version)
+        return cls(ALL_COLLECTIONS, "all collections", {}, version)
 
 
 @dataclass(frozen=True, slots=True)

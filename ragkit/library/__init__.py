@@ -348,7 +348,7 @@ class Library:
         return SearchHistory(
             self.paths,
             allowed=self.settings.search_history,
-            is_everything=self.catalog.collections.is_everything,
+            stand_for_all=self.catalog.collections.stand_for_all,
         )
 
     @cached_property

@@ -77,7 +77,7 @@ class ExampleService:
         ``offered`` are questions with the path of a document that answers them, tried first.
         """
         records = self._catalog.collections.apart(collections)
-        if records is None or len(records) > MOST_APART:
+        if len(records) > MOST_APART or any(record.is_everything for record in records):
             return ()  # Each is found by a search of them all.
         key = tuple(record.name for record in records)
         versions = tuple(record.version for record in records)

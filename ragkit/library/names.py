@@ -50,7 +50,7 @@ class DocumentNames:
 
     def __init__(self, catalog: Catalog) -> None:
         self._catalog = catalog
-        self._kept: dict[int | None, tuple[Version | None, float, _Names]] = {}
+        self._kept: dict[int, tuple[Version | None, float, _Names]] = {}
 
     def latest(self, collections: Sequence[str], limit: int) -> list[NamedDocument]:
         """Return the documents whose files changed last, the newest first; 20 at most."""
@@ -104,15 +104,10 @@ class DocumentNames:
         return sum((names.folders for names in self._of(collections)), Counter())
 
     def _of(self, collections: Sequence[str]) -> Iterator[_Names]:
-        every = self._catalog.collections
-        records = every.apart(collections)
-        if records is None:
-            yield self._kept_names(None, every.newest())
-            return
-        for record in records:
+        for record in self._catalog.collections.apart(collections):
             yield self._kept_names(record.id, record.version)
 
-    def _kept_names(self, collection_id: int | None, version: Version) -> _Names:
+    def _kept_names(self, collection_id: int, version: Version) -> _Names:
         """Return the names of a collection, or of all; what came lately may be missing."""
         known, read_at, names = self._kept.pop(collection_id, (None, 0.0, None))
         age = time.monotonic() - read_at

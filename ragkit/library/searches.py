@@ -79,10 +79,10 @@ class SearchHistory:
         paths: LibraryPaths,
         *,
         allowed: bool,
-        is_everything: Callable[[Sequence[str]], bool] = lambda _names: False,
+        stand_for_all: Callable[[Sequence[str]], bool] = lambda _names: False,
     ) -> None:
-        """``is_everything`` says whether names are those of all of very many collections."""
-        self._is_everything = is_everything
+        """``stand_for_all`` says whether names are those of all of very many collections."""
+        self._stand_for_all = stand_for_all
         self.allowed = allowed
         """Whether the settings let searches be kept (``search_history``)."""
         self._pins = paths.searches
@@ -153,7 +153,7 @@ class SearchHistory:
     ) -> LoggedSearch:
         results, documents = _found(answer)
         changed, of_long, filters = _changes(options, chunked)
-        took, everywhere = answer.trace.ms, self._is_everything(options.collections)
+        took, everywhere = answer.trace.ms, self._stand_for_all(options.collections)
         return LoggedSearch(
             words[:LONGEST],
             round(time.time(), 6),

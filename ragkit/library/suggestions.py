@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from itertools import chain
 from pathlib import PurePath
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from ragkit.library.names import folded
 from ragkit.retrieval.query_parser import FILTER_NAMES, format_filter
@@ -20,9 +20,6 @@ if TYPE_CHECKING:
     from ragkit.catalog.records import CollectionRecord
     from ragkit.library.names import DocumentNames
     from ragkit.library.searches import SearchHistory
-
-_Known: TypeAlias = "Sequence[CollectionRecord] | None"
-"""The collections that are searched; ``None`` for all of a library with very many."""
 
 LONGEST = 300
 """Characters before the cursor up to which anything is suggested."""
@@ -113,7 +110,12 @@ class SuggestionService:
             )
 
     def _filters(
-        self, head: str, word: str, after: str, collections: Sequence[str], known: _Known
+        self,
+        head: str,
+        word: str,
+        after: str,
+        collections: Sequence[str],
+        known: Sequence[CollectionRecord],
     ) -> Iterator[Suggestion]:
         """Yield the filters whose names begin with a word and that have any values here."""
         if len(word) < _LEAST_LETTERS:
@@ -135,16 +137,18 @@ class SuggestionService:
                 Kind.DOCUMENT, document.title, detail=document.path, document=document.id
             )
 
-    def _values(self, name: str, collections: Sequence[str], known: _Known) -> Counter[str]:
+    def _values(
+        self, name: str, collections: Sequence[str], known: Sequence[CollectionRecord]
+    ) -> Counter[str]:
         """Return the values of a filter with their counts; 0 where documents are not counted."""
         if name == "path":
             return self._names.folders(collections)
         if name == "collection":
-            every = self._catalog.collections.names() if known is None else map(_name, known)
-            return Counter(dict.fromkeys(every, 0))
+            many = any(record.is_everything for record in known)
+            names = self._catalog.collections.names() if many else [one.name for one in known]
+            return Counter(dict.fromkeys(names, 0))
         if name == "topic":
-            of = [None] if known is None else [record.id for record in known]
-            topics = (self._catalog.notes.topics(id_, _MOST_TOPICS) for id_ in of)
+            topics = (self._catalog.notes.topics(record.id, _MOST_TOPICS) for record in known)
             return Counter(dict.fromkeys(chain.from_iterable(topics), 0))
         if name in ("newer_than", "older_than"):
             return Counter(dict.fromkeys(_AGES, 0))
@@ -153,10 +157,6 @@ class SuggestionService:
             return Counter(dict.fromkeys((PurePath(root).name for root in folders), 0))
         values = Counter(dict(self._catalog.filters.facets(known).values(name)))
         return values | self._names.suffixes(collections) if name == "type" else values
-
-
-def _name(collection: CollectionRecord) -> str:
-    return collection.name
 
 
 def _completed(

@@ -75,7 +75,7 @@ def test_a_search_is_noted_with_its_options_stages_and_what_it_showed(history, p
 def test_all_of_very_many_collections_are_noted_as_such(paths):
     names = tuple(f"collection {number}" for number in range(5000))
     history = SearchHistory(
-        paths, allowed=True, is_everything=lambda asked: len(asked) == len(names)
+        paths, allowed=True, stand_for_all=lambda asked: len(asked) == len(names)
     )
     for options in (replace(OPTIONS, collections=names), replace(OPTIONS, collections=names[:2])):
         history.note("reefs", answer(1.0), options, door="api")

@@ -24,12 +24,9 @@ from ragkit.indexes.local.segment import FieldWeights
 from ragkit.indexes.protocol import WHOLE_COUNTS, EntrySource
 from ragkit.indexes.rows import Bools, Ids, best_rows, positions_in
 from ragkit.models.base import Embedder
-from ragkit.types import INDEXED_LEVELS, Field, Level
+from ragkit.types import ALL_COLLECTIONS, INDEXED_LEVELS, Field, Level
 
 logger = logging.getLogger(__name__)
-
-ALL = 0
-"""Stands for all collections where the source asks for the id of one."""
 
 MOST_ENTRIES = 250_000
 """So many entries are held together; each takes some 5 KB and 30 microseconds to read."""
@@ -38,7 +35,7 @@ _LEVELS = INDEXED_LEVELS[Level.CHUNK]
 
 
 class LibrarySource(EntrySource, Protocol):
-    """A source that knows ``ALL`` as a collection, and of which each entry is."""
+    """A source that knows ``ALL_COLLECTIONS`` as a collection, and of which each entry is."""
 
     def homes(self, after: int) -> tuple[Ids, Ids]:
         """Return the ids of all entries above one, ascending, and the collection of each."""
@@ -57,10 +54,14 @@ class AllChunks:
         self._by_weights: dict[FieldWeights, tuple[Ids, Bools, NDArray[np.float32]]] = {}
 
     def homes_of(self, entry_ids: Ids) -> Ids:
-        """Return the collection of each entry, (n,); ``ALL`` where it is not known."""
+        """Return the collection of each entry, (n,); ``ALL_COLLECTIONS`` where it is not known."""
         known, collections = self._homes
         places, present = positions_in(known, entry_ids)
-        return np.where(present, collections[places], ALL) if len(known) else np.zeros_like(places)
+        return (
+            np.where(present, collections[places], ALL_COLLECTIONS)
+            if len(known)
+            else np.zeros_like(places)
+        )
 
     def best_by_words(
         self,
@@ -162,8 +163,8 @@ class AllChunks:
         known, collections = self._homes
         last = int(known[-1]) if len(known) else 0
         changes = source.changes(
-            ALL, _LEVELS, fingerprint=embedder.fingerprint, dimensions=embedder.dimensions,
-            since=index.version, after=last,
+            ALL_COLLECTIONS, _LEVELS, fingerprint=embedder.fingerprint,
+            dimensions=embedder.dimensions, since=index.version, after=last,
         )  # fmt: skip
         index = index.remove(changes.removed, changes.version)
         index = index.upsert(changes.added, changes.version)
@@ -201,7 +202,7 @@ class Together:
         with self._guard:
             chunks = self._followed()
             if chunks is None and self._reading is None:
-                self._check(self._source.count(ALL, _LEVELS))
+                self._check(self._source.count(ALL_COLLECTIONS, _LEVELS))
                 self._read()
             reading = self._reading
         if chunks is None and reading is not None:
@@ -216,14 +217,14 @@ class Together:
     def _followed(self) -> AllChunks | None:
         """Bring the chunks to the newest change; have them read anew where that costs less."""
         chunks = self._chunks
-        if chunks is None or chunks.index.version == self._source.version(ALL):
+        if chunks is None or chunks.index.version == self._source.version(ALL_COLLECTIONS):
             return chunks
         try:
             chunks = self._chunks = chunks.followed(self._source, self._embedder)
         except IndexCorruptError:
             self._chunks = None
             return None
-        count = self._source.count(ALL, _LEVELS)
+        count = self._source.count(ALL_COLLECTIONS, _LEVELS)
         self._check(count)
         # Entries of a collection that was deleted are nowhere noted as removed.
         lost = chunks.index.entries != count
@@ -260,7 +261,7 @@ class Together:
     def _whole(self) -> AllChunks:
         """Read all chunks from the source."""
         read = self._source.everything(
-            ALL, _LEVELS, fingerprint=self._embedder.fingerprint,
+            ALL_COLLECTIONS, _LEVELS, fingerprint=self._embedder.fingerprint,
             dimensions=self._embedder.dimensions,
         )  # fmt: skip
         with read as snapshot:
