@@ -95,3 +95,22 @@ def test_the_prompts_of_a_collection_are_shown_set_and_reset(in_process, tmp_pat
         assert in_process("collections", "prompts", "Herons", *wrong).returncode == 2
     gone = in_process("collections", "prompts", "Herons", "document", "--set", tmp_path / "no.txt")
     assert "cannot be read" in gone.stderr
+
+
+def test_of_very_many_folders_the_status_names_those_with_a_trouble_first(tmp_path, in_process):
+    library = Library.open(load_settings(library=tmp_path / "library"), create=True)
+    collection = library.catalog.collections.ensure("default").id
+    for number in range(23):
+        library.catalog.collections.ensure_source(collection, "folder", f"/folder {number:02d}")
+    away = library.catalog.collections.sources()[-1]
+    library.catalog.collections.set_source_state(away.id, "offline", "The drive is away.")
+    library.close()
+    printed = in_process("status", "--library", tmp_path / "library").stdout.splitlines()
+    named = [line for line in printed if line.startswith("Source")]
+    assert len(named) == 20
+    assert named[0] == ("Source     /folder 22 (default, offline, 0 documents)  The drive is away.")
+    assert named[1] == "Source     /folder 00 (default, new, 0 documents)"
+    assert (
+        "           and 3 others; --collection NAME shows those of one collection, --json all"
+        in (printed)
+    )

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from ragkit.catalog.background_state import BackfillState
 from ragkit.catalog.copies import BACKUPS_OF_SERVER, describe
+from ragkit.catalog.records import SourceRecord
 from ragkit.formatting import plural
 from ragkit.library import Library
 from ragkit.models.factory import is_brought
 from ragkit.surfaces.cli import console
 from ragkit.surfaces.cli.options import CollectionOption, JsonOption, LibraryOption, open_library
 from ragkit.surfaces.render_status import status_as_json
+
+_MOST_SOURCES = 20
 
 
 def status(
@@ -25,7 +28,6 @@ def status(
         console.put_json(status_as_json(opened, collection))
         return
     counts = opened.documents.counts(collection)
-    sources = opened.sources.list(collection)
     worker = opened.worker.state()
     contexts = opened.contexts.status(collection)
     console.put(f"Library    {opened.paths.root}")
@@ -35,15 +37,25 @@ def status(
         f"Documents  {counts.indexed} indexed, {counts.pending} pending, "
         f"{counts.skipped} skipped, {counts.failed} failed; {counts.chunks} chunks"
     )
-    for source in sources:
-        note = f"  {source.reason}" if source.reason else ""
-        console.put(
-            f"Source     {source.root} ({source.collection}, {source.state}, "
-            f"{source.documents} documents){note}"
-        )
+    console.put(*_sources(opened.sources.list(collection)))
     console.put(f"Writing    {'yes' if worker.running else 'no'}")
     console.put(f"Backups    {BACKUPS_OF_SERVER if server else describe(opened.health.backups())}")
     console.put(*_background(opened, contexts))
+
+
+def _sources(sources: Sequence[SourceRecord]) -> Iterator[str]:
+    """Yield a line for each source; of very many for some, first those with a trouble."""
+    for source in sorted(sources, key=lambda one: not one.reason)[:_MOST_SOURCES]:
+        note = f"  {source.reason}" if source.reason else ""
+        yield (
+            f"Source     {source.root} ({source.collection}, {source.state}, "
+            f"{source.documents} documents){note}"
+        )
+    if len(sources) > _MOST_SOURCES:
+        yield (
+            f"           and {len(sources) - _MOST_SOURCES:,} others; "
+            "--collection NAME shows those of one collection, --json all"
+        )
 
 
 def _background(library: Library, contexts: BackfillState) -> Iterator[str]:
