@@ -99,17 +99,13 @@ class Documents:
         return self._connections.row("SELECT 1 FROM documents LIMIT 1") is not None
 
     def counts(self, collection_id: int | None = None) -> Counts:
-        """Count documents by status, their chunks and their entries."""
+        """Count documents by status, and their chunks."""
         where, parameters = conditions(("collection_id = ?", collection_id))
-        row = self._connections.row(
-            f"SELECT {_COUNTED}, (SELECT TOTAL(entries) FROM entry_counts WHERE 1{where}) "
-            f"FROM documents WHERE 1{where}",
-            (*parameters, *parameters),
-        )
+        row = self._connections.row(f"SELECT {_COUNTED} FROM documents WHERE 1{where}", parameters)
         return Counts(*map(int, row))
 
     def counts_of_each(self) -> dict[int, Counts]:
-        """Count the documents of every collection that has any, by its id; not their entries."""
+        """Count the documents of every collection that has any, by its id."""
         rows = self._connections.rows(
             f"SELECT collection_id, {_COUNTED} FROM documents GROUP BY collection_id"
         )

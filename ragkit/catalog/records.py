@@ -331,14 +331,13 @@ def _numbers_in(ranges: str) -> Iterator[int]:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """Numbers of documents by status, and of their chunks and entries."""
+    """Numbers of documents by status, and of their chunks."""
 
     indexed: int = 0
     pending: int = 0
     skipped: int = 0
     failed: int = 0
     chunks: int = 0
-    entries: int = 0
 
     @property
     def documents(self) -> int:

@@ -26,6 +26,7 @@ from ragkit.errors import LibraryError
 from ragkit.formatting import plural
 from ragkit.paths import FORMAT_VERSION, LibraryPaths
 from ragkit.settings import Settings
+from ragkit.types import ALL_COLLECTIONS
 
 ARCHIVE_VERSION = 1
 """Bump when older code could not read an archive."""
@@ -94,7 +95,10 @@ def _write(
     catalog.integrity.copy(snapshot)
     copied = Catalog.open(snapshot)
     try:
-        counts = copied.documents.counts()
+        documents, entries = (
+            copied.documents.counts().documents,
+            copied.entries.count(ALL_COLLECTIONS),
+        )
         listed = [Path(root, path) for root, path in copied.integrity.upload_paths()]
         version = copied.integrity.version()
         threads = len(copied.threads.all())
@@ -124,13 +128,13 @@ def _write(
             "catalog_version": version,
             "written_by": f"ragkit {__version__}",
             "written_at": time.time(),
-            "documents": counts.documents,
-            "entries": counts.entries,
+            "documents": documents,
+            "entries": entries,
             "files": {name: asdict(record) for name, record in files.items()},
         }
         _add_json(archive, MANIFEST, manifest)
     uploads = sum(name.startswith(f"{UPLOADS}/") for name in files)
-    return ArchiveReport(counts.documents, uploads, file.stat().st_size, tuple(notes))
+    return ArchiveReport(documents, uploads, file.stat().st_size, tuple(notes))
 
 
 def _uploads(folder: Path, listed: Iterable[Path]) -> dict[str, Path]:

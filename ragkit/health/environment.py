@@ -186,12 +186,13 @@ def _documents(parts: Parts) -> Iterator[Finding]:
 
 
 def _contexts(parts: Parts) -> Iterator[Finding]:
-    counts = parts.catalog.contexts.counts(parts.collection_id)
-    if not counts.failed:
+    failures = parts.catalog.contexts.failures(parts.collection_id, limit=1)
+    if not failures:
         yield Finding("contexts", True, "No contexts failed.")
         return
+    counts = parts.catalog.contexts.counts(parts.collection_id)
     text = f"{plural(counts.failed, 'context')} of {plural(counts.chunks, 'chunk')} failed"
-    error = parts.catalog.contexts.last_error()
+    error = failures[0].error
     text = f"{text}. The last error: {error}" if error else f"{text}."
     yield Finding("contexts", True, text, "retry_contexts", counts.failed)
 

@@ -330,7 +330,7 @@ class DocumentService:
         return self._catalog.documents.counts(record.id) if record else Counts()
 
     def counts_of_each(self) -> dict[int, Counts]:
-        """Count the documents of every collection that has any, by its id; not their entries."""
+        """Count the documents of every collection that has any, by its id."""
         return self._catalog.documents.counts_of_each()
 
     def facets(self, *collections: str, among: Ids | None = None) -> Facets:

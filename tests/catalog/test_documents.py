@@ -75,7 +75,7 @@ def test_putting_again_keeps_the_document_id_and_replaces_everything_else(catalo
     assert catalog.documents.text(first) == "four"
     assert len(catalog.documents.chunks(first)) == 1
     assert set(shelf.entry_ids()).isdisjoint(before)
-    assert catalog.documents.counts(shelf.collection_id) == Counts(indexed=1, chunks=1, entries=1)
+    assert catalog.documents.counts(shelf.collection_id) == Counts(indexed=1, chunks=1)
 
 
 @pytest.mark.parametrize("where", ["put_vectors", "put_entries", "_put_contents"])
@@ -301,8 +301,8 @@ def test_lists_filter_by_collection_source_and_status(many, shelf):
     assert [one.id for one in many.documents.list(source_id=elsewhere.source_id)] == [more]
     assert [one.path for one in many.documents.list(status=Status.SKIPPED)] == ["y.bin"]
     assert many.documents.list(other.collection_id, status=Status.FAILED) == []
-    assert many.documents.counts(shelf.collection_id) == Counts(8, 1, 1, 1, 16, 16)
-    assert many.documents.counts(other.collection_id) == Counts(indexed=1, chunks=2, entries=2)
+    assert many.documents.counts(shelf.collection_id) == Counts(8, 1, 1, 1, 16)
+    assert many.documents.counts(other.collection_id) == Counts(indexed=1, chunks=2)
     assert many.documents.counts().documents == 12
     assert many.documents.counts(999) == Counts()
 
@@ -375,8 +375,8 @@ def test_the_documents_of_every_collection_are_counted_at_once(catalog, shelf):
         shelf.collection_id: Counts(indexed=2, chunks=3),
         other.collection_id: Counts(indexed=1, pending=1, failed=1, chunks=1),
     }
-    assert catalog.documents.counts() == Counts(3, 1, 0, 1, chunks=4, entries=4)
-    assert catalog.documents.counts(other.collection_id) == Counts(1, 1, 0, 1, chunks=1, entries=1)
+    assert catalog.documents.counts() == Counts(3, 1, 0, 1, chunks=4)
+    assert catalog.documents.counts(other.collection_id) == Counts(1, 1, 0, 1, chunks=1)
 
 
 @pytest.mark.sqlite

@@ -10,7 +10,7 @@ from support import Shelf, entry
 from ragkit.catalog import Catalog
 from ragkit.catalog.entry_counts import miscounted
 from ragkit.catalog.schema import MIGRATIONS, migrate
-from ragkit.types import Level
+from ragkit.types import ALL_COLLECTIONS, Level
 
 
 def _counts(shelf: Shelf) -> list[int]:
@@ -30,10 +30,10 @@ def test_entries_that_come_and_go_are_counted(catalog: Catalog, shelf: Shelf):
     assert _counts(shelf) == [4, 1]
     catalog.documents.remove([document])
     assert _counts(shelf) == [1, 1]
-    assert catalog.documents.counts().entries == 2
+    assert catalog.entries.count(ALL_COLLECTIONS) == 2
     other = Shelf(catalog, "other", "/elsewhere")
     other.put("c.md", "seven")
-    assert (_counts(other), catalog.documents.counts().entries) == ([1, 0], 3)
+    assert (_counts(other), catalog.entries.count(ALL_COLLECTIONS)) == ([1, 0], 3)
     catalog.collections.delete_source(shelf.source_id)
     assert (_counts(shelf), _counts(other)) == ([0, 0], [1, 0])
     catalog.collections.delete(other.collection_id)

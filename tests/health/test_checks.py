@@ -26,6 +26,7 @@ from ragkit.health.findings import Depth
 from ragkit.indexes.local.files import generations
 from ragkit.library import Library
 from ragkit.settings import Settings
+from ragkit.types import ALL_COLLECTIONS
 
 
 def test_a_sound_library_has_no_fault_at_any_depth(library):
@@ -33,7 +34,7 @@ def test_a_sound_library_has_no_fault_at_any_depth(library):
         assert [one for one in library.health.check(depth) if not one.ok] == []
     names = {one.name for one in library.health.verify()}
     assert {"catalog", "contents", "indexes", "vectors", "words", "embedder"} <= names
-    entries = library.documents.counts().entries
+    entries = library.catalog.entries.count(ALL_COLLECTIONS)
     assert finding_of(library, "indexes").count == entries
     assert f"{entries}, {entries} and {entries}" in finding_of(library, "indexes").sentence
 
@@ -150,7 +151,7 @@ def test_lost_vectors_are_counted_and_come_back(library):
     sql(library, "DELETE FROM vectors")
     finding = finding_of(library, "embedder", Depth.CHECK)
     assert (finding.ok, finding.fix) == (False, "reread")
-    assert finding.count == library.documents.counts().entries
+    assert finding.count == library.catalog.entries.count(ALL_COLLECTIONS)
     work(library, "reread")
     assert fixes_of(library) == {}
     assert hits(library, "tokens") == wanted
@@ -186,7 +187,7 @@ def test_without_an_embedder_the_rest_is_still_looked_at(library, monkeypatch):
     assert [(one.name, one.sentence) for one in bad] == [
         ("embedder", "The model is gone. Install it again.")
     ]
-    assert finding_of(library, "indexes").count == library.documents.counts().entries
+    assert finding_of(library, "indexes").count == library.catalog.entries.count(ALL_COLLECTIONS)
 
 
 def test_orphaned_vectors_are_dropped_by_compacting_and_others_kept(library):
@@ -249,7 +250,7 @@ def test_a_missing_index_is_no_fault_and_is_said(library):
     shutil.rmtree(library.paths.indexes)
     finding = finding_of(library, "indexes")
     assert finding.ok
-    assert f"0 of {library.documents.counts().entries} entries" in finding.sentence
+    assert f"0 of {library.catalog.entries.count(ALL_COLLECTIONS)} entries" in finding.sentence
 
 
 def test_an_index_that_lost_a_removal_record_is_found(library, folder):

@@ -72,6 +72,19 @@ def test_a_failed_job_is_said_until_one_of_its_kind_succeeds(library):
     assert finding_of(library, "jobs", Depth.GLANCE).ok
 
 
+def test_failed_contexts_are_counted_with_the_last_error(library):
+    assert finding_of(library, "contexts", Depth.GLANCE).sentence == "No contexts failed."
+    sql(
+        library,
+        "INSERT INTO contexts (document_id, chunk_idx, status, error, changed_at) "
+        "SELECT document_id, idx, 'failed', 'Error ' || idx, 100.0 - idx FROM chunks LIMIT 2",
+    )
+    chunks = library.documents.counts().chunks
+    finding = finding_of(library, "contexts", Depth.GLANCE)
+    assert (finding.fix, finding.count) == ("retry_contexts", 2)
+    assert finding.sentence == f"2 contexts of {chunks} chunks failed. The last error: Error 0"
+
+
 def test_an_offline_source_is_said_and_nothing_of_it_is_torn(library, folder):
     folder.rename(folder.with_name("elsewhere"))
     work(library, "sync")
