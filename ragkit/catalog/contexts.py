@@ -155,6 +155,13 @@ class Contexts:
         )
         return str(row[0]) if row else ""
 
+    def count_failed(self, collection_id: int | None = None) -> int:
+        """Count the chunks whose contexts failed; cheap enough to poll."""
+        where, parameters = conditions(("d.collection_id = ?", collection_id))
+        join = "JOIN documents d ON d.id = c.document_id" if where else ""
+        query = f"SELECT COUNT(*) FROM contexts c {join} WHERE c.status = 'failed'{where}"
+        return int(self._connections.row(query, parameters)[0])
+
     def failures(self, collection_id: int | None = None, limit: int = 5) -> list[FailedContext]:
         """Return the chunks that failed last, newest first."""
         where, parameters = conditions(("d.collection_id = ?", collection_id))

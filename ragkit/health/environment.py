@@ -186,15 +186,16 @@ def _documents(parts: Parts) -> Iterator[Finding]:
 
 
 def _contexts(parts: Parts) -> Iterator[Finding]:
-    failures = parts.catalog.contexts.failures(parts.collection_id, limit=1)
-    if not failures:
+    contexts = parts.catalog.contexts
+    failed = contexts.count_failed(parts.collection_id)
+    if not failed:
         yield Finding("contexts", True, "No contexts failed.")
         return
-    counts = parts.catalog.contexts.counts(parts.collection_id)
-    text = f"{plural(counts.failed, 'context')} of {plural(counts.chunks, 'chunk')} failed"
-    error = failures[0].error
+    chunks = contexts.counts(parts.collection_id).chunks
+    text = f"{plural(failed, 'context')} of {plural(chunks, 'chunk')} failed"
+    error = contexts.failures(parts.collection_id, limit=1)[0].error
     text = f"{text}. The last error: {error}" if error else f"{text}."
-    yield Finding("contexts", True, text, "retry_contexts", counts.failed)
+    yield Finding("contexts", True, text, "retry_contexts", failed)
 
 
 def _models(parts: Parts) -> Iterator[Finding]:

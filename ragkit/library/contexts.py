@@ -74,6 +74,10 @@ class ContextService:
         """Return the contexts of chunks given by document id and chunk index, in one query."""
         return self._catalog.contexts.at(places)
 
+    def count_failed(self) -> int:
+        """Count the chunks whose contexts failed; cheap enough to poll."""
+        return self._catalog.contexts.count_failed()
+
     def failures(self, collection: str | None = None, limit: int = 5) -> Sequence[FailedContext]:
         """Return the chunks whose contexts failed last, with the reason, newest first."""
         return self._catalog.contexts.failures(self._collection_id(collection), limit)

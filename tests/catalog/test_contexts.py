@@ -347,6 +347,8 @@ def test_the_newest_failures_are_named_with_their_documents(shelf, monkeypatch):
         ("a.md", 1, "Error 0."),
     ]
     assert (named[0].document_id, named[0].attempts, named[0].changed_at) == (second, 1, 1.0)
+    assert contexts.count_failed() == contexts.count_failed(shelf.collection_id) == 2
+    assert contexts.count_failed(shelf.collection_id + 1) == 0
     assert len(contexts.failures(limit=1)) == 1
     assert len(contexts.failures(shelf.collection_id)) == 2
     assert contexts.failures(shelf.collection_id + 1) == []

@@ -199,7 +199,7 @@ def _activity(library: Library) -> tuple[str, str, bool]:
     for state_, words in _UNSETTLED.items():
         if count := unsettled.get(state_):
             return f"{plural(count, 'folder')} {words}", "rk-off", False
-    if failed := library.contexts.status().counts.failed:
+    if failed := library.contexts.count_failed():
         return f"{plural(failed, 'context')} failed", "rk-off", False
     return "up to date", "", False
 
