@@ -171,7 +171,7 @@ def meant_filter(key: str, value: str, names: Mapping[str, str]) -> str:
 def checked_values(name: str, values: Sequence[str], *, strict: bool) -> tuple[str, ...] | None:
     """Normalise values; ``None`` when they are invalid and that is no error."""
     if name in ("date", "after", "before"):
-        dates = tuple(_iso_date(value) for value in values)
+        dates = tuple(iso_period(value) for value in values)
         if all(dates):
             return dates
         message = f'Invalid date: "{values[dates.index("")]}".'
@@ -227,17 +227,20 @@ def _first_day(age: str) -> str:
     return date(year, month, min(today.day, monthrange(year, month)[1])).isoformat()
 
 
-def _iso_date(value: str) -> str:
-    """Return a year, month or day with all its digits; an empty string when it is none."""
+def iso_period(value: str) -> str:
+    """Return a year, month or day with all its digits; an empty string when it is none.
+
+    Nor is one after which the calendar ends.
+    """
     match = _DATE.fullmatch(value)
     if match is None:
         return ""
-    numbers = [int(part) for part in match.groups() if part is not None]
+    period = "-".join([match[1], *(f"{int(part):02}" for part in match.groups()[1:] if part)])
     try:
-        date(*[*numbers, 1, 1][:3])
-    except ValueError:
+        day_after(period)
+    except (ValueError, OverflowError):
         return ""
-    return "-".join([match[1], *(f"{number:02}" for number in numbers[1:])])
+    return period
 
 
 def filters_of(values_of: Mapping[str, Sequence[str]]) -> Filters:

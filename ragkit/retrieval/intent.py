@@ -23,7 +23,7 @@ from typing import Protocol
 
 from ragkit.results import Reading
 from ragkit.retrieval import intent_words as words
-from ragkit.retrieval.filter_syntax import day_after, format_filter
+from ragkit.retrieval.filter_syntax import day_after, format_filter, iso_period
 from ragkit.retrieval.query_parser import parse_query
 
 LONGEST_READ = 300
@@ -253,9 +253,7 @@ def _absolute(match: re.Match[str], question: str, today: date) -> str:
             return ""
         year = year or str(today.year - (number > today.month))
         period = f"{year}-{number:02}" + (f"-{int(day):02}" if day else "")
-    try:
-        date(*[*map(int, period.split("-")), 1, 1][:3])
-    except ValueError:
+    if not iso_period(period):
         return ""
     if match["since"]:
         return f"after:{period}"

@@ -95,7 +95,9 @@ def test_dates_come_in_iso_form(written, meant):
     assert parse_query(f"after:{written}").filters.after == meant
 
 
-@pytest.mark.parametrize("written", ["soon", "2025-13", "2023-02-29", "25", "01.02.2025", "0000"])
+@pytest.mark.parametrize(
+    "written", ["soon", "2025-13", "2023-02-29", "25", "01.02.2025", "0000", "9999", "9999-12-31"]
+)
 def test_a_bad_date_is_an_error_with_an_example(written):
     with pytest.raises(QueryError) as caught:
         parse_query(f"x before:{written}")
