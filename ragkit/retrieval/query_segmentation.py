@@ -196,17 +196,17 @@ def topic_borders(vectors: NDArray[np.float64]) -> list[int]:
     """
     n = len(vectors)
     likeness = np.array([_likeness(vectors, gap) for gap in range(1, n)])
-    depths = np.array([_depth(likeness, gap) for gap in range(len(likeness))])
+    depths = _climbs(likeness) + _climbs(likeness[::-1])[::-1] - 2 * likeness
     if not len(depths) or float(depths.max()) <= 0.0:
         return []
     threshold = max(float(depths.mean() + 0.5 * depths.std()), 0.1)
-    borders: list[int] = []
+    borders: set[int] = set()
     for at in np.argsort(-depths, kind="stable").tolist():
         gap = at + 1
         if depths[at] < threshold:
             break
-        if all(abs(gap - other) >= 2 for other in borders):
-            borders.append(gap)
+        if borders.isdisjoint((gap - 1, gap + 1)):
+            borders.add(gap)
     return sorted(borders)
 
 
@@ -217,17 +217,13 @@ def _likeness(vectors: NDArray[np.float64], gap: int) -> float:
     return float(before @ after) / lengths if lengths > 0 else 0.0
 
 
-def _depth(likeness: NDArray[np.float64], at: int) -> float:
-    left = right = float(likeness[at])
-    for value in likeness[:at][::-1].tolist():
-        if value < left:
-            break
-        left = value
-    for value in likeness[at + 1 :].tolist():
-        if value < right:
-            break
-        right = value
-    return left + right - 2 * float(likeness[at])
+def _climbs(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return for each value how high one comes from it by going back without a step down, (n,)."""
+    tops = values.tolist()
+    for at in range(1, len(tops)):
+        if values[at - 1] >= values[at]:
+            tops[at] = tops[at - 1]
+    return np.array(tops)
 
 
 def _segments(units: Iterable[Unit]) -> list[Segment]:

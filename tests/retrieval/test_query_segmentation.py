@@ -101,6 +101,35 @@ def test_borders_lie_where_likeness_dips():
     assert topic_borders(np.array([a] * 6)) == []
 
 
+def climbed(likeness: list[float]) -> float:
+    """How far one comes up from the first value before the next one is lower."""
+    top = likeness[0]
+    for value in likeness[1:]:
+        if value < top:
+            break
+        top = value
+    return top - likeness[0]
+
+
+@given(st.lists(st.sampled_from([0, 1, 2, 3]), min_size=2, max_size=30))
+def test_a_border_is_where_both_sides_rise_most(angles):
+    vectors = np.array([[np.cos(angle), np.sin(angle)] for angle in angles])
+    gaps = range(1, len(vectors))
+    sides = [(vectors[max(0, at - 3) : at].sum(0), vectors[at : at + 3].sum(0)) for at in gaps]
+    likeness = [float(a @ b) / float(np.linalg.norm(a) * np.linalg.norm(b)) for a, b in sides]
+    depths = [climbed(likeness[at::-1]) + climbed(likeness[at:]) for at in range(len(likeness))]
+    for border in topic_borders(vectors):
+        near = depths[max(0, border - 2) : border + 1]
+        assert depths[border - 1] == max(near) >= 0.1
+    found = topic_borders(vectors)
+    assert bool(found) == (max(depths) >= max(np.mean(depths) + 0.5 * np.std(depths), 0.1))
+
+
+def test_a_text_that_says_one_thing_very_often_is_one_topic():
+    [topic] = cut_question("ferry. " * 20_000, EMBED, ADAPTIVE)
+    assert [segment.text for segment in topic.segments] == ["ferry."]
+
+
 @settings(deadline=None)
 @given(st.lists(st.sampled_from([TRAVEL, BUG, RECIPE, "ok", "?"]), max_size=40))
 def test_topics_are_in_order_apart_and_inside_the_text(said):
