@@ -8,7 +8,8 @@ from collections import OrderedDict
 
 from ragkit.results import Answer
 
-_CACHED_ANSWERS = 64
+_CACHED_ANSWERS, _CACHED_SECONDS = 64, 300.0
+_REST_AFTER_FAILURE, _SLOW_SECONDS = 10, 1.0
 
 
 class AnswerCache:
@@ -38,3 +39,14 @@ class AnswerCache:
             self._answers[key] = (time.monotonic() + seconds, answer)
             while len(self._answers) > _CACHED_ANSWERS:
                 self._answers.popitem(last=False)
+
+
+def seconds_kept(answer: Answer) -> float:
+    """Return for how many seconds an answer may be cached: less where a model failed at it."""
+    seconds = _CACHED_SECONDS
+    for stage, outcome in (("reranking", answer.rerank), ("phrasings", answer.phrasings)):
+        if outcome and outcome.failure:
+            # A page is drawn often: what took long to fail is not tried each time.
+            took = sum(each.ms for each in answer.trace.stages if each.name == stage) / 1000
+            seconds = min(seconds, _REST_AFTER_FAILURE * took) if took > _SLOW_SECONDS else 0.0
+    return seconds

@@ -225,6 +225,10 @@ class BatchSearch:
                 options = replace(options, document_weight=0.0, verbatim_weight=0.0)
                 parsed = ParsedQuery(named.rest)
                 rest = self._encoder.encode([parsed], options, query.collections)
+                if rest[0].trouble:
+                    stage.note = "not asked: the question has no vector"
+                    timer.notices.append(rest[0].trouble)
+                    continue
                 filters = [
                     entry_filter(scope.among(named.documents), Level.CHUNK, options)
                     for _, scope in scopes

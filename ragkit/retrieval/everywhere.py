@@ -74,10 +74,11 @@ class Everywhere:
             QueryError: they are very many, and not all.
         """
         collections = self._catalog.collections
+        names = tuple(dict.fromkeys(names))
         if len(names) <= MOST_NAMED:
             return tuple(map(collections.get, names))
         collections.get(names[0])
-        if len(set(names)) != collections.count():
+        if len(names) != collections.count():
             raise QueryError(
                 f"{len(names):,} collections were chosen.",
                 f"Choose up to {MOST_NAMED:,}, or all of them.",

@@ -81,6 +81,8 @@ def phrased(
     except RagkitError as error:
         return _failed(how, str(error))
     queries = tuple(encode(texts))
+    if trouble := next((one.trouble for one in queries if one.trouble), ""):
+        return _failed(how, trouble)
     if by_meaning:
         queries = tuple(replace(query, vector=one.vector) for one in queries)
     outcome = PhrasingOutcome(how.value, writer.name, tuple(map(Phrasing, texts)))

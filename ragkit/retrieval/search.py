@@ -1,6 +1,6 @@
 """The search pipeline: a question goes in, ranked and reconstructed documents come out.
 
-query → candidates of both indexes → ranking → groups → (reranking) → results. Each stage is one
+query → candidates of both indexes → ranking → (reranking) → groups → results. Each stage is one
 module; ``SearchEngine`` puts them in order and times them.
 """
 
@@ -23,7 +23,7 @@ from ragkit.models.base import Embedder
 from ragkit.models.factory import is_brought
 from ragkit.options import Contexts, Granularity, Phrasings, Rerank, SearchOptions, Sort
 from ragkit.results import Answer, PhrasingOutcome, Reading, RerankOutcome, Result
-from ragkit.retrieval.answer_cache import AnswerCache
+from ragkit.retrieval.answer_cache import AnswerCache, seconds_kept
 from ragkit.retrieval.assembly import HitLookups, assemble
 from ragkit.retrieval.batch_search import BatchSearch
 from ragkit.retrieval.corrections import correct
@@ -59,8 +59,6 @@ logger = logging.getLogger(__name__)
 
 _MOST_CANDIDATES = 1000
 _WIDEN = 4
-_CACHED_SECONDS = 300.0
-_REST_AFTER_FAILURE, _SLOW_SECONDS = 10, 1.0
 
 
 class SearchEngine:
@@ -272,25 +270,16 @@ class SearchEngine:
             collections, of_all = self._opened([query], options, timer)
             opened = replace(query, collections=collections)
             found = self._grouped(opened, options, timer)
-        grouping = found.grouping
-        groups = self.batches.with_parts(grouping.groups, [opened], options, timer)
+        groups = self.batches.with_parts(found.grouping.groups, [opened], options, timer)
         with timer.stage("reconstruction", len(groups)) as stage:
             results = self.assemble(groups, options, query.tokens, query.text)
             stage.out = len(results)
         fits = Fits(tuple(results), ())
         if not query.lists:
             with timer.stage("fit", len(results)) as stage:
-                calibrated = not is_brought(self.embedder.name)
-                indexes = [search.index for search in found.searches]
-                if options.granularity is Granularity.BLOCK:
-                    # Documents have words outside of their tables, lists and code.
-                    indexes += self._chunk_indexes(opened.collections)
-                fits = judge(
-                    results, groups, query, indexes, calibrated=calibrated,
-                    written=options.contexts is Contexts.MODEL,
-                )  # fmt: skip
+                fits = self._judged(results, groups, opened, options, found.searches)
                 searches = found.searches if of_all is None else [of_all]
-                document_ids = found_documents(grouping, searches, options.mode)
+                document_ids = found_documents(found.grouping, searches, options.mode)
                 stage.out = sum(not result.weak for result in fits.results)
         measure = partial(measured, timer.ranked, fits.results) if timer.ranked else None
         trace = Trace(tuple(timer.stages), self._generation(opened), measure)
@@ -309,7 +298,25 @@ class SearchEngine:
             document_ids=document_ids,
             questions=questions_in(query.text),
         )
-        return query, answer, 0.0 if query.trouble else _cached_seconds(answer)
+        return query, answer, 0.0 if query.trouble else seconds_kept(answer)
+
+    def _judged(
+        self,
+        results: Sequence[Result],
+        groups: Sequence[Group],
+        query: Query,
+        options: SearchOptions,
+        searches: Sequence[IndexSearch],
+    ) -> Fits:
+        """Say how well each result fits the query, by the indexes that were searched."""
+        indexes = [search.index for search in searches]
+        if options.granularity is Granularity.BLOCK:
+            # Documents have words outside of their tables, lists and code.
+            indexes += self._chunk_indexes(query.collections)
+        return judge(
+            results, groups, query, indexes, calibrated=not is_brought(self.embedder.name),
+            written=options.contexts is Contexts.MODEL,
+        )  # fmt: skip
 
     def _opened(
         self, queries: Sequence[Query], options: SearchOptions, timer: StageTimer
@@ -367,23 +374,31 @@ class SearchEngine:
             if not short or depth >= _MOST_CANDIDATES or self.batches.all_found(query, grouping):
                 break
             depth = min(depth * _WIDEN, _MOST_CANDIDATES)
+        reranked = None
+        if options.rerank is not Rerank.NONE and query.text:
+            hits, reranked = self._reranked(query.text, hits, options, timer)
+            if reranked.graded:
+                grouping = _timed_group(hits, options, lookups, timer)
+        if options.sort is Sort.DATE:
+            grouping = newest_first(self._catalog, grouping, listed)
         outcome = others.outcome
         if outcome is not None:
             outcome = with_brought(outcome, lists, grouping.groups, limit)
-        if options.sort is Sort.DATE:
-            return _Found(newest_first(self._catalog, grouping, listed), searches, None, outcome)
-        if options.rerank is Rerank.NONE or not query.text:
-            return _Found(grouping, searches, None, outcome)
+        return _Found(grouping, searches, reranked, outcome)
+
+    def _reranked(
+        self, text: str, hits: Sequence[Hit], options: SearchOptions, timer: StageTimer
+    ) -> tuple[list[Hit], RerankOutcome]:
+        """Return hits in the order of a model's grades, unless the newest are listed first."""
         from ragkit.retrieval.rerank import rerank, rerank_candidates
 
+        if options.sort is Sort.DATE:
+            notice = "The newest are listed first. Sort by relevance to have results reranked."
+            return [*hits], RerankOutcome(note="the newest first", notice=notice)
         with timer.stage("reranking", len(rerank_candidates(hits, options))) as stage:
-            hits, reranked = rerank(query.text, hits, options, lookups, self.open_grader)
+            hits, reranked = rerank(text, hits, options, self.lookups(), self.open_grader)
             stage.out, stage.note = reranked.graded, reranked.note
-        if reranked.graded:
-            grouping = _timed_group(hits, options, lookups, timer)
-            if outcome is not None:
-                outcome = with_brought(outcome, lists, grouping.groups, limit)
-        return _Found(grouping, searches, reranked, outcome)
+        return hits, reranked
 
     def _phrased(self, query: Query, options: SearchOptions, timer: StageTimer) -> Phrased:
         """Return what else is asked, in other words of a model."""
@@ -424,17 +439,6 @@ class _Found:
     searches: Sequence[IndexSearch] = ()
     rerank: RerankOutcome | None = None
     phrasings: PhrasingOutcome | None = None
-
-
-def _cached_seconds(answer: Answer) -> float:
-    """Return for how many seconds an answer may be cached: less where a model failed at it."""
-    seconds = _CACHED_SECONDS
-    for stage, outcome in (("reranking", answer.rerank), ("phrasings", answer.phrasings)):
-        if outcome and outcome.failure:
-            # A page is drawn often: what took long to fail is not tried each time.
-            took = sum(each.ms for each in answer.trace.stages if each.name == stage) / 1000
-            seconds = min(seconds, _REST_AFTER_FAILURE * took) if took > _SLOW_SECONDS else 0.0
-    return seconds
 
 
 def _listed(options: SearchOptions) -> int:

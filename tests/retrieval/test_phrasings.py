@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 from ollama_stand_in import WRITER
@@ -10,9 +11,11 @@ from small_library import add, find, open_library, paths, without_times, write_f
 
 from pages.parts.search import summary
 from ragkit.background.context_model import query_writer_of
-from ragkit.options import Mode, Phrasings, SearchOptions
+from ragkit.options import Mode, Phrasings, SearchOptions, Sort
 from ragkit.results import Phrasing
 from ragkit.retrieval.answer_cache import AnswerCache
+from ragkit.retrieval.phrasings import phrased
+from ragkit.retrieval.query_parser import ParsedQuery
 from ragkit.surfaces.render import answer_as_json, remarks
 
 FILES = {
@@ -112,6 +115,33 @@ def test_without_usable_words_the_question_alone_is_asked_and_says_so(library, s
     server.reply = saying("oak")
     again = find(library, QUESTION, phrasings=Phrasings.SEVERAL)
     assert [one.text for one in again.phrasings.phrasings] == ["oak"]
+
+
+def test_a_phrasing_that_could_not_be_embedded_is_not_said_to_be_asked(library, server):
+    server.reply = saying("oak")
+    collections = tuple(library.collections.list())
+    parsed = [ParsedQuery(QUESTION)]
+    (query,) = library.engine._encoder.encode(parsed, SearchOptions(), collections)
+    trouble = "The embedding model has not answered."
+
+    def encode(texts):
+        return [replace(query, text=text, vector=None, trouble=trouble) for text in texts]
+
+    for how in (Phrasings.HYDE, Phrasings.SEVERAL):
+        asked = phrased(query, how, library.engine.open_query_writer, encode)
+        assert asked.queries == ()
+        assert (asked.outcome.phrasings, asked.outcome.failure) == ((), trouble)
+        assert trouble in asked.outcome.notice
+
+
+def test_what_a_phrasing_brought_is_counted_among_the_newest_where_these_are_shown(library, server):
+    server.reply = saying("mill number 3")
+    answer = find(
+        library, QUESTION, limit=1, mode=Mode.KEYWORD, phrasings=Phrasings.SEVERAL, sort=Sort.DATE
+    )
+    assert paths(answer) == ["mill-0.md"]
+    [phrasing] = answer.phrasings.phrasings
+    assert (phrasing.found, phrasing.only) == (0, ())
 
 
 def test_an_answer_is_kept_with_its_phrasings_and_nobody_asks_a_model_by_default(library, server):

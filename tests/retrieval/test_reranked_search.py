@@ -286,3 +286,21 @@ def test_a_cross_encoder_in_a_folder_reranks_and_without_it_the_order_is_the_usu
     assert paths(left) == paths(usual)
     assert left.notices == (f"{NOT_RERANKED} There is no folder {folder}. Mount its drive, or name "
         "another; names of models on the web are not looked up.",)  # fmt: skip
+
+
+def test_the_newest_are_not_reranked_and_the_person_is_told(library, server):
+    server.reply = grading(answers)
+    newest = find(library, QUESTION, sort="date")
+    answer = reranked(library, sort="date")
+    assert paths(answer) == paths(newest)
+    assert answer.notices == (
+        "The newest are listed first. Sort by relevance to have results reranked.",
+    )
+    assert (answer.rerank.graded, answer.rerank.failure) == (0, "")
+    assert server.asked("/api/chat") == []
+
+
+def test_a_collection_that_is_named_twice_is_searched_once(library):
+    once = find(library, QUESTION, collections=("default",))
+    twice = find(library, QUESTION, collections=("default", "default"))
+    assert without_times(twice) == without_times(once)
