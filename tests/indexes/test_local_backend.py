@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import threading
 import time
@@ -346,6 +347,29 @@ def test_a_reader_stays_where_it_is_while_the_newer_generation_is_damaged(
         assert index.entry_ids().tolist() == shelf.entry_ids()
         time.sleep(0.02)
     assert reader.generation(_collection(shelf)) == first
+
+
+def test_a_reader_looks_again_after_a_drive_did_not_answer(
+    indexes, shelf, library_paths, weighing, monkeypatch
+):
+    shelf.put("a.md", "apple")
+    indexes.save(_collection(shelf))
+    reader = LocalBackend(shelf.catalog.entries, library_paths, _Embedder())
+    reader.current(_collection(shelf))
+    shelf.put("b.md", "banana", "cherry", "date")
+    indexes.save(_collection(shelf))
+    really, tried = local_backend.open_newest, threading.Event()
+
+    def away(*_, **__):
+        monkeypatch.setattr(local_backend, "open_newest", really)
+        tried.set()
+        raise OSError(errno.EIO, "the drive does not answer")
+
+    monkeypatch.setattr(local_backend, "open_newest", away)
+    assert reader.current(_collection(shelf)).entry_ids().tolist() == shelf.entry_ids()
+    assert tried.wait(5)
+    index = _is_at(reader, shelf, indexes.generation(_collection(shelf)))
+    assert index.entry_ids().tolist() == shelf.entry_ids()
 
 
 def test_a_reader_looks_for_no_generation_before_its_changes_weigh(

@@ -249,11 +249,12 @@ class LocalBackend:
         newer = None
         try:
             newer = self._newest(collection, level, mapped=True)
-        except IndexCorruptError as error:
+        except (IndexCorruptError, OSError) as error:
             logger.warning("collection %s: %s", collection.name, error)
-        with place.guard:
-            place.newer = newer
-            place.look_at = time.monotonic() + _LOOK_SECONDS
+        finally:
+            with place.guard:
+                place.newer = newer
+                place.look_at = time.monotonic() + _LOOK_SECONDS
 
     def _newest(self, collection: Collection, level: Level, *, mapped: bool) -> Generation | None:
         """Return the newest generation on disk, checked, also the bytes of files that are mapped.
