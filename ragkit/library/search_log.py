@@ -204,7 +204,7 @@ class SearchLog:
         """Blank the lines of some searches where they stand; return how many."""
         count = 0
         for *_, name in self._files():
-            with (self._folder / name).open("r+b") as stream:
+            with suppress(FileNotFoundError), (self._folder / name).open("r+b") as stream:
                 at = 0
                 for line in stream.read().split(b"\n"):
                     search = _parsed(line)
@@ -257,13 +257,15 @@ class SearchLog:
         try:
             status = file.stat()
             stamp = (status.st_ino, status.st_size, status.st_mtime_ns)
-            if name not in self._read or self._read[name][0] != stamp:
+            # Another thread may forget what was read meanwhile.
+            known, searches = self._read.get(name, ((), ()))
+            if known != stamp:
                 lines = file.read_bytes().split(b"\n")
-                parsed = [search for search in map(_parsed, reversed(lines)) if search is not None]
-                self._read[name] = (stamp, tuple(parsed))
+                searches = tuple(filter(None, map(_parsed, reversed(lines))))
+                self._read[name] = stamp, searches
         except FileNotFoundError:
             return ()
-        return self._read[name][1]
+        return searches
 
 
 def _append(file: Path, line: bytes) -> int:
