@@ -6,6 +6,7 @@ import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import islice
 from operator import attrgetter
 from typing import Protocol
 
@@ -247,6 +248,10 @@ class ChunkedSearch:
             [hit for hit in grouping.hits if hit.document_id not in chunked.exclude]
             for _query, grouping in found
         ]
+
+        def best(hits: Sequence[Hit]) -> list[Hit]:
+            return self._best_each(hits, options, chunked)[:each]
+
         with timer.stage("segments", sum(map(len, hits_of_text))) as stage:
             by_segment = _with_backgrounds(segments, hits_of_text)
             if whole:
@@ -254,16 +259,12 @@ class ChunkedSearch:
                 by_segment = [
                     blend(hits, hits_of_text[-1], share, outer=False) for hits in by_segment
                 ]
-            by_segment = [self._best_each(hits, options, chunked)[:each] for hits in by_segment]
+            by_segment = [best(hits) for hits in by_segment]
             stage.out = count = sum(map(len, by_segment))
-        lists, first = [], 0
-        for topic in topics:
-            of_topic = best_of_entries(by_segment[first : first + len(topic.segments)])
-            lists.append(self._best_each(of_topic, options, chunked)[:each])
-            first += len(topic.segments)
+        left = iter(by_segment)
+        lists = [best(best_of_entries([*islice(left, len(topic.segments))])) for topic in topics]
         if whole:
-            of_whole = blend((), hits_of_text[-1], share, outer=True)
-            lists.append(self._best_each(of_whole, options, chunked)[:each])
+            lists.append(best(blend((), hits_of_text[-1], share, outer=True)))
             count += len(lists[-1])
         also_in = {
             group.document_id: group.also_in

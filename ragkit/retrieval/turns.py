@@ -1,8 +1,9 @@
-"""Whose turn it is: searches of one process compute one after the other, in the order they came.
+"""Whose turn it is: searches of one process begin one after the other, in the order they came.
 
 The interpreter runs one thread at a time. Searches that run side by side spend as long again on
 taking it from each other (docs/measurements.md); one at a time has the use of a second processor
-where it can (``candidates.run_concurrently``).
+where it can (``candidates.run_concurrently``). So the next begins when the one before has ended, or
+has had its turn for ``PATIENCE``.
 """
 
 from __future__ import annotations
