@@ -8,7 +8,7 @@ READER_VERSION = "7"
 CHUNKER_VERSION = "4"
 """Bump when the same reading and settings are divided differently."""
 
-TOKENIZER_VERSION = "3"
+TOKENIZER_VERSION = "4"
 """Bump when the same text has other tokens; indexes are then rebuilt."""
 
 ENTRIES_VERSION = "6"

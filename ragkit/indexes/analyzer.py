@@ -44,7 +44,8 @@ _NUMBER = re.compile(r"\d+(?:[.,]\d+)+")
 _ELISION = re.compile(r"(?:[ldjmtsnc]|qu|dell|nell|all|sull|dall|un)'(?=\w{2})", re.IGNORECASE)
 _PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
 _BLANK = re.compile("_{3,}")
-_PLURAL_CAPITALS = re.compile(r"[A-Z]{2,}s")
+# Capitals of several things; a letter and a number, such as B7, of which neither says anything.
+_WHOLE_NAME = re.compile(r"[A-Z]{2,}s|[A-Za-z][0-9]{1,2}")
 # Scripts written without spaces: Han, kana, Hangul, bopomofo; Thai, Lao, Burmese, Khmer.
 _SPACELESS = (
     "\u0e01-\u0eff\u1000-\u109f\u1780-\u17ff\u1100-\u11ff\u3005-\u3007\u3021-\u3029\u3031-\u3035"
@@ -226,7 +227,7 @@ def _name(word: str, at: int) -> Iterator[Piece]:
     whole = word.casefold()
     size = len(word)
     parts = [] if size > LONGEST_TOKEN else _parts(word)
-    plain = len(parts) < 2 or _PLURAL_CAPITALS.fullmatch(word) is not None
+    plain = len(parts) < 2 or _WHOLE_NAME.fullmatch(word) is not None
     yield Piece(_stem(whole) if whole.isalpha() else _bounded(whole), at, at + size)
     if plain and (len(parts) != 1 or parts[0][0] == word):
         return
