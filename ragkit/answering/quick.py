@@ -9,7 +9,7 @@ docs/decisions.md and docs/measurements.md.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -24,6 +24,9 @@ MOST = 3
 
 _FURTHER = 5.0
 """How far below the best score another sentence may be."""
+
+_FITS = 0.8
+"""The share of the best fit that a result needs, so that a sentence of it is shown."""
 
 _SURE = 2.6
 """How sure it must be; in cosines and shares, as ``_sureness`` adds them."""
@@ -46,7 +49,8 @@ def quick_answer(answer: Answer, evidence: Evidence) -> tuple[Source, ...]:
         return ()
     if _sureness(evidence, answer) < _SURE:
         return ()
-    return tuple(_without_heading(source) for source in _chosen(evidence))
+    rows = _shown_first(evidence, answer)
+    return tuple(_without_heading(source) for source in _chosen(evidence, rows))
 
 
 def _sureness(evidence: Evidence, answer: Answer) -> float:
@@ -67,14 +71,21 @@ def _sureness(evidence: Evidence, answer: Answer) -> float:
     return 3.7 * fit + 2.7 * like + 2.0 * wide - harder
 
 
-def _chosen(evidence: Evidence) -> Iterator[Source]:
-    """Yield the best sentences, none nearly twice, each with what it follows on or leads to."""
+def _shown_first(evidence: Evidence, answer: Answer) -> list[int]:
+    """Return the rows of sentences, best first, of results that fit nearly as well as the best."""
+    fits = [answer.results[at].fit for at in evidence.result]
+    least = _FITS * max((fit for fit in fits if fit is not None), default=0.0)
+    order = np.argsort(-evidence.scores, kind="stable").tolist()
+    return [row for row in order if (fit := fits[row]) is None or fit >= least]
+
+
+def _chosen(evidence: Evidence, rows: Sequence[int]) -> Iterator[Source]:
+    """Yield the first sentences, none nearly twice, each with what it follows on or leads to."""
     scores = evidence.scores
-    order = [int(row) for row in np.argsort(-scores, kind="stable")]
     chosen: list[set[str]] = []
     used: set[int] = set()
-    lowest = scores[order[0]] - _FURTHER
-    for row in order:
+    lowest = scores[rows[0]] - _FURTHER
+    for row in rows:
         words = evidence.words[row]
         if len(chosen) == MOST or scores[row] < lowest:
             return

@@ -175,6 +175,22 @@ def test_of_sentences_that_say_nearly_the_same_only_the_best_is_shown(tmp_path):
     assert "c.txt" in found
 
 
+def test_no_sentence_is_of_a_document_that_fits_far_less_than_the_best(tmp_path):
+    settings = load_settings(library=tmp_path / "library", reading={"processes": 1})
+    files = {
+        "lab.md": "# Notebook\n\n## Sample B7\n\nThe film of sample B7 cracked when it cooled.\n",
+        "licence.txt": "Files of the suite: testing/samples/sample1.cc, testing/samples/sample7.cc "
+        "and why crack (d) of section 7.\nNo warranty is given if a sample should crack.\n",
+    }
+    with Library.open(settings, create=True) as library:
+        add(library, write_files(tmp_path / "files", files))
+        question = "why did sample B7 crack"
+        assert [one.document.path for one in quick(library, question)] == ["lab.md"]
+        missing = {one.document.path: one.missing_terms for one in library.search(question).results}
+    # Neither a 7 nor a b of something else is that sample.
+    assert missing == {"lab.md": (), "licence.txt": ("B7",)}
+
+
 # -- without a library ----------------------------------------------------------------------------
 
 
