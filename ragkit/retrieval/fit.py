@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from ragkit.indexes.protocol import EntryIndex, IndexKind, IndexSearch
 from ragkit.indexes.rows import Bools, Ids, distinct, positions_in
-from ragkit.indexes.tokenizer import fold_with_offsets, index_tokens, word_pattern
+from ragkit.indexes.tokenizer import fold, fold_with_offsets, index_tokens, word_pattern
 from ragkit.options import Mode
 from ragkit.results import Result
 from ragkit.retrieval.candidates import WRITTEN
@@ -41,8 +41,20 @@ WEAK_BY_WORDS = 0.34
 
 _LONGEST_JUDGED = 2000
 _MOST_NAMED, _LONGEST_NAMED = 12, 40
-_MEASURES = frozenset(("long", "often", "far", "old", "big", "large", "high", "late", "soon"))
+_MEASURES = frozenset(
+    ("many", "much", "long", "often", "far", "old", "big", "large", "high", "late", "soon")
+)
 """After "how" they ask for a figure, and need not be in what answers."""
+
+_ASKED_BY = """
+wie wo wann warum wer wen wem was welche welcher welches wieviel combien comment quand quel quelle
+quels quelles qui quoi pourquoi que quien quienes cual cuales cuando cuanto cuanta cuantos cuantas
+donde come quando quanto quanta quanti quante dove perche quale quali quem qual quais quantos
+quantas onde hoe hoeveel waar wanneer waarom welke ile kiedy gdzie dlaczego jak jaka jaki jakie kto
+co kolik kdy kde proc kdo hur nar var vem vad varfor hvor hvornar hvem hvad hva hvorfor
+"""
+_ASKING = frozenset(_ASKED_BY.split())
+"""With them a question begins in other languages, without their accents."""
 
 _MODALS = frozenset(("may", "might", "must", "shall"))
 _BEFORE_MONTH = frozenset(
@@ -85,9 +97,11 @@ class Words:
 def _only_asks(words: Sequence[str], place: int) -> bool:
     """Return whether a word belongs to how a text asks, and need not be in what answers.
 
-    "How long", "who may"; not "in May", "May 2024".
+    "How long", "who may", "quando"; not "in May", "May 2024".
     """
     word = words[place].casefold()
+    if place == 0 and len(words) > 1 and fold(word) in _ASKING:
+        return True
     before = words[place - 1].casefold() if place else ""
     after = words[place + 1] if place + 1 < len(words) else ""
     if word in _MEASURES:

@@ -41,6 +41,21 @@ def test_words_that_are_missing_are_named(sample):
     assert sample.search("the refund").missing_terms == ()
 
 
+@pytest.mark.parametrize(
+    ("question", "missing"),
+    [
+        ("how many zebras fit in a refund", ("zebras",)),
+        ("how much is a refund", ()),
+        ("many zebras", ("many", "zebras")),
+        ("qué refund", ()),
+        ("ile dni trwa refund", ("dni", "trwa")),
+        ("refund ile", ("ile",)),
+    ],
+)
+def test_words_that_only_ask_are_not_missing(sample, question, missing):
+    assert sample.search(question, correct_spelling=False).missing_terms == missing
+
+
 def test_fit_is_absolute_where_a_score_is_relative(sample):
     answer = sample.search("invoice number 2291", mode="keyword")
     assert answer.results[0].score == 1.0
