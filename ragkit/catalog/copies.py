@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from ragkit.catalog.connection import PUT_META
+from ragkit.catalog.failures import disk_is_full
 from ragkit.catalog.marker import META_KEY, noted_in, read_marker
 from ragkit.catalog.schema import MIGRATIONS
 from ragkit.errors import CatalogError
@@ -98,6 +99,10 @@ def write_copy(connection: sqlite3.Connection, file: Path) -> None:
             os.fsync(stream.fileno())
         partial.replace(file)
     except sqlite3.DatabaseError as error:
+        if disk_is_full(error):
+            raise CatalogError(
+                "No backup was made: the disk is full.", "Free some space."
+            ) from error
         raise CatalogError(
             f"No backup was made: the catalog cannot be copied ({error}).",
             "Run ragkit doctor. ragkit recover saves what can still be read.",

@@ -10,8 +10,8 @@ from contextlib import closing
 from pathlib import Path
 
 from ragkit.catalog.connection import Connections
+from ragkit.catalog.failures import as_library_error
 from ragkit.catalog.schema import MIGRATIONS, applied
-from ragkit.catalog.sqlite import as_library_error
 from ragkit.errors import LibraryError, LibraryFormatError
 
 _OUTSIDE = re.compile(r"(^|/)\.\.(/|$)|^/|\0")

@@ -18,8 +18,8 @@ from ragkit.catalog.document_writing import CHUNK_COLUMNS
 from ragkit.catalog.documents import chunk_of_row
 from ragkit.catalog.entry_counts import fill_counts, miscounted
 from ragkit.catalog.entry_rows import AT_LEVELS
+from ragkit.catalog.failures import as_library_error
 from ragkit.catalog.records import ChunkRecord
-from ragkit.catalog.sqlite import as_library_error
 from ragkit.types import LEVEL_CODES, BlockKind, InnerBlock, Level, Markup, Section
 
 _MOST_PROBLEMS = 20

@@ -13,13 +13,17 @@ from typing import Any
 
 from ragkit.catalog.connection import folded
 from ragkit.catalog.copies import keep_backup
+from ragkit.catalog.failures import as_library_error
 from ragkit.catalog.marker import CURE, counted, refuse_lost_contents, refuse_torn_files
 from ragkit.catalog.read_only import may_write, readable
 from ragkit.catalog.schema import migrate, needs_migration
-from ragkit.errors import CatalogError, LibraryError, UnstorableError
+from ragkit.errors import CatalogError, UnstorableError
 from ragkit.paths import LibraryPaths
 
 _BUSY_MILLISECONDS = 15_000
+_MOST_LOG_BYTES = 64 << 20
+"""The log keeps no more of the disk once what it held is in the file; readers make it grow."""
+
 _FAILURES = (sqlite3.Error, UnicodeDecodeError)
 """What SQLite raises; the second where its message quotes the bytes of a damaged schema."""
 
@@ -183,6 +187,7 @@ class SqliteConnections:
                 connection.execute("PRAGMA query_only = ON")
             else:
                 _use_write_ahead_log(connection)
+            connection.execute(f"PRAGMA journal_size_limit = {_MOST_LOG_BYTES}")
             connection.execute("PRAGMA synchronous = NORMAL")
             connection.execute("PRAGMA foreign_keys = ON")
             connection.execute("PRAGMA cache_size = -65536")
@@ -292,27 +297,3 @@ def _use_write_ahead_log(connection: sqlite3.Connection) -> None:
             if "locked" not in str(error) or time.monotonic() > deadline:
                 raise
         time.sleep(0.01)
-
-
-def as_library_error(error: Exception, file: Path) -> LibraryError:
-    """Convert an SQLite error to one whose message tells a person what to do."""
-    text = str(error).lower()
-    if "disk is full" in text:
-        return CatalogError("The disk is full.", "Free some space; nothing saved is lost.")
-    if "readonly" in text or "read-only" in text:
-        return CatalogError(
-            f"{file.parent} cannot be written.",
-            "Check the folder's permissions; searching still works.",
-        )
-    if "locked" in text or "busy" in text:
-        return CatalogError("The library is busy.", "Try again in a moment.")
-    if "unable to open" in text:
-        return CatalogError(f"{file} cannot be opened.", "Check the folder's permissions.")
-    if "i/o error" in text:
-        return CatalogError(f"{file} cannot be read or written.", "Check the disk.")
-    if "closed database" in text:
-        return CatalogError("The library is closed.", "Open it again.")
-    damages = ("malformed", "not a database", "could not decode")
-    if isinstance(error, UnicodeDecodeError) or any(phrase in text for phrase in damages):
-        return CatalogError(f"{file} is damaged.", CURE)
-    return CatalogError(f"The catalog reported an error: {error}.", "Run ragkit doctor.")

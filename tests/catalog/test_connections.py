@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import sqlite3
 import threading
 from contextlib import closing
@@ -9,7 +10,9 @@ import pytest
 from support import Shelf
 
 from ragkit.catalog import Catalog
-from ragkit.catalog.sqlite import SqliteConnections, as_library_error
+from ragkit.catalog.copies import keep_backup
+from ragkit.catalog.failures import as_library_error
+from ragkit.catalog.sqlite import SqliteConnections
 from ragkit.errors import CatalogError, LibraryError, RagkitError
 
 
@@ -210,6 +213,29 @@ def test_a_full_disk_is_said_and_the_catalog_goes_on(catalog, shelf):
     assert len(set(ids.values())) == 3
 
 
+def test_a_full_disk_is_said_on_opening(library_paths):
+    """Where nothing can grow, SQLite finds no room for the shared memory beside the catalog."""
+    Catalog.open(library_paths.catalog, create=True).close()
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, limits[1]))
+    try:
+        with pytest.raises(CatalogError, match="The disk is full"):
+            Catalog.open(library_paths.catalog)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+
+
+def test_a_backup_for_which_there_is_no_room_says_so(catalog, library_paths):
+    class Full:
+        def backup(self, _target):
+            raise sqlite3.OperationalError("database or disk is full")
+
+    with pytest.raises(CatalogError, match="No backup was made: the disk is full") as caught:
+        keep_backup(library_paths, Full())
+    assert "recover" not in caught.value.cure
+    assert list(library_paths.backups.iterdir()) == []
+
+
 def test_a_commit_that_fails_leaves_no_token_ids_behind(catalog, shelf):
     class Full(sqlite3.OperationalError):
         pass
@@ -304,3 +330,21 @@ def test_a_schema_of_rubbish_bytes_is_said_to_be_damage(tmp_path):
     connection.close()
     with pytest.raises(CatalogError, match="is damaged"):
         Catalog.open(file)
+
+
+def test_a_log_that_a_reader_has_held_up_gives_its_space_back(library_paths, monkeypatch):
+    monkeypatch.setattr("ragkit.catalog.sqlite._MOST_LOG_BYTES", 1 << 20)
+    log = library_paths.root / "catalog.sqlite-wal"
+    opened = Catalog.open(library_paths.catalog, create=True)
+    shelf = Shelf(opened)
+    with closing(sqlite3.connect(library_paths.catalog, isolation_level=None)) as reader:
+        reader.execute("BEGIN")
+        reader.execute("SELECT COUNT(*) FROM documents").fetchone()
+        for _ in range(12):
+            shelf.put("long.md", "x" * 500_000)
+        assert log.stat().st_size > 5 << 20
+        reader.execute("COMMIT")
+    for _ in range(3):
+        shelf.put("long.md", "x" * 500_000)
+    assert log.stat().st_size < 2 << 20
+    opened.close()
