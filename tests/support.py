@@ -141,6 +141,16 @@ def document_draft(
     return DocumentDraft(**{**values, **changed})
 
 
+def sqlite_steps(catalog: Catalog, ask: Callable[[], object]) -> int:
+    """How many hundred instructions SQLite runs for what is asked: its time, without noise."""
+    steps: list[None] = []
+    connection = catalog.connections.get()
+    connection.set_progress_handler(lambda: steps.append(None), 100)
+    ask()
+    connection.set_progress_handler(None, 0)
+    return len(steps)
+
+
 class Shelf:
     """A catalog with one collection, one source and one embedder: the least a test needs."""
 

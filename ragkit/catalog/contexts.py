@@ -11,7 +11,7 @@ import time
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from ragkit.catalog.connection import PUT_META, Connections, Transaction, conditions
+from ragkit.catalog.connection import PUT_META, Connections, Transaction, conditions, id_list
 from ragkit.catalog.context_records import (
     BY_PERSON,
     ContextAnswer,
@@ -128,13 +128,13 @@ class Contexts:
         """
         where, parameters = conditions(("d.collection_id = ?", collection_id))
         return self._connections.column(
-            "SELECT d.id FROM documents d LEFT JOIN json_each(?) f "
-            "ON CAST(f.value AS INTEGER) = d.id "
+            "WITH f AS MATERIALIZED (SELECT key, CAST(value AS INTEGER) AS id FROM json_each(?)) "
+            "SELECT d.id FROM documents d LEFT JOIN f ON f.id = d.id "
             "WHERE d.status = 'indexed' AND d.changed_at >= ? AND d.chunks > "
             "(SELECT COUNT(*) FROM contexts c "
             f"WHERE c.document_id = d.id AND {_SETTLED}){where} "
             "ORDER BY f.key IS NULL, f.key, d.changed_at DESC, d.id DESC LIMIT ?",
-            (json.dumps(list(dict.fromkeys(first))), since, *parameters, limit),
+            (id_list(dict.fromkeys(first)), since, *parameters, limit),
         )
 
     def waiting_chunks(self, document_id: int) -> list[WaitingChunk]:
@@ -189,7 +189,7 @@ class Contexts:
             "SELECT COUNT(*) FILTER (WHERE s.summary <> ''), "
             "COUNT(*) FILTER (WHERE s.summary = ''), TOTAL(s.tokens), "
             "TOTAL(s.seconds) FROM summaries s "
-            f"WHERE EXISTS (SELECT 1 FROM documents d WHERE d.hash = s.document_hash{where})",
+            f"WHERE s.document_hash IN (SELECT d.hash FROM documents d WHERE 1{where})",
             parameters,
         )
         return ContextCost(

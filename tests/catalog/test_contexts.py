@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from support import digest, entry, vector_bytes
+from support import digest, entry, sqlite_steps, vector_bytes
 
 from ragkit.catalog import Catalog
 from ragkit.catalog.context_records import (
@@ -417,3 +417,22 @@ def test_what_contexts_cost_is_summed_by_collection_and_document(shelf):
     shelf.catalog.summaries.keep(SummaryRecord(record.hash, "m", "p", "", "No.", 0, 1.0))
     failed = replace(both, summaries_failed=1, seconds=both.seconds + 1.0)
     assert contexts.cost() == failed
+
+
+@pytest.mark.sqlite
+def test_what_a_query_takes_grows_with_the_documents_and_not_with_their_square(shelf):
+    catalog, contexts, steps = shelf.catalog, shelf.catalog.contexts, []
+    for count in (50, 200):
+        drafts = [shelf.draft(f"{number}.md", f"text {number}") for number in range(count)]
+        ids = catalog.documents.put_many(drafts, shelf.embedder_id)
+        for draft in drafts:
+            catalog.summaries.keep(SummaryRecord(draft.hash, "m", "p", "All.", "", 9, 1.0))
+        assert contexts.cost(shelf.collection_id).summaries == count
+        assert contexts.waiting_documents(first=ids) == ids
+        steps.append(
+            (
+                sqlite_steps(catalog, lambda: contexts.cost(shelf.collection_id)),
+                sqlite_steps(catalog, lambda ids=ids: contexts.waiting_documents(first=ids)),
+            )
+        )
+    assert all(many < 8 * few for few, many in zip(*steps, strict=True))
