@@ -10,8 +10,8 @@ from typing import Any
 
 from ragkit.catalog.connection import Connections, conditions, folded, id_list
 from ragkit.catalog.context_records import BY_PERSON
-from ragkit.catalog.entry_counts import add_to_counts
-from ragkit.catalog.lineage import VERSION, forget, holds, newest, next_change, next_version
+from ragkit.catalog.document_writing import delete_documents
+from ragkit.catalog.lineage import VERSION, forget, holds, newest, next_change
 from ragkit.catalog.records import CollectionContents, CollectionRecord, SourceRecord
 from ragkit.errors import NotFoundError
 from ragkit.types import Version
@@ -373,27 +373,7 @@ class Collections:
     def delete_source(self, source_id: int) -> None:
         """Delete a source with its documents, and record that their entries are gone."""
         with self._connections.write() as connection:
-            changed = connection.execute(
-                "SELECT DISTINCT collection_id FROM documents WHERE source_id = ?", (source_id,)
-            ).fetchall()
-            for (collection_id,) in changed:
-                next_version(connection, collection_id)
-            connection.execute(
-                "INSERT INTO removed_entries (collection_id, version, entry_id) "
-                "SELECT e.collection_id, c.version, e.id FROM documents d "
-                "JOIN entries e ON e.document_id = d.id "
-                "JOIN collections c ON c.id = e.collection_id WHERE d.source_id = ? "
-                "ON CONFLICT DO NOTHING",
-                (source_id,),
-            )
-            gone = connection.execute(
-                "SELECT e.collection_id, e.level, COUNT(*) FROM documents d "
-                "JOIN entries e ON e.document_id = d.id WHERE d.source_id = ? "
-                "GROUP BY e.collection_id, e.level",
-                (source_id,),
-            ).fetchall()
-            for collection_id, level, count in gone:
-                add_to_counts(connection, collection_id, {level: -count})
+            delete_documents(connection, "d.source_id = ?", (source_id,))
             connection.execute("DELETE FROM sources WHERE id = ?", (source_id,))
 
 

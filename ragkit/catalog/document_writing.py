@@ -130,6 +130,31 @@ def clear_document(
         connection.execute(f"DELETE FROM {table} WHERE document_id = ?", (document_id,))
 
 
+def delete_documents(connection: Transaction, where: str, values: Sequence[Any]) -> int:
+    """Delete the documents ``d`` that meet a condition; return how many.
+
+    Their entries are recorded as removed, in a new version of each collection.
+    """
+    collections = f"SELECT DISTINCT d.collection_id FROM documents d WHERE {where} ORDER BY 1"
+    for (collection_id,) in connection.execute(collections, values).fetchall():
+        next_version(connection, collection_id)
+    entries = f"documents d JOIN entries e ON e.document_id = d.id WHERE {where}"
+    connection.execute(
+        "INSERT INTO removed_entries (collection_id, version, entry_id) SELECT e.collection_id, "
+        "(SELECT c.version FROM collections c WHERE c.id = e.collection_id), e.id "
+        f"FROM {entries} ON CONFLICT DO NOTHING",
+        values,
+    )
+    counts = connection.execute(
+        f"SELECT e.collection_id, e.level, COUNT(*) FROM {entries} "
+        "GROUP BY e.collection_id, e.level",
+        values,
+    ).fetchall()
+    for collection_id, level, count in counts:
+        add_to_counts(connection, collection_id, {level: -count})
+    return connection.execute(f"DELETE FROM documents AS d WHERE {where}", values).rowcount
+
+
 def _put_contents(connection: Transaction, document_id: int, draft: DocumentDraft) -> None:
     connection.execute("INSERT INTO texts VALUES (?, ?)", (document_id, draft.text))
     connection.executemany(

@@ -11,7 +11,7 @@ from ragkit.catalog.connection import Connections, conditions, id_list, of_colle
 from ragkit.catalog.document_writing import (
     CHUNK_COLUMNS,
     Vocabulary,
-    clear_document,
+    delete_documents,
     put_document,
 )
 from ragkit.catalog.lineage import next_version
@@ -285,19 +285,8 @@ class Documents:
     def remove(self, document_ids: Sequence[int]) -> int:
         """Delete documents with everything that was made of them; return how many."""
         with self._connections.write() as connection:
-            rows = connection.execute(
-                "SELECT id, collection_id FROM documents "
-                "WHERE id IN (SELECT value FROM json_each(?))",
-                (id_list(document_ids),),
-            ).fetchall()
-            versions = {
-                collection_id: next_version(connection, collection_id)
-                for collection_id in sorted({row[1] for row in rows})
-            }
-            for document_id, collection_id in rows:
-                clear_document(connection, document_id, collection_id, versions[collection_id])
-                connection.execute("DELETE FROM documents WHERE id = ?", (document_id,))
-        return len(rows)
+            which = "d.id IN (SELECT value FROM json_each(?))"
+            return delete_documents(connection, which, (id_list(document_ids),))
 
 
 def chunk_of_row(row: Sequence[Any]) -> ChunkRecord:

@@ -389,3 +389,17 @@ def test_documents_are_counted_without_reading_their_rows(catalog):
     assert len(plans) == 2
     for plan in plans:
         assert any("documents USING COVERING INDEX" in row[3] for row in plan)
+
+
+@pytest.mark.sqlite
+def test_many_documents_are_removed_by_as_many_statements_as_few(catalog, shelf):
+    ids, counts = [shelf.put(f"{number}.md") for number in range(12)], []
+    for chosen in (ids[:2], ids[2:]):
+        statements = []
+        catalog.connections.get().set_trace_callback(statements.append)
+        assert catalog.documents.remove(chosen) == len(chosen)
+        catalog.connections.get().set_trace_callback(None)
+        counts.append(len({statement for statement in statements if statement[:2] != "--"}))
+    assert counts[0] == counts[1]
+    assert catalog.entries.count(shelf.collection_id) == 0
+    assert catalog.connections.rows("PRAGMA foreign_key_check") == []
