@@ -41,7 +41,11 @@ _ONNX = tuple(
     for place in ("", "onnx/")
 )
 _POOLING = "1_Pooling/config.json"
-_POOLED = {"pooling_mode_mean_tokens": "mean", "pooling_mode_cls_token": "cls"}
+_POOLED = {
+    "mean": "mean", "pooling_mode_mean_tokens": "mean",
+    "cls": "cls", "pooling_mode_cls_token": "cls",
+}  # fmt: skip
+"""Names of supported poolings, as sentence-transformers 6 writes them and as earlier ones do."""
 _KNOWN_MODULES = {"Transformer", "Pooling", "Normalize"}
 _POINTER = b"version https://git-lfs"
 _LICENCE = re.compile(r"^license:\s*['\"]?([^'\"\n]+)", re.MULTILINE)
@@ -188,7 +192,7 @@ def licence_of(path: Path) -> str:
 def _found(path: Path) -> ModelFolder:
     tokenizer = path / _TOKENIZER
     static = path / _STATIC
-    onnx = next((path / name for name in _ONNX if (path / name).is_file()), None)
+    onnx = _onnx_file(path)
     if _is_static(static):
         _check(static, LARGEST_WEIGHTS)
         _check(tokenizer, _LARGEST_TEXT)
@@ -197,14 +201,14 @@ def _found(path: Path) -> ModelFolder:
         raise ModelFolderError(
             f"There is no model in {one_line(str(path))}.",
             "Needed are tokenizer.json and model.onnx (also as onnx/model.onnx or "
-            "model_quantized.onnx), or model.safetensors as model2vec writes it.",
+            "model_quantized.onnx, or with any name if it is the only ONNX file), or "
+            "model.safetensors as model2vec writes it.",
         )
     _check(onnx, LARGEST_WEIGHTS)
     _check(tokenizer, _LARGEST_TEXT)
     external = external_files(onnx)
     config = _json(path / "config.json")
     pooling, stated = _pooling(path)
-    name = config.get("_name_or_path")
     return ModelFolder(
         path,
         onnx,
@@ -212,9 +216,16 @@ def _found(path: Path) -> ModelFolder:
         external,
         pooling=pooling,
         pooling_stated=stated,
-        prefixes=_prefixes(path, name if isinstance(name, str) and name else short_name(str(path))),
+        prefixes=_prefixes(path, config),
         longest=_longest(path, config),
     )
+
+
+def _onnx_file(path: Path) -> Path | None:
+    """Return the ONNX file of a folder: the first of the usual names, else the only one there."""
+    usual = next((path / name for name in _ONNX if (path / name).is_file()), None)
+    others = [*path.glob("*.onnx"), *path.glob("onnx/*.onnx")] if usual is None else []
+    return others[0] if len(others) == 1 else usual
 
 
 def _is_static(file: Path) -> bool:
@@ -257,7 +268,9 @@ def _check(file: Path, largest: int) -> None:
 
 def _pooling(path: Path) -> tuple[str, bool]:
     config = _json(path / _POOLING)
-    modes = [mode for mode, value in config.items() if "pooling_mode_" in mode and value is True]
+    flags = [name for name, value in config.items() if "pooling_mode_" in name and value is True]
+    stated = config.get("pooling_mode", flags)
+    modes = [str(mode) for mode in stated] if isinstance(stated, list) else [str(stated)]
     if not modes:
         return "mean", False
     if len(modes) > 1 or modes[0] not in _POOLED:
@@ -275,11 +288,14 @@ def _pooling(path: Path) -> tuple[str, bool]:
     return _POOLED[modes[0]], True
 
 
-def _prefixes(path: Path, name: str) -> Prefixes:
-    """Return the prompts that a file states, or else those known of models of that name."""
+def _prefixes(path: Path, config: Mapping[str, Any]) -> Prefixes:
+    """Return the prompts that a file states, or else those known of models of its name.
+
+    The folder's name counts before ``_name_or_path``, which is where the training started.
+    """
     prompts = _json(path / "config_sentence_transformers.json").get("prompts")
     if not isinstance(prompts, dict) or not any(prompts.values()):
-        return prefixes_of(name)
+        return prefixes_of(short_name(str(path))) or prefixes_of(str(config.get("_name_or_path")))
     return Prefixes(
         _first(prompts, ("query", "search_query", "retrieval.query")),
         _first(prompts, ("passage", "document", "search_document", "retrieval.passage")),

@@ -12,6 +12,9 @@ class Prefixes:
     query: str = ""
     passage: str = ""
 
+    def __bool__(self) -> bool:
+        return bool(self.query or self.passage)
+
 
 _SEARCHING = Prefixes("Represent this sentence for searching relevant passages: ")
 _SHORT = Prefixes("query: ", "passage: ")
@@ -38,5 +41,5 @@ _KNOWN: tuple[tuple[str, Prefixes], ...] = (
 
 def prefixes_of(model: str) -> Prefixes:
     """Return the prefixes of a model; an unknown one has none."""
-    name = model.rsplit("/", 1)[-1].partition(":")[0].casefold()
+    name = model.rstrip("/").rsplit("/", 1)[-1].partition(":")[0].casefold()
     return next((prefixes for part, prefixes in _KNOWN if part in name), Prefixes())

@@ -100,6 +100,38 @@ def test_a_model_without_prompts_has_those_known_of_its_name(tmp_path):
     assert (prefixes.query, prefixes.passage) == ("", "d: ")
 
 
+def test_a_model_is_known_by_its_folder_or_else_by_where_its_training_began(tmp_path):
+    trained_from = {
+        "bge-small": "/root/.cache/torch/sentence_transformers/BAAI_bge-small-en/",
+        "e5-small": "tmp/",
+        "renamed": "/root/.cache/torch/sentence_transformers/BAAI_bge-large-en/",
+        "bge-m3": "",
+    }
+    queries = {}
+    for name, origin in trained_from.items():
+        folder = embedder_folder(tmp_path / name)
+        (folder / "config.json").write_text(json.dumps({"_name_or_path": origin}))
+        queries[name] = find_folder(str(folder)).prefixes.query
+    bge = "Represent this sentence for searching relevant passages: "
+    assert queries == {"bge-small": bge, "e5-small": "query: ", "renamed": bge, "bge-m3": ""}
+
+
+@pytest.mark.parametrize(
+    ("stated", "pooling"),
+    [("cls", "cls"), ("mean", "mean"), (["cls"], "cls"), (["mean", "max"], None), ("max", None)],
+)
+def test_pooling_is_read_as_sentence_transformers_6_writes_it(tmp_path, stated, pooling):
+    folder = embedder_folder(tmp_path / "tiny")
+    config = {"embedding_dimension": 16, "pooling_mode": stated, "include_prompt": True}
+    (folder / "1_Pooling/config.json").write_text(json.dumps(config))
+    if pooling is None:
+        with pytest.raises(ModelFolderError, match="pooled in a way that is not supported"):
+            find_folder(str(folder))
+    else:
+        model = find_folder(str(folder))
+        assert (model.pooling, model.pooling_stated) == (pooling, True)
+
+
 def test_in_a_cache_of_the_hub_the_name_stands_two_folders_above(tmp_path):
     folder = tmp_path / "models--somebody--e5-tiny" / "snapshots" / "0f1e2d"
     embedder_folder(folder)
@@ -264,6 +296,14 @@ def test_the_quantised_file_is_taken_first(tmp_path):
     assert find_folder(str(folder)).weights == folder / "model_int8.onnx"
     (folder / "onnx/model_quantized.onnx").write_bytes((folder / "onnx/model.onnx").read_bytes())
     assert find_folder(str(folder)).weights == folder / "onnx/model_quantized.onnx"
+
+
+def test_an_only_onnx_file_counts_whatever_its_name(tmp_path):
+    folder = embedder_folder(tmp_path / "tiny", name="onnx/model_qint8_avx512.onnx")
+    assert find_folder(str(folder)).weights == folder / "onnx/model_qint8_avx512.onnx"
+    (folder / "model_optimized.onnx").write_bytes(b"another")
+    with pytest.raises(ModelFolderError, match="There is no model"):
+        find_folder(str(folder))
 
 
 def test_a_name_is_a_whole_path_and_never_an_address(tmp_path, monkeypatch):
