@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from typing import Protocol, TypeVar
 
 from ragkit.options import Dedup, Merge
@@ -30,6 +30,8 @@ class Scored(Protocol):
 _R = TypeVar("_R")
 
 _SCORE = attrgetter("score")
+_TURN_COST = 0.1
+"""How much better a topic's next result must be to come before another's earlier one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,9 +125,9 @@ def _scaled(hit: Hit, factor: float) -> Hit:
 def merge_topics(lists: Sequence[Sequence[Scored]], how: Merge, limit: int) -> list[Merged]:
     """Join one ranked list of documents a topic into one of at most ``limit``.
 
-    ``fair`` deals in rounds: each topic gives its best that is not there yet, until the list is
-    full; within a round the better scores come first. ``score`` takes the best scores, whichever
-    topic they come from.
+    ``fair`` takes the best of each topic first. Then scores decide, less a tenth for every result
+    of the same topic above: topics take turns where they fit alike, and one that nothing more fits
+    leaves its turns to the others. ``score`` takes the best scores, whichever topic they come from.
     """
     best: dict[int | str, float] = {}
     topics: dict[int | str, set[int]] = {}
@@ -137,7 +139,7 @@ def merge_topics(lists: Sequence[Sequence[Scored]], how: Merge, limit: int) -> l
     if how is Merge.SCORE:
         order = sorted(best, key=lambda document: -best[document])
     else:
-        order = _in_rounds(lists)
+        order = _dealt(lists)
     return [
         Merged(document, best[document], tuple(sorted(topics[document])))
         for document in order[:limit]
@@ -175,21 +177,12 @@ def with_every_topic(
     return list(shown.values())
 
 
-def _in_rounds(lists: Sequence[Sequence[Scored]]) -> list[int | str]:
-    queues = [deduplicate_by_document(results) for results in lists]
-    order: dict[int | str, None] = {}
-    while any(queues):
-        # A round: each topic names its next one, and the best of these come first, so that a
-        # short list holds the surest topics.
-        named: list[Scored] = []
-        taken = set(order)
-        for queue in queues:
-            while queue:
-                result = queue.pop(0)
-                if result.document_id not in taken:
-                    taken.add(result.document_id)
-                    named.append(result)
-                    break
-        for result in sorted(named, key=lambda result: -result.score):
-            order[result.document_id] = None
-    return list(order)
+def _dealt(lists: Sequence[Sequence[Scored]]) -> list[int | str]:
+    """Return the documents of all lists: the best of each first, then by score and turn."""
+    turns = [
+        (turn > 0, turn * _TURN_COST - result.score, result.document_id)
+        for results in lists
+        for turn, result in enumerate(deduplicate_by_document(results))
+    ]
+    turns.sort(key=itemgetter(0, 1))
+    return list(dict.fromkeys(document for _, _, document in turns))

@@ -69,6 +69,23 @@ def test_a_fair_merge_gives_each_topic_its_share():
     assert merged[0].score == 0.9
 
 
+@pytest.mark.parametrize(
+    ("scores", "others", "order"),
+    [
+        ((0.5, 0.5, 0.5), (0.5, 0.5, 0.5), "aAbBcC"),
+        ((0.52, 0.51, 0.5), (0.47, 0.46, 0.45), "aAbBcC"),
+        ((0.9, 0.2, 0.19), (0.8, 0.7, 0.65), "aABCbc"),
+        ((0.016, 0.0159, 0.0157), (0.014, 0.013, 0.012), "aAbBcC"),
+    ],
+)
+def test_topics_take_turns_in_a_fair_merge_unless_nothing_more_fits_one(scores, others, order):
+    lists = [
+        [Found(name, score) for name, score in zip(names, of_topic, strict=True)]
+        for names, of_topic in (("abc", scores), ("ABC", others))
+    ]
+    assert "".join(str(one.document_id) for one in merge_topics(lists, Merge.FAIR, 6)) == order
+
+
 def test_a_merge_by_score_takes_the_best_whoever_found_them():
     lists = [[Found("a", 0.5), Found("b", 0.4)], [Found("c", 0.45), Found("a", 0.6)]]
     merged = merge_topics(lists, Merge.SCORE, 2)
