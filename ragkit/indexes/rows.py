@@ -307,17 +307,23 @@ class ChunkGroups:
 
 @dataclass(frozen=True, slots=True)
 class Runs:
-    """Neighbouring rows of one document each: where they start and end, and the document, (r,)."""
+    """Neighbouring rows of one document each: where they start and end, and the document, (r,).
+
+    ``ascending`` says that each document has one run, and that they ascend.
+    """
 
     starts: Ids
     ends: Ids
     documents: Ids
+    ascending: bool
 
     @classmethod
     def of(cls, documents: Ids) -> Runs:
         """Find them by the document of every row, (n,)."""
         starts = np.flatnonzero(np.diff(documents, prepend=-1))
-        return cls(starts, np.append(starts[1:], len(documents)), documents[starts])
+        of_runs = documents[starts]
+        ascending = bool((of_runs[1:] > of_runs[:-1]).all())
+        return cls(starts, np.append(starts[1:], len(documents)), of_runs, ascending)
 
 
 def best_rows(scores: NDArray[np.float32], depth: int) -> Ids:

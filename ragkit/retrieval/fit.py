@@ -16,13 +16,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from itertools import compress
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ragkit.indexes.protocol import EntryIndex, IndexKind, IndexSearch
-from ragkit.indexes.rows import Bools, Ids, distinct, positions_in
+from ragkit.indexes.rows import Bools, Ids, distinct, positions_in, united
 from ragkit.indexes.tokenizer import fold, fold_with_offsets, index_tokens, word_pattern
 from ragkit.options import Mode
 from ragkit.results import Result
@@ -154,13 +153,17 @@ def judge(
     least = WEAK_BY_WORDS if by_words else WEAK
     judged = []
     coverages = _coverages(leads, tokens, ids, indexes, written=written)
+    held_by = {
+        document: frozenset(compress(tokens, flags))
+        for document, flags in zip(documents.tolist(), holding.T.tolist(), strict=True)
+    }
     for (result, group), coverage in zip(paired, coverages, strict=True):
-        held = _chosen(tokens, holding[:, np.searchsorted(documents, result.document.id)])
+        held = held_by[result.document.id]
         fit = _fit(group.hits[0], coverage, query) if calibrated or by_words else None
         weak = fit is not None and fit < least
         lacking = words.without(held)
         judged.append(replace(result, fit=fit, weak=weak, missing_terms=lacking))
-    return Fits(tuple(judged), words.without(_chosen(tokens, there)))
+    return Fits(tuple(judged), words.without(frozenset(compress(tokens, there.tolist()))))
 
 
 def weak_topics(
@@ -210,10 +213,6 @@ def _paired(results: Sequence[Result], groups: Sequence[Group]) -> Iterator[tupl
     left = iter(groups)
     for result in results:
         yield result, next(one for one in left if one.document_id == result.document.id)
-
-
-def _chosen(tokens: Sequence[str], where: NDArray[Any]) -> set[str]:
-    return {token for token, there in zip(tokens, where.tolist(), strict=True) if there}
 
 
 def _fit(hit: Hit, coverage: float, query: Query) -> float:
@@ -268,9 +267,12 @@ def _coverages(
 
 def found_documents(grouping: Grouping, searches: Sequence[IndexSearch], mode: Mode) -> Ids:
     """Return the documents that hold a word of the question or were found (``Answer``)."""
-    found = [np.array([hit.document_id for hit in grouping.hits], np.int64)]
+    holding: Ids = np.zeros(0, np.int64)
     if mode is not Mode.VECTOR:
-        found += [search.documents(IndexKind.KEYWORD) for search in searches]
-    if not any(map(len, found[1:])) and mode is not Mode.KEYWORD:
-        found += [search.documents(IndexKind.VECTOR) for search in searches]
-    return distinct(np.concatenate(found))
+        holding = united(search.documents(IndexKind.KEYWORD) for search in searches)
+    if not len(holding) and mode is not Mode.KEYWORD:
+        holding = united(search.documents(IndexKind.VECTOR) for search in searches)
+    ranked = np.array(sorted({hit.document_id for hit in grouping.hits}), np.int64)
+    _places, present = positions_in(holding, ranked)
+    # Few or none: most of what is ranked holds a word.
+    return holding if present.all() else united([holding, ranked[~present]])

@@ -169,10 +169,7 @@ def _choose(
     blocks for itself. Those that are part of a whole were chosen before.
     """
     best: dict[tuple[int, Span | None], MatchedChunk] = {}
-    best_first = sorted(matched, key=lambda match: (-match.score, match.index, match.level))
-    # Python's sort is stable: grades come before all else.
-    best_first.sort(key=lambda match: 1.0 if match.grade is None else -match.grade)
-    for match in best_first:
+    for match in sorted(matched, key=_best_first):
         best.setdefault((match.index, match.span), match)
     good = [
         match
@@ -181,6 +178,12 @@ def _choose(
     ]
     most = options.chunks_per_doc if options.chunks_per_doc > 0 else len(good)
     return tuple(good[:most]), tuple(good[most:])
+
+
+def _best_first(match: MatchedChunk) -> tuple[float, float, int, Level]:
+    """Return the key that sorts matched chunks best first, those with a grade before others."""
+    by_grade = 1.0 if match.grade is None else -match.grade
+    return by_grade, -match.score, match.index, match.level
 
 
 def _reach(expansion: Expansion, options: SearchOptions, rank: int) -> int:

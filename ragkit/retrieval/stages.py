@@ -3,24 +3,43 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ragkit.traces import Stage
 
 if TYPE_CHECKING:
+    from types import TracebackType
+
     from ragkit.indexes.protocol import Candidates, IndexKind
     from ragkit.retrieval.ranking import Ranking
 
 
-@dataclass
-class StageRecord:
-    """What a stage fills in while it runs: how many came out, and a note for the trace."""
+@dataclass(slots=True)
+class RunningStage:
+    """A stage while it runs; what it fills in: how many came ``out``, a ``note`` for the trace."""
 
+    _stages: list[Stage]
+    _name: str
+    _count_in: int
     out: int = 0
     note: str = ""
+    _started: float = 0.0
+
+    def __enter__(self) -> RunningStage:
+        self._started = time.perf_counter()
+        return self
+
+    def __exit__(
+        self,
+        error: type[BaseException] | None,
+        _error: BaseException | None,
+        _traceback: TracebackType | None,
+    ) -> None:
+        if error is None:
+            ms = (time.perf_counter() - self._started) * 1000
+            self._stages.append(Stage(self._name, ms, self._count_in, self.out, self.note))
 
 
 @dataclass
@@ -34,11 +53,6 @@ class StageTimer:
     notices: list[str] = field(default_factory=list)
     ranked: list[tuple[Ranking, Mapping[IndexKind, Candidates]]] = field(default_factory=list)
 
-    @contextmanager
-    def stage(self, name: str, count_in: int) -> Iterator[StageRecord]:
-        """Time the block as one stage."""
-        record = StageRecord()
-        started = time.perf_counter()
-        yield record
-        ms = (time.perf_counter() - started) * 1000
-        self.stages.append(Stage(name, ms, count_in, record.out, record.note))
+    def stage(self, name: str, count_in: int) -> RunningStage:
+        """Return a context manager that times a block as one stage."""
+        return RunningStage(self.stages, name, count_in)

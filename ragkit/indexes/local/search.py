@@ -119,7 +119,9 @@ class LocalSearch:
         bytes_of = found[0].view(np.uint8)
         starts, documents = runs.starts, runs.documents
         if len(starts):
-            documents = documents[np.bitwise_or.reduceat(bytes_of, starts) > 0]
+            documents = documents[np.bitwise_or.reduceat(bytes_of, starts).view(np.bool_)]
+        if runs.ascending and not len(index.delta):
+            return documents
         return distinct(np.concatenate([documents, index.delta.rows.document_ids[found[1]]]))
 
     def strategy(self, depth: int) -> SearchStrategy:
