@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import streamlit as st
+from streamlit.components.v2 import manifest_scanner
 
 from ragkit.library import Library
 from ragkit.settings import load_settings
@@ -15,6 +17,15 @@ from ragkit.settings import load_settings
 ROOT = Path(__file__).resolve().parents[2]
 if str(ROOT) not in sys.path:
     sys.path.insert(0, str(ROOT))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _packages_scanned_once() -> Iterator[None]:
+    """Streamlit's ``AppTest`` parses the metadata of every package at each run: a third of it."""
+    scan = functools.cache(manifest_scanner.scan_component_manifests)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(manifest_scanner, "scan_component_manifests", scan)
+        yield
 
 
 @pytest.fixture(autouse=True)
