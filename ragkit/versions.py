@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-READER_VERSION = "7"
+READER_VERSION = "8"
 """Bump when a reader returns something else for the same bytes: documents are then read again."""
 
 CHUNKER_VERSION = "4"

@@ -44,7 +44,7 @@ class Format(StrEnum):
     HTML = "html", "html.read_html", ".html .htm .xhtml", "web page"
     PDF = "pdf", "pdf.read_pdf", ".pdf", "PDF"
     DOCX = "docx", "office.read_word", ".docx .docm", "Word document", "word/document.xml"
-    PPTX = "pptx", "office.read_slides", ".pptx .pptm", "presentation", "ppt/presentation.xml"
+    PPTX = "pptx", "slides.read_slides", ".pptx .pptm", "presentation", "ppt/presentation.xml"
     XLSX = "xlsx", "office.read_workbook", ".xlsx .xlsm", "workbook", "xl/workbook.xml"
     EPUB = "epub", "html.read_epub", ".epub", "e-book", "META-INF/container.xml"
     EML = "eml", "mail.read_mail", ".eml", "e-mail"

@@ -27,7 +27,7 @@ _HTML_H1 = re.compile(r"<h1\b[^>]{0,300}>(.{1,500}?)</h1>", re.I | re.S)
 _IMAGE = re.compile(r"!\[([^\]]{0,300})\]\([^)]{0,2000}\)")
 _LINK = re.compile(r"\[([^\]]{1,300})\](?:\([^)]{0,2000}\)|\[[^\]]{0,100}\])")
 _EMPHASIS = re.compile(r"(\*\*|__|[*_`])(?=\S)(.+?)(?<=\S)\1")
-_TAG = re.compile(r"</?(?:[a-z]|[A-Z]{2})[^<>]{0,300}>")
+_TAG = re.compile(r"(?<!\\)</?(?:[a-z]|[A-Z]{2})[^<>]{0,300}>")
 _MODULE_LINE = re.compile(
     r"import\s+(?:[\"']|[\w*{][^\n]{0,500}\bfrom\s*[\"']|\{[^}\n]{0,500}$)"
     r"|export\s+(?:(?:const|let|var|default|function|async|class)\b|\{|\*)"

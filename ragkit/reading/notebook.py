@@ -80,9 +80,10 @@ def _output(output: dict[str, Any]) -> str:
 
 
 def _joined(value: Any) -> str:
-    """Return source text, which the format allows to be a list of lines."""
+    """Return text that may be a list of lines, which have no ends in old notebooks."""
     if isinstance(value, list):
-        value = "".join(line for line in value if isinstance(line, str))
+        lines = [line for line in value if isinstance(line, str)]
+        value = ("" if lines and lines[0].endswith("\n") else "\n").join(lines)
     return clean(value).strip("\n") if isinstance(value, str) else ""
 
 

@@ -1,11 +1,11 @@
-"""Word documents and workbooks by the converter, which only this code imports; presentations."""
+"""Word documents and workbooks, converted by kreuzberg, and the properties of Office files."""
 
 from __future__ import annotations
 
 import io
-import posixpath
 import re
 import zipfile
+from html import unescape
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
@@ -13,22 +13,13 @@ from ragkit.reading.decode import clean
 from ragkit.reading.formats import Format
 from ragkit.reading.limits import damaged
 from ragkit.reading.markdown import first_heading, metadata_from, strip_embedded
-from ragkit.reading.reading_parts import (
-    iso_date,
-    joined,
-    one_line,
-    put,
-    table,
-    tidy,
-    tile,
-)
-from ragkit.reading.titles import choose, in_order
-from ragkit.reading.zip_container import open_archive, resolved, xml
+from ragkit.reading.reading_parts import one_line, table, tidy, tile
+from ragkit.reading.titles import choose
+from ragkit.reading.zip_container import open_archive, xml
 from ragkit.types import Markup, Reading
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from xml.etree.ElementTree import Element
+    from collections.abc import Sequence
 
     from ragkit.reading.limits import Limits
     from ragkit.types import Metadata
@@ -39,14 +30,9 @@ _MEDIA_TYPES = {
     "xlsx": f"{_OFFICE}spreadsheetml.sheet",
     "html": "text/html",
 }
-_MIDNIGHT = re.compile(r"(\d{4}-\d\d-\d\d)[ T]00:00:00")
+_ONLY_DATE = re.compile(r"(\d{4}-\d\d-\d\d)[ T]00:00:00")
+_ONLY_TIME = re.compile(r"1899-12-3[01][ T](\d\d:\d\d:\d\d)")
 _HEADING_NEAR_TOP = 500
-_BEGINNING = 5000
-_W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
-_PARAGRAPH_STYLE = re.compile(
-    rb"(<w:pPr(?:\s[^>]*)?>\s*<w:pStyle\s[^>]{0,80}?w:val=\"([^\"]{1,200})\"[^>]{0,80}/>)((?:(?!</w:pPr>|<w:numPr).){0,3000})(</w:pPr>|<w:numPr)",
-    re.S,
-)
 
 
 def convert(data: bytes, kind: str, label: str) -> Any:
@@ -71,16 +57,16 @@ def convert(data: bytes, kind: str, label: str) -> Any:
 
 
 def read_word(data: bytes, name: str, limits: Limits) -> Reading:
-    """Read a DOCX file: the converter's Markdown, under the title that is most likely its own.
+    """Read a DOCX file as Markdown.
 
     Raises:
         ReadingError: damaged, locked, or a decompression bomb.
     """
     label = Format.DOCX.label
     archive = open_archive(data, limits, label)
-    result = convert(_with_list_marks(archive, data), "docx", label)
-    text = tidy(clean(strip_embedded(result.content)))
-    metadata, title = _properties(result.metadata)
+    content = convert(_for_converter(archive), "docx", label).content
+    text = tidy(clean(strip_embedded(_restored(content))))
+    metadata, title = core_properties(archive)
     near_top = first_heading(text[:_HEADING_NEAR_TOP])
     return Reading(
         text=text,
@@ -92,13 +78,13 @@ def read_word(data: bytes, name: str, limits: Limits) -> Reading:
 
 
 def read_workbook(data: bytes, name: str, limits: Limits) -> Reading:
-    """Read an XLSX file: one section a sheet, each with its table; empty sheets are left out.
+    """Read an XLSX file: each sheet that is not empty is a section with one table.
 
     Raises:
         ReadingError: damaged, locked, or a decompression bomb.
     """
     label = Format.XLSX.label
-    open_archive(data, limits, label)
+    archive = open_archive(data, limits, label)
     result = convert(data, "xlsx", label)
     names: Sequence[str] = result.metadata.get("sheet_names") or ()
     sheets: list[tuple[str, str]] = []
@@ -109,7 +95,7 @@ def read_workbook(data: bytes, name: str, limits: Limits) -> Reading:
         if body := table([[_cell(value) for value in row] for row in sheet.cells]):
             sheets.append((sheet_name, f"## {sheet_name}\n\n{body}"))
     text, pages = tile(sheets)
-    metadata, title = _properties(result.metadata)
+    metadata, title = core_properties(archive)
     return Reading(
         text=text,
         title=choose([title], name),
@@ -121,37 +107,66 @@ def read_workbook(data: bytes, name: str, limits: Limits) -> Reading:
 
 
 def _cell(value: Any) -> str:
-    """Return a cell as text; a date without a time loses its midnight."""
+    """Return a cell as text. Excel stores a date as its midnight, and a time as one of day 0."""
     text = clean(str(value)) if value is not None else ""
-    midnight = _MIDNIGHT.fullmatch(text.strip())
-    return midnight[1] if midnight else text
+    alone = _ONLY_DATE.fullmatch(text.strip()) or _ONLY_TIME.fullmatch(text.strip())
+    return alone[1] if alone else text
 
 
-def _properties(values: dict[str, Any]) -> tuple[Metadata, str]:
-    """Return metadata and title from the file's own properties."""
-    core = values.get("core_properties") or {}
-    authors = [str(name) for name in values.get("authors") or () if name and name != "openpyxl"]
-    properties = {
-        "author": ", ".join(authors),
-        "date": values.get("created_at"),
-        "modified": values.get("modified_at"),
-        "keywords": core.get("keywords"),
-        "subject": core.get("subject"),
-    }
-    title = one_line(clean(str(values.get("title") or core.get("title") or "")))
-    return metadata_from(properties), title
+# -- what an Office file says of itself ------------------------------------------------------
+
+_CP = "{http://schemas.openxmlformats.org/package/2006/metadata/core-properties}"
+_DC = "{http://purl.org/dc/elements/1.1/}"
+_TERMS = "{http://purl.org/dc/terms/}"
+_CORE = {
+    "title": f"{_DC}title",
+    "author": f"{_DC}creator",
+    "date": f"{_TERMS}created",
+    "modified": f"{_TERMS}modified",
+    "keywords": f"{_CP}keywords",
+    "subject": f"{_DC}subject",
+}
+_NO_AUTHORS = ("openpyxl", "python-docx")
 
 
-def _with_list_marks(archive: zipfile.ZipFile, data: bytes) -> bytes:
-    """Return the document with the numbering of its styles written into its paragraphs.
+def core_properties(archive: zipfile.ZipFile) -> tuple[Metadata, str]:
+    """Return the metadata and the title of an Office file."""
+    try:
+        root = xml(archive, "docProps/core.xml")
+    except (KeyError, ElementTree.ParseError):
+        return {}, ""
+    values = {key: one_line(clean(root.findtext(tag) or "")) for key, tag in _CORE.items()}
+    if values["author"] in _NO_AUTHORS:
+        del values["author"]
+    return metadata_from(values), values["title"]
 
-    The converter sees only numbering that a paragraph has itself; "List Bullet" and the like, which
-    have it through their style, would come out as bare paragraphs.
+
+# -- Word documents: what the converter would lose -------------------------------------------
+
+_W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+_PARAGRAPH_STYLE = re.compile(
+    rb"(<w:pPr(?:\s[^>]*)?>\s*<w:pStyle\s[^>]{0,80}?w:val=\"([^\"]{1,200})\"[^>]{0,80}/>)((?:(?!</w:pPr>|<w:numPr).){0,3000})(</w:pPr>|<w:numPr)",
+    re.S,
+)
+_TEXT_PARTS = ("word/document.xml", "word/footnotes.xml", "word/endnotes.xml")
+_TEXT = re.compile(rb"<[wm]:t(?: [^<>]*)?>[^<]*")
+_REFERENCE = re.compile(rb"&(#?\w{1,8});")
+_SPACE = re.compile(rb"<w:(?:tab|cr|ptab(?: [^>]*)?)\s*/>")
+_HYPHEN = re.compile(rb"<w:noBreakHyphen\s*/>")
+_STAND_INS = str.maketrans("&<>", "\ufdd0\ufdd1\ufdd2")
+"""Characters that no text has, in the place of those that must be references in XML."""
+
+_SIGNS = str.maketrans("\ufdd0\ufdd1\ufdd2", "&<>")
+_STARTS_TAG = re.compile("\ufdd1(?=[A-Za-z/!?])")
+
+
+def _for_converter(archive: zipfile.ZipFile) -> bytes:
+    """Return a Word document rewritten so that the converter loses nothing of it.
+
+    The converter ignores the numbering of styles ("List Bullet"), and drops character references
+    (``&amp;``), tabs, carriage returns and non-breaking hyphens.
     """
     numbering = _numbering_of_styles(archive)
-    if not numbering:
-        return data
-    document = archive.read("word/document.xml")
 
     def numbered(paragraph: re.Match[bytes]) -> bytes:
         number = numbering.get(paragraph[2].decode("utf-8", "replace"))
@@ -159,16 +174,29 @@ def _with_list_marks(archive: zipfile.ZipFile, data: bytes) -> bytes:
             return paragraph[0]
         return paragraph[1] + number + paragraph[3] + paragraph[4]
 
-    changed = _PARAGRAPH_STYLE.sub(numbered, document)
-    if changed == document:
-        return data
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as copy:
         for member in archive.infolist():
-            if not member.filename.lower().startswith("word/media/"):
-                is_document = member.filename == "word/document.xml"
-                copy.writestr(member.filename, changed if is_document else archive.read(member))
+            if member.filename.lower().startswith(("word/media/", "word/embeddings/")):
+                continue
+            part = archive.read(member)
+            if member.filename in _TEXT_PARTS:
+                part = _PARAGRAPH_STYLE.sub(numbered, part) if numbering else part
+                part = _HYPHEN.sub(b"<w:t>-</w:t>", part)
+                part = _SPACE.sub(b'<w:t xml:space="preserve"> </w:t>', part)
+                part = _TEXT.sub(lambda text: _REFERENCE.sub(_stand_in, text[0]), part)
+            copy.writestr(member.filename, part)
     return buffer.getvalue()
+
+
+def _stand_in(reference: re.Match[bytes]) -> bytes:
+    """Return the character of a reference, or what stands in for it."""
+    return unescape(reference[0].decode()).translate(_STAND_INS).encode("utf-8", "replace")
+
+
+def _restored(markdown: str) -> str:
+    """Return converted text with its signs; one that would begin a tag is escaped."""
+    return _STARTS_TAG.sub(r"\\<", markdown).translate(_SIGNS)
 
 
 def _numbering_of_styles(archive: zipfile.ZipFile) -> dict[str, bytes]:
@@ -192,155 +220,3 @@ def _numbering_of_styles(archive: zipfile.ZipFile) -> dict[str, bytes]:
             f'<w:numId w:val="{value}"/></w:numPr>'
         ).encode()
     return numbering
-
-
-# -- presentations: one section a slide, with bullets, tables and speaker notes --------------
-
-_A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
-_P = "{http://schemas.openxmlformats.org/presentationml/2006/main}"
-_R = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
-_DC = "{http://purl.org/dc/elements/1.1/}"
-_TERMS = "{http://purl.org/dc/terms/}"
-_SHAPES = (f"{_P}sp", f"{_P}graphicFrame")
-_TITLES = ("title", "ctrTitle")
-_FURNITURE = ("dt", "ftr", "sldNum", "hdr", "sldImg")
-_LISTS = ("body", "obj", "")
-
-
-def read_slides(data: bytes, name: str, limits: Limits) -> Reading:
-    """Read the slides of a PPTX file in the order in which they are shown.
-
-    Raises:
-        ReadingError: damaged, locked, a decompression bomb, or without a sound index of slides.
-    """
-    archive = open_archive(data, limits, Format.PPTX.label)
-    slides: list[tuple[str, str]] = []
-    first_title = ""
-    for number, part in enumerate(_slide_parts(archive), 1):
-        title, body = _slide(archive, part)
-        first_title = first_title or title
-        slides.append((str(number), joined((f"## {title or f'Slide {number}'}", body), "\n\n")))
-    metadata, title = _slide_properties(archive)
-    empty = not any(body.count("\n") or not body.startswith("## Slide ") for _, body in slides)
-    text, pages = ("", ()) if empty else tile(slides)
-    return Reading(
-        text=text,
-        title=choose(in_order(title, [first_title], text[:_BEGINNING]), name),
-        format=Format.PPTX,
-        markup=Markup.MARKDOWN,
-        pages=pages,
-        metadata=metadata,
-    )
-
-
-def _slide_parts(archive: zipfile.ZipFile) -> list[str]:
-    """Return the member names of the slides, in order."""
-    root = xml(archive, "ppt/presentation.xml")
-    targets = _relations(archive, "ppt/presentation.xml")
-    parts = [
-        targets[identity][0]
-        for entry in root.iter(f"{_P}sldId")
-        if (identity := entry.get(f"{_R}id", "")) in targets
-    ]
-    if not parts:
-        raise damaged(Format.PPTX.label)
-    return parts
-
-
-def _relations(archive: zipfile.ZipFile, part: str) -> dict[str, tuple[str, str]]:
-    """Return the parts that a part refers to: id to (member name, kind)."""
-    folder, base = posixpath.split(part)
-    index = f"{folder}/_rels/{base}.rels"
-    if index not in archive.namelist():
-        return {}
-    return {
-        relation.get("Id", ""): (
-            resolved(folder, relation.get("Target", "")),
-            relation.get("Type", "").rsplit("/", 1)[-1],
-        )
-        for relation in xml(archive, index)
-    }
-
-
-def _slide(archive: zipfile.ZipFile, part: str) -> tuple[str, str]:
-    """Return title and body of one slide."""
-    if part not in archive.namelist():
-        return "", ""
-    title = ""
-    pieces: list[str] = []
-    for shape in _shapes(xml(archive, part)):
-        kind = _placeholder(shape)
-        if kind in _TITLES and not title:
-            title = one_line(" ".join(_lines(shape, marked=False)))
-        elif kind not in _FURNITURE:
-            pieces.append(_body(shape, listed=kind in _LISTS))
-    for target, kind in _relations(archive, part).values():
-        if kind == "notesSlide" and target in archive.namelist():
-            notes = _notes(xml(archive, target))
-            pieces.append(f"Notes: {notes}" if notes else "")
-    return title, joined(pieces, "\n\n")
-
-
-def _shapes(root: Element) -> Iterator[Element]:
-    """Return every shape and table frame, those in groups as well."""
-    return (element for element in root.iter() if element.tag in _SHAPES)
-
-
-def _placeholder(shape: Element) -> str | None:
-    """Return the kind of placeholder that a shape is; ``None`` for a free text box."""
-    placeholder = shape.find(f"{_P}nvSpPr/{_P}nvPr/{_P}ph")
-    return None if placeholder is None else placeholder.get("type", "")
-
-
-def _body(shape: Element, listed: bool) -> str:
-    """Return a table, a list or paragraphs."""
-    grid = shape.find(f".//{_A}tbl")
-    if grid is not None:
-        return table(
-            [
-                [" ".join(_lines(column, marked=False)) for column in row.iter(f"{_A}tc")]
-                for row in grid.iter(f"{_A}tr")
-            ]
-        )
-    lines = list(_lines(shape, marked=listed))
-    many = listed and len(lines) > 1
-    return "\n".join(lines) if many else "\n\n".join(line.removeprefix("- ") for line in lines)
-
-
-def _lines(shape: Element, marked: bool) -> Iterator[str]:
-    """Yield the paragraphs of a shape, indented and marked as list items if ``marked``."""
-    for paragraph in shape.iter(f"{_A}p"):
-        text = "".join(
-            " " if part.tag == f"{_A}br" else part.text or ""
-            for part in paragraph.iter()
-            if part.tag in (f"{_A}t", f"{_A}br")
-        )
-        text = " ".join(clean(text).split())
-        if not text:
-            continue
-        properties = paragraph.find(f"{_A}pPr")
-        level = properties.get("lvl", "0") if properties is not None else "0"
-        indent = "  " * min(int(level), 8) if level.isdigit() else ""
-        yield f"{indent}- {text}" if marked else text
-
-
-def _notes(root: Element) -> str:
-    """Return the speaker notes, without the slide's picture and number."""
-    return "\n\n".join(
-        line
-        for shape in _shapes(root)
-        if _placeholder(shape) == "body"
-        for line in _lines(shape, marked=False)
-    )
-
-
-def _slide_properties(archive: zipfile.ZipFile) -> tuple[Metadata, str]:
-    """Return author and date, and the title."""
-    if "docProps/core.xml" not in archive.namelist():
-        return {}, ""
-    root = xml(archive, "docProps/core.xml")
-    author, title = (
-        one_line(clean(root.findtext(f"{_DC}{tag}") or "")) for tag in ("creator", "title")
-    )
-    date = iso_date(root.findtext(f"{_TERMS}created") or "")
-    return put({}, author=author, date=date), title

@@ -44,3 +44,9 @@ def test_broken_notebooks_fail_with_a_reason(tmp_path, source):
     with pytest.raises(ReadingError) as caught:
         read(tmp_path, "a.ipynb", source)
     assert caught.value.cure
+
+
+def test_lines_without_ends_stay_lines(tmp_path):
+    cells = [{"cell_type": "markdown", "source": ["# Old notebooks", "split lines", "bare"]}]
+    reading = read(tmp_path, "old.ipynb", json.dumps({"worksheets": [{"cells": cells}]}))
+    assert (reading.title, reading.text) == ("Old notebooks", "# Old notebooks\nsplit lines\nbare")

@@ -8,6 +8,8 @@ import docx
 import openpyxl
 import pptx
 import pytest
+from pptx.chart.data import CategoryChartData
+from pptx.enum.chart import XL_CHART_TYPE
 from pptx.util import Inches
 
 from ragkit.errors import ReadingError
@@ -59,6 +61,39 @@ def test_word_keeps_headings_lists_and_tables(tmp_path):
     assert reading.metadata["author"] == "Ann Lee"
 
 
+def test_word_keeps_signs_that_xml_writes_as_references(tmp_path):
+    document = docx.Document()
+    document.core_properties.title = "R&D <plan>"
+    document.add_paragraph("R&D if x < 5 && y > 3, List<String>")
+    path = tmp_path / "signs.docx"
+    document.save(path)
+    with zipfile.ZipFile(path) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    body = parts["word/document.xml"]
+    # LibreOffice writes quotation marks as references, other programs letters as numbers.
+    parts["word/document.xml"] = body.replace(b"y &gt;", b"&quot;caf&#233;&quot; don&apos;t &gt;")
+    reading = read(tmp_path, "signs.docx", zipped(parts))
+    assert reading.text == (
+        'R&D if x < 5 && "café" don\'t > 3, List\\<String>'  # a tag would not be shown
+    )
+    assert reading.title == "R&D <plan>"
+
+
+def test_word_keeps_apart_what_tabs_and_breaks_set_apart(tmp_path):
+    document = docx.Document()
+    document.add_paragraph().add_run("2019\tEngineer")
+    paragraph = document.add_paragraph("first")
+    for mark in ("w:cr", "w:ptab"):
+        run = paragraph.add_run()
+        run._r.append(docx.oxml.OxmlElement(mark))
+        run.add_text("next")
+    run = paragraph.add_run(" e")
+    run._r.append(docx.oxml.OxmlElement("w:noBreakHyphen"))
+    run.add_text("mail")
+    reading = read(tmp_path, "tabs.docx", saved(document))
+    assert reading.text == "2019 Engineer\n\nfirst next next e-mail"
+
+
 def test_an_empty_word_file_says_so(tmp_path):
     with pytest.raises(ReadingError, match="This Word document contains no text"):
         read(tmp_path, "a.docx", saved(docx.Document()))
@@ -82,6 +117,36 @@ def slides_file():
     return saved(show)
 
 
+_A = "http://schemas.openxmlformats.org/drawingml/2006"
+_O = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+_P = "http://schemas.openxmlformats.org/presentationml/2006/main"
+_R = "http://schemas.openxmlformats.org/package/2006/relationships"
+SHOW = {
+    "ppt/presentation.xml": (
+        f'<p:presentation xmlns:p="{_P}" xmlns:r="{_O}">'
+        '<p:sldIdLst><p:sldId id="256" r:id="rId1"/></p:sldIdLst></p:presentation>'
+    ),
+    "ppt/_rels/presentation.xml.rels": (
+        f'<Relationships xmlns="{_R}">'
+        f'<Relationship Id="rId1" Type="{_O}/slide" Target="slides/slide1.xml"/></Relationships>'
+    ),
+    "ppt/slides/slide1.xml": (
+        f'<p:sld xmlns:p="{_P}" xmlns:a="{_A}/main" xmlns:r="{_O}"><p:cSld><p:spTree>'
+        f'<p:graphicFrame><a:graphic><a:graphicData><d:relIds xmlns:d="{_A}/diagram" r:dm="rId1"/>'
+        "</a:graphicData></a:graphic></p:graphicFrame></p:spTree></p:cSld></p:sld>"
+    ),
+    "ppt/slides/_rels/slide1.xml.rels": (
+        f'<Relationships xmlns="{_R}"><Relationship Id="rId1" Type="{_O}/diagramData" '
+        'Target="../diagrams/data1.xml"/></Relationships>'
+    ),
+}
+DIAGRAM = (
+    f'<d:dataModel xmlns:d="{_A}/diagram" xmlns:a="{_A}/main"><d:ptLst>'
+    "<d:pt><d:t><a:p><a:r><a:t>Plan</a:t></a:r></a:p></d:t></d:pt>"
+    "<d:pt><d:t><a:p><a:r><a:t>Build</a:t></a:r></a:p></d:t></d:pt></d:ptLst></d:dataModel>"
+)
+
+
 def test_slides_are_sections_with_bullets_notes_and_tables(tmp_path):
     reading = read(tmp_path, "show.pptx", slides_file())
     assert reading.text == (
@@ -93,13 +158,40 @@ def test_slides_are_sections_with_bullets_notes_and_tables(tmp_path):
     assert reading.text[reading.pages[1].start :].startswith("## Slide 2")
 
 
+def test_charts_are_tables_below_their_titles(tmp_path):
+    data = CategoryChartData()
+    data.categories = ["Kyoto", "Osaka"]
+    data.add_series("2024", (12.5, 7))
+    data.add_series("2025", (14, None))
+    show = pptx.Presentation()
+    slide = show.slides.add_slide(show.slide_layouts[5])
+    slide.shapes.title.text = "Sales"
+    place = Inches(1), Inches(1), Inches(6), Inches(3)
+    chart = slide.shapes.add_chart(XL_CHART_TYPE.COLUMN_CLUSTERED, *place, data).chart
+    chart.chart_title.text_frame.text = "Tickets sold"
+    assert read(tmp_path, "chart.pptx", saved(show)).text == (
+        "## Sales\n\nTickets sold\n\n|  | 2024 | 2025 |\n| --- | --- | --- |\n"
+        "| Kyoto | 12.5 | 14 |\n| Osaka | 7 |  |"
+    )
+
+
+def test_diagrams_are_lists(tmp_path):
+    parts = {**SHOW, "ppt/diagrams/data1.xml": DIAGRAM}
+    assert read(tmp_path, "diagram.pptx", zipped(parts)).text == "## Slide 1\n\n- Plan\n- Build"
+
+
+def test_a_presentation_without_slides_contains_no_text(tmp_path):
+    with pytest.raises(ReadingError, match="This presentation contains no text"):
+        read(tmp_path, "none.pptx", saved(pptx.Presentation()))
+
+
 def test_sheets_are_sections_without_noise(tmp_path):
     book = openpyxl.Workbook()
     sheet = book.active
     sheet.title = "Costs"
     sheet.append(["Item", "Price", "Bought"])
     sheet.append(["Chair", 120.5, datetime.date(2026, 3, 1)])
-    sheet.append(["Desk", None, datetime.datetime(2026, 3, 2, 14, 30)])
+    sheet.append(["Desk", datetime.time(9, 30), datetime.datetime(2026, 3, 2, 14, 30)])
     sheet.append([None, None, None])
     book.create_sheet("Empty")
     book.create_sheet("Städte").append(["Köln", 1087353])
@@ -107,7 +199,8 @@ def test_sheets_are_sections_without_noise(tmp_path):
     assert reading.text == (
         "## Costs\n\n| Item | Price | Bought |\n| --- | --- | --- |\n"
         "| Chair | 120.5 | 2026-03-01 |\n"
-        "| Desk |  | 2026-03-02 14:30:00 |\n\n## Städte\n\n| Köln | 1087353 |\n| --- | --- |"
+        "| Desk | 09:30:00 | 2026-03-02 14:30:00 |\n\n"
+        "## Städte\n\n| Köln | 1087353 |\n| --- | --- |"
     )
     assert [page.label for page in reading.pages] == ["Costs", "Städte"]
     assert reading.pages[-1].end == len(reading.text)

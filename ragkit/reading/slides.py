@@ -1,0 +1,199 @@
+"""Presentations: each slide a section with its bullets, tables, charts, diagrams and notes."""
+
+from __future__ import annotations
+
+import posixpath
+from typing import TYPE_CHECKING
+
+from ragkit.reading.decode import clean
+from ragkit.reading.formats import Format
+from ragkit.reading.limits import damaged
+from ragkit.reading.office import core_properties
+from ragkit.reading.reading_parts import joined, one_line, table, tile
+from ragkit.reading.titles import choose, in_order
+from ragkit.reading.zip_container import open_archive, resolved, xml
+from ragkit.types import Markup, Reading
+
+if TYPE_CHECKING:
+    import zipfile
+    from collections.abc import Iterator, Mapping
+    from xml.etree.ElementTree import Element
+
+    from ragkit.reading.limits import Limits
+
+_A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
+_C = "{http://schemas.openxmlformats.org/drawingml/2006/chart}"
+_D = "{http://schemas.openxmlformats.org/drawingml/2006/diagram}"
+_P = "{http://schemas.openxmlformats.org/presentationml/2006/main}"
+_R = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
+_SHAPES = (f"{_P}sp", f"{_P}graphicFrame")
+_TITLES = ("title", "ctrTitle")
+_FURNITURE = ("dt", "ftr", "sldNum", "hdr", "sldImg")
+_LISTS = ("body", "obj", "")
+_BEGINNING = 5000
+_MOST_POINTS = 100
+"""Rows of a chart's table: more of its figures help no search."""
+
+
+def read_slides(data: bytes, name: str, limits: Limits) -> Reading:
+    """Read the slides of a PPTX file in the order in which they are shown.
+
+    Raises:
+        ReadingError: damaged, locked, a decompression bomb, or without a sound index of slides.
+    """
+    archive = open_archive(data, limits, Format.PPTX.label)
+    slides: list[tuple[str, str]] = []
+    first_title = ""
+    for number, part in enumerate(_slide_parts(archive), 1):
+        title, body = _slide(archive, part)
+        first_title = first_title or title
+        slides.append((str(number), joined((f"## {title or f'Slide {number}'}", body), "\n\n")))
+    metadata, title = core_properties(archive)
+    empty = not any(body.count("\n") or not body.startswith("## Slide ") for _, body in slides)
+    text, pages = ("", ()) if empty else tile(slides)
+    return Reading(
+        text=text,
+        title=choose(in_order(title, [first_title], text[:_BEGINNING]), name),
+        format=Format.PPTX,
+        markup=Markup.MARKDOWN,
+        pages=pages,
+        metadata=metadata,
+    )
+
+
+def _slide_parts(archive: zipfile.ZipFile) -> list[str]:
+    """Return the member names of the slides, in order."""
+    root = xml(archive, "ppt/presentation.xml")
+    targets = _relations(archive, "ppt/presentation.xml")
+    identities = [entry.get(f"{_R}id", "") for entry in root.iter(f"{_P}sldId")]
+    parts = [targets[identity][0] for identity in identities if identity in targets]
+    if identities and not parts:
+        raise damaged(Format.PPTX.label)
+    return parts
+
+
+def _relations(archive: zipfile.ZipFile, part: str) -> dict[str, tuple[str, str]]:
+    """Return the parts that a part refers to: id to (member name, kind)."""
+    folder, base = posixpath.split(part)
+    index = f"{folder}/_rels/{base}.rels"
+    if index not in archive.namelist():
+        return {}
+    return {
+        relation.get("Id", ""): (
+            resolved(folder, relation.get("Target", "")),
+            relation.get("Type", "").rsplit("/", 1)[-1],
+        )
+        for relation in xml(archive, index)
+    }
+
+
+def _slide(archive: zipfile.ZipFile, part: str) -> tuple[str, str]:
+    """Return title and body of one slide."""
+    if part not in archive.namelist():
+        return "", ""
+    title = ""
+    pieces: list[str] = []
+    relations = _relations(archive, part)
+    for shape in _shapes(xml(archive, part)):
+        kind = _placeholder(shape)
+        if kind in _TITLES and not title:
+            title = one_line(" ".join(_lines(shape, marked=False)))
+        elif kind not in _FURNITURE:
+            drawing = _drawing(archive, shape, relations)
+            pieces.append(drawing or _body(shape, listed=kind in _LISTS))
+    for target, kind in relations.values():
+        if kind == "notesSlide" and target in archive.namelist():
+            notes = _notes(xml(archive, target))
+            pieces.append(f"Notes: {notes}" if notes else "")
+    return title, joined(pieces, "\n\n")
+
+
+def _shapes(root: Element) -> Iterator[Element]:
+    """Return every shape and table frame, those in groups as well."""
+    return (element for element in root.iter() if element.tag in _SHAPES)
+
+
+def _placeholder(shape: Element) -> str | None:
+    """Return the kind of placeholder that a shape is; ``None`` for a free text box."""
+    placeholder = shape.find(f"{_P}nvSpPr/{_P}nvPr/{_P}ph")
+    return None if placeholder is None else placeholder.get("type", "")
+
+
+def _drawing(
+    archive: zipfile.ZipFile, shape: Element, relations: Mapping[str, tuple[str, str]]
+) -> str:
+    """Return the table of a chart or the list of a diagram, whose content is in another part."""
+    for tag, key in ((f"{_C}chart", "id"), (f"{_D}relIds", "dm")):
+        reference = shape.find(f".//{tag}")
+        identity = "" if reference is None else reference.get(f"{_R}{key}", "")
+        part, _ = relations.get(identity, ("", ""))
+        if part in archive.namelist():
+            root = xml(archive, part)
+            return _chart(root) if key == "id" else "\n".join(_lines(root, marked=True))
+    return ""
+
+
+def _chart(root: Element) -> str:
+    """Return a chart as its title and a table with a column for each series."""
+    heading = root.find(f"{_C}chart/{_C}title")
+    title = " ".join(_lines(heading, marked=False)) if heading is not None else ""
+    header = [""]
+    rows: dict[str, list[str]] = {}
+    for number, series in enumerate(root.iter(f"{_C}ser"), 1):
+        header.append(" ".join(_points(series, "tx").values()))
+        categories = _points(series, "cat") or _points(series, "xVal")
+        for place, value in (_points(series, "val") or _points(series, "yVal")).items():
+            row = rows.setdefault(place, [categories.get(place, "")])
+            row += [""] * (number - len(row)) + [value]
+    return joined((title, table([header, *list(rows.values())[:_MOST_POINTS]])), "\n\n")
+
+
+def _points(series: Element, tag: str) -> dict[str, str]:
+    """Return the values of a series under a tag, by their places."""
+    values: dict[str, str] = {}
+    for point in series.iterfind(f"{_C}{tag}//{_C}pt"):
+        # Of categories in several levels, the innermost comes first.
+        values.setdefault(point.get("idx", ""), clean(point.findtext(f"{_C}v") or ""))
+    return values
+
+
+def _body(shape: Element, listed: bool) -> str:
+    """Return a table, a list or paragraphs."""
+    grid = shape.find(f".//{_A}tbl")
+    if grid is not None:
+        return table(
+            [
+                [" ".join(_lines(column, marked=False)) for column in row.iter(f"{_A}tc")]
+                for row in grid.iter(f"{_A}tr")
+            ]
+        )
+    lines = list(_lines(shape, marked=listed))
+    many = listed and len(lines) > 1
+    return "\n".join(lines) if many else "\n\n".join(line.removeprefix("- ") for line in lines)
+
+
+def _lines(shape: Element, marked: bool) -> Iterator[str]:
+    """Yield the paragraphs of a shape, indented and marked as list items if ``marked``."""
+    for paragraph in shape.iter(f"{_A}p"):
+        text = "".join(
+            " " if part.tag == f"{_A}br" else part.text or ""
+            for part in paragraph.iter()
+            if part.tag in (f"{_A}t", f"{_A}br")
+        )
+        text = " ".join(clean(text).split())
+        if not text:
+            continue
+        properties = paragraph.find(f"{_A}pPr")
+        level = properties.get("lvl", "0") if properties is not None else "0"
+        indent = "  " * min(int(level), 8) if level.isdigit() else ""
+        yield f"{indent}- {text}" if marked else text
+
+
+def _notes(root: Element) -> str:
+    """Return the speaker notes, without the slide's picture and number."""
+    return "\n\n".join(
+        line
+        for shape in _shapes(root)
+        if _placeholder(shape) == "body"
+        for line in _lines(shape, marked=False)
+    )
