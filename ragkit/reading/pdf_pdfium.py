@@ -90,8 +90,10 @@ class _Reader:
         import pypdfium2.raw
 
         self._document = document
-        self._raw = pypdfium2.raw
-        self._has_form = bool(document.get_formtype())
+        self._raw = raw = pypdfium2.raw
+        # Only an XML form holds values without fields on its pages; an empty form is common.
+        xml_forms = raw.FORMTYPE_XFA_FULL, raw.FORMTYPE_XFA_FOREGROUND
+        self._has_form = document.get_formtype() in xml_forms
 
     def contents(self, limits: Limits, runs: Sequence[PageRun]) -> Contents:
         """Read all that is there."""

@@ -18,6 +18,8 @@ from reportlab.pdfgen import canvas
 
 from ragkit.errors import ReadingError
 from ragkit.reading import read_file
+from ragkit.reading.limits import Limits
+from ragkit.reading.pdf import read_pdf
 from ragkit.reading.pdf_forms import readable
 from ragkit.reading.pdf_page import render_page
 from ragkit.settings import ReadingSettings
@@ -289,6 +291,11 @@ def test_values_count_as_text(tmp_path):
             form(text_field("big", "word " * 300_000)),
             settings=ReadingSettings(max_text_mb=1.0),
         )
+
+
+def test_a_form_without_fields_does_not_open_the_slow_reader(monkeypatch):
+    monkeypatch.setattr("ragkit.reading.pdf_pypdf.opened", None)
+    assert read_pdf(form(), "a.pdf", Limits.of(SETTINGS)).text == "A form to fill in"
 
 
 TEMPLATE = b"""<template xmlns="http://www.xfa.org/schema/xfa-template/3.3/"><subform name="form1">
