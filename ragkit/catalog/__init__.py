@@ -1,4 +1,4 @@
-"""The catalog: SQLite, the only truth of a library, and the only place with SQL."""
+"""The catalog: the database of a library, its only truth, and the only package with SQL."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 class Catalog:
-    """One library's database, by subject. Safe to share between threads."""
+    """One library's database, with an object for each subject. Safe to share between threads."""
 
     def __init__(self, connections: Connections) -> None:
         self.connections = connections
@@ -46,53 +46,53 @@ class Catalog:
         self.embedders = Embedders(connections)
         self.jobs = Jobs(connections)
 
-    # A command imports what it needs.
+    # The following are imported when they are first used, which most commands never do.
 
     @cached_property
     def contexts(self) -> Contexts:
-        """Model contexts of chunks, and the answers that they were made from."""
+        """Model contexts of chunks, and the cache of what models answered."""
         from ragkit.catalog.contexts import Contexts
 
         return Contexts(self.connections)
 
     @cached_property
     def summaries(self) -> Summaries:
-        """Summaries of documents that are too long for the prompt of a context."""
+        """Summaries of documents too long for the prompt of a context."""
         from ragkit.catalog.summaries import Summaries
 
         return Summaries(self.connections)
 
     @cached_property
     def retries(self) -> Retries:
-        """Files that could not be read and are to be tried again."""
+        """Files that could not be read and will be tried again."""
         from ragkit.catalog.retries import Retries
 
         return Retries(self.connections)
 
     @cached_property
     def values(self) -> DocumentValuesCache:
-        """What the documents are called, by whom, of which type and when."""
+        """Titles, authors, types and dates of the documents of a collection, in memory."""
         from ragkit.catalog.document_values import DocumentValuesCache
 
         return DocumentValuesCache(self.connections)
 
     @cached_property
     def filters(self) -> FilterQueries:
-        """Filters as ids, and the values to filter by."""
+        """The ids that pass filters, and the values to filter by."""
         from ragkit.catalog.filters import FilterQueries
 
         return FilterQueries(self.connections)
 
     @cached_property
     def notes(self) -> NoteQueries:
-        """What contexts note of chunks."""
+        """The notes of chunks: topics, decisions and so on, from their contexts."""
         from ragkit.catalog.chunk_notes import NoteQueries
 
         return NoteQueries(self.connections)
 
     @cached_property
     def judgments(self) -> Judgments:
-        """Judgments of results, and question sets."""
+        """Judgments of results, question sets and votes."""
         from ragkit.catalog.judgments import Judgments
 
         return Judgments(self.connections)
@@ -106,28 +106,28 @@ class Catalog:
 
     @cached_property
     def threads(self) -> Threads:
-        """Questions that follow one another, with their answers."""
+        """Threads of questions with their answers."""
         from ragkit.catalog.threads import Threads
 
         return Threads(self.connections)
 
     @cached_property
     def uploads(self) -> UploadRecords:
-        """What became of dropped files."""
+        """The outcomes of dropped files."""
         from ragkit.catalog.uploads import UploadRecords
 
         return UploadRecords(self.connections)
 
     @cached_property
     def files(self) -> Files:
-        """The files of sources."""
+        """The files of sources, as they were when last read."""
         from ragkit.catalog.files import Files
 
         return Files(self.connections)
 
     @cached_property
     def integrity(self) -> Integrity:
-        """Consistency checks, size and copies."""
+        """Consistency checks, size, maintenance and copies."""
         if self.connections.file is None:
             from ragkit.catalog.postgres.upkeep import ServerIntegrity
 
@@ -138,10 +138,11 @@ class Catalog:
 
     @classmethod
     def open(cls, file: Path, *, create: bool = False) -> Catalog:
-        """Open the database file, bringing it to the newest version.
+        """Open the database file, after migrating it to the newest version.
 
         Raises:
-            LibraryError: when it is not there, damaged, or newer than this program.
+            LibraryError: it is missing and ``create`` is not set, damaged, or newer than this
+                program.
         """
         return cls(SqliteConnections(file, create=create))
 
@@ -149,19 +150,19 @@ class Catalog:
     def open_server(cls, url: str, *, create: bool = False) -> Catalog:
         """Open the catalog at ``postgresql://user@host/database?schema=NAME``.
 
-        It is brought to the newest version. Without ``schema`` it lies in the schema ``ragkit``.
+        It is migrated to the newest version first. ``schema`` is ``ragkit`` by default.
 
         Raises:
-            SettingsError: the address cannot be read.
+            SettingsError: the address cannot be parsed.
             LibraryError: the server does not answer, psycopg is missing, there is no library and
-                none is to be made, or a newer program has written it.
+                ``create`` is not set, or a newer program has written it.
         """
         from ragkit.catalog.postgres.connections import PostgresConnections
 
         return cls(PostgresConnections(url, create=create))
 
     def settle_machine(self, paths: LibraryPaths) -> str:
-        """Return the id of this machine's folder, in whose name jobs are claimed from now on.
+        """Return the id of this machine, and claim jobs in its name from now on.
 
         Raises:
             LibraryError: the folder holds files of another library.
@@ -170,10 +171,10 @@ class Catalog:
         return self.jobs.machine
 
     def refuse_unfinished(self) -> None:
-        """Raise if this is a copy of a library that is not whole yet.
+        """Raise if ``ragkit move`` has not finished copying a library to here.
 
         Raises:
-            LibraryError: it is.
+            LibraryError: it has not.
         """
         if self.get_meta(MOVE_KEY) is not None:
             raise LibraryError(
@@ -182,18 +183,18 @@ class Catalog:
             )
 
     def identity(self) -> str:
-        """Return the library's identity, unique to it; it is stored on first use."""
+        """Return the library's unique identity, which is made on first use."""
         return identity_of(self.connections)
 
     def get_meta(self, key: str) -> Any:
-        """Return the JSON value that is stored under a key, or ``None``."""
+        """Return the JSON value stored under a key of the table ``meta``, or ``None``."""
         row = self.connections.row("SELECT value FROM meta WHERE key = ?", (key,))
         return json.loads(row[0]) if row else None
 
     def set_meta(self, key: str, value: Any) -> None:
-        """Store a JSON value under a key; ``None`` deletes the key.
+        """Store a JSON value under a key of the table ``meta``; ``None`` deletes the key.
 
-        Pages, commands and the writer leave one another notes here.
+        Processes exchange small values here: what a person requests, what a worker reports.
         """
         with self.connections.write() as connection:
             if value is None:
@@ -203,7 +204,7 @@ class Catalog:
                 connection.execute(PUT_META, (key, packed))
 
     def mark(self) -> None:
-        """Note outside the catalog what it holds, so that a lost one is not taken for empty."""
+        """Write the marker beside the catalog, by which a lost one is told from an empty one."""
         mark(self.connections)
 
     def close(self) -> None:

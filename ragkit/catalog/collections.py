@@ -17,7 +17,7 @@ from ragkit.errors import NotFoundError
 from ragkit.types import Version
 
 MOST_APART = 100
-"""More collections than these are looked at together, where they are all of a library."""
+"""With more collections than this, all of a library are treated as one."""
 
 _MOST_NAMED = 20
 _SOURCE = """
@@ -34,8 +34,8 @@ _AMONG = "s.id IN (SELECT value FROM json_each(?))"
 class Collections:
     """Queries about collections and sources.
 
-    ``active_embedder`` is the number of the embedder that was active when a collection was last
-    read by name, ``None`` for none: every search reads one, and so learns of a change.
+    ``active_embedder`` is the id of the embedder that was active when ``find`` last read a
+    collection, or ``None``: each search calls it, and so learns of a change without a query.
     """
 
     def __init__(self, connections: Connections) -> None:
@@ -43,17 +43,17 @@ class Collections:
         self.active_embedder: int | None = None
 
     def all(self, limit: int = -1) -> list[CollectionRecord]:
-        """Return every collection, by name, or the first of them."""
+        """Return all collections, or the first ``limit``, by name."""
         return self._records("ORDER BY c.name LIMIT ?", limit)
 
     def with_settings(self) -> list[CollectionRecord]:
-        """Return the collections that set anything for themselves, by name."""
+        """Return the collections with settings of their own, by name."""
         return self._records("WHERE c.settings <> '{}' ORDER BY c.name")
 
     def changed_since(self, version: Version) -> list[CollectionRecord]:
-        """Return the collections that changed after a change of the library, in that order.
+        """Return the collections that changed after a version, in the order of their changes.
 
-        Every one that ever changed, if that is not of this catalog's history, or long ago.
+        Returns all that ever changed if the version is old or not in this catalog's history.
         """
         with self._connections.read() as connection:
             last = version.number if holds(connection, version) else 0
@@ -66,7 +66,7 @@ class Collections:
         return [_collection(row) for row in rows]
 
     def find(self, name: str) -> CollectionRecord | None:
-        """Return the collection of that name, or ``None``."""
+        """Return the collection of that name, or ``None``; remember the active embedder."""
         row = self._connections.row(
             f"SELECT c.id, c.name, c.settings, {VERSION}, (SELECT active FROM embedder_choice) "
             "FROM collections c WHERE c.name = ?",
@@ -81,7 +81,7 @@ class Collections:
         """Return the collection of that name.
 
         Raises:
-            NotFoundError: naming the collections that there are.
+            NotFoundError: there is none; the error names those that exist.
         """
         collection = self.find(name)
         if collection is None:
@@ -89,9 +89,9 @@ class Collections:
         return collection
 
     def names(self, containing: str = "", limit: int = -1) -> list[str]:
-        """Return the names of collections, ordered: a tenth of what reading them all takes.
+        """Return the names of collections in order, in a tenth of the time of ``all``.
 
-        With ``containing`` those that hold a text, in any case.
+        ``containing`` is a part of the name, in any case.
         """
         where, values = ("WHERE instr(folded(name), ?) ", [folded(containing)])
         return self._connections.column(
@@ -100,7 +100,7 @@ class Collections:
         )
 
     def is_named(self, name: str, besides: int | None = None) -> bool:
-        """Return whether a collection, but one with that id, has a name, in any case."""
+        """Return whether a collection other than ``besides`` has that name, in any case."""
         named = self._connections.rows("SELECT id, name FROM collections")
         return any(
             other_name.casefold() == name.casefold() for id_, other_name in named if id_ != besides
@@ -111,16 +111,16 @@ class Collections:
         return int(self._connections.row("SELECT COUNT(*) FROM collections")[0])
 
     def stand_for_all(self, names: Sequence[str]) -> bool:
-        """Return whether names, or none, stand for all collections of a library with very many."""
+        """Return whether names, or none, mean all collections of a library with over 100."""
         if 0 < len(names) <= MOST_APART:
             return False
         count = self.count()
         return count > MOST_APART and len(names) in (0, count)
 
     def apart(self, names: Sequence[str]) -> list[CollectionRecord]:
-        """Return the collections of these names, or all of them for none.
+        """Return the collections of these names, or all for no names.
 
-        One record stands for all of a library with very many, not looked at one by one.
+        All collections of a library with over 100 are one record (``CollectionRecord.everything``).
         """
         if self.stand_for_all(names):
             return [CollectionRecord.everything(self.newest())]
@@ -132,17 +132,17 @@ class Collections:
             return newest(connection)
 
     def named(self, names: Iterable[str]) -> list[CollectionRecord]:
-        """Return those of these names that there are, ordered by name."""
+        """Return the collections of these names that exist, by name."""
         within = "WHERE c.name IN (SELECT value FROM json_each(?)) ORDER BY c.name"
         return self._records(within, json.dumps(list(names)))
 
     def of_ids(self, ids: Iterable[int]) -> list[CollectionRecord]:
-        """Return those of these numbers that there are, ordered by name."""
+        """Return the collections of these ids that exist, by name."""
         within = "WHERE c.id IN (SELECT value FROM json_each(?)) ORDER BY c.name"
         return self._records(within, id_list(ids))
 
     def _some(self) -> str:
-        """Name the first collections, and count the others."""
+        """Return the names of the first collections, and how many there are besides, in words."""
         rows = self._connections.rows(
             "SELECT name, COUNT(*) OVER () FROM collections ORDER BY name LIMIT ?", (_MOST_NAMED,)
         )
@@ -151,7 +151,7 @@ class Collections:
         return f"{names} and {more} more" if more else names
 
     def of_id(self, collection_id: int) -> CollectionRecord:
-        """Return the collection with that id; its name may have changed.
+        """Return the collection with that id.
 
         Raises:
             NotFoundError: it is gone.
@@ -174,7 +174,7 @@ class Collections:
         return self.get(name)
 
     def rename(self, collection_id: int, name: str) -> None:
-        """Give a collection another name, which jobs that wait for it then use too."""
+        """Rename a collection, also in the arguments of unfinished jobs."""
         with self._connections.write() as connection:
             connection.execute(
                 "UPDATE jobs SET arguments = json_set(arguments, '$.collection', ?) "
@@ -187,7 +187,7 @@ class Collections:
             )
 
     def contents(self, collection_id: int) -> CollectionContents:
-        """Count what a collection holds."""
+        """Count the contents of a collection."""
         row = self._connections.row(
             "SELECT (SELECT COUNT(*) FROM documents WHERE collection_id = c.id), "
             "(SELECT COUNT(*) FROM sources WHERE collection_id = c.id AND kind = 'folder'), "
@@ -202,7 +202,7 @@ class Collections:
         return CollectionContents(*row) if row else CollectionContents()
 
     def set_settings(self, collection_id: int, settings: dict[str, Any]) -> None:
-        """Replace the settings in which a collection differs from the library."""
+        """Replace a collection's own settings, in which it differs from the library."""
         with self._connections.write() as connection:
             connection.execute(
                 "UPDATE collections SET settings = ? WHERE id = ?",
@@ -212,7 +212,7 @@ class Collections:
     def set_group(
         self, collection: CollectionRecord, group: str, values: Mapping[str, Any]
     ) -> None:
-        """Replace one group of a collection's settings; one without values is left out."""
+        """Replace one group of a collection's own settings; without values, delete it."""
         others = {name: value for name, value in collection.settings.items() if name != group}
         self.set_settings(collection.id, {**others, group: dict(values)} if values else others)
 
@@ -224,7 +224,7 @@ class Collections:
         return Version(*row) if row else Version(0)
 
     def forget_changes(self, needed: Iterable[int]) -> None:
-        """Delete the record of old changes, but not of those with ``needed`` numbers."""
+        """Delete the tokens of old versions, except those with ``needed`` numbers."""
         with self._connections.write() as connection:
             forget(connection, needed)
 
@@ -238,7 +238,7 @@ class Collections:
             )
 
     def sources(self, collection_id: int | None = None, limit: int = -1) -> list[SourceRecord]:
-        """Return all sources, or those of one collection, oldest first; or the first of them."""
+        """Return all sources or those of one collection, at most ``limit``, oldest first."""
         where, parameters = conditions(("s.collection_id = ?", collection_id))
         rows = self._connections.rows(
             f"{_SOURCE} WHERE 1{where} ORDER BY s.id LIMIT ?", (*parameters, limit)
@@ -254,7 +254,7 @@ class Collections:
         return [SourceRecord(*row) for row in rows]
 
     def sources_of(self, numbers: Iterable[int]) -> dict[int, SourceRecord]:
-        """Return sources by their ids; those that are gone are left out."""
+        """Return sources by id, leaving out those that do not exist."""
         rows = self._connections.rows(
             f"{_SOURCE} WHERE {_AMONG} ORDER BY s.id", (id_list(numbers),)
         )
@@ -269,10 +269,10 @@ class Collections:
         seen: Iterable[int],
         limit: int,
     ) -> tuple[list[SourceRecord], int, int]:
-        """Return the first sources in trouble, oldest first, how many are, and how many are not.
+        """Return the oldest sources in trouble, the number of those, and the number of others.
 
-        In trouble are those that are offline or have a reason, that are ``remarked`` on by a
-        worker, and folders of another machine that are not ``seen`` by any worker.
+        In trouble are sources that are offline or have a reason, those that a worker has
+        ``remarked`` on, and folders of other machines that no worker has ``seen``.
         """
         scope, parameters = conditions(("s.collection_id = ?", collection_id))
         where = (
@@ -291,9 +291,9 @@ class Collections:
         return [SourceRecord(*row) for row in rows], troubled, every - troubled
 
     def roots(self, machine: str = "") -> dict[int, tuple[str, bool]]:
-        """Return the folders of sources that a machine reads, by their ids; cheap enough to poll.
+        """Return the sources that a machine may read, by id; cheap enough to poll.
 
-        The second value says that any machine that sees it may read it.
+        The values are (folder, whether any machine that sees the folder may read it).
         """
         rows = self._connections.rows(
             "SELECT id, root, machine FROM sources WHERE machine IN ('', ?) ORDER BY id", (machine,)
@@ -301,7 +301,7 @@ class Collections:
         return {row[0]: (row[1], not row[2]) for row in rows}
 
     def last_source(self) -> tuple[int, int]:
-        """Return how many sources there are and the highest number: what comes or goes shows."""
+        """Return the number of sources and the highest id: they change when sources come or go."""
         row = self._connections.row("SELECT COUNT(*), coalesce(MAX(id), 0) FROM sources")
         return int(row[0]), int(row[1])
 
@@ -312,13 +312,13 @@ class Collections:
         )
 
     def has_sources(self, root: str | None = None) -> bool:
-        """Return whether there is any source, or one with that root."""
+        """Return whether there is a source, with that root if given."""
         where, parameters = conditions(("root = ?", root))
         query = f"SELECT 1 FROM sources WHERE 1{where} LIMIT 1"
         return self._connections.row(query, parameters) is not None
 
     def unsettled_sources(self) -> dict[str, int]:
-        """Return how many sources are held, and how many offline; cheap enough to poll."""
+        """Count the sources in the states "held" and "offline"; cheap enough to poll."""
         rows = self._connections.rows(
             "SELECT state, COUNT(*) FROM sources WHERE state IN ('held', 'offline') GROUP BY state"
         )
@@ -336,7 +336,7 @@ class Collections:
         return SourceRecord(*row)
 
     def machine_of(self, source_id: int) -> str:
-        """Return which machine reads a source; empty for any."""
+        """Return the machine that reads a source; empty if any may."""
         row = self._connections.row("SELECT machine FROM sources WHERE id = ?", (source_id,))
         return str(row[0]) if row else ""
 
@@ -356,14 +356,14 @@ class Collections:
         return self.source(int(row[0]))
 
     def set_source_place(self, source_id: int, root: str, machine: str) -> None:
-        """Have a source read by another machine from now on, or in another folder."""
+        """Change the folder of a source and the machine that reads it."""
         with self._connections.write() as connection:
             connection.execute(
                 "UPDATE sources SET root = ?, machine = ? WHERE id = ?", (root, machine, source_id)
             )
 
     def set_source_state(self, source_id: int, state: str, reason: str = "") -> None:
-        """Store the state of a source that has just been scanned."""
+        """Store the state of a source after a scan."""
         with self._connections.write() as connection:
             connection.execute(
                 "UPDATE sources SET state = ?, reason = ?, scanned_at = ? WHERE id = ?",

@@ -1,4 +1,4 @@
-"""Writing contexts: their rows and the entries of their chunks, within the caller's transaction."""
+"""Writing contexts: their rows and the entries of their chunks, in the caller's transaction."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ragkit.catalog.chunk_notes import notes_of, put_notes
-from ragkit.catalog.connection import Transaction, id_list
+from ragkit.catalog.connection import IN_LIST, Transaction, id_list, insertion
 from ragkit.catalog.context_records import BY_PERSON, ContextAnswer, ContextDraft, ContextStatus
-from ragkit.catalog.document_writing import (
+from ragkit.catalog.entry_writing import (
     TokenIds,
     copy_entry,
     put_entries,
@@ -24,10 +24,12 @@ _OWN_LEVELS = json.dumps(
     [LEVEL_CODES[level] for level in (Level.CHUNK, Level.CONTEXT, Level.QUESTION)]
 )
 
+_CACHE_COLUMNS = ("text_key", "model", "prompt_hash", "answer", "made_at")
+
 
 @dataclass(frozen=True, slots=True)
 class _Scope:
-    """The values that all entries of one collection share in a transaction."""
+    """What is written to: a transaction and the new version of a collection in it."""
 
     connection: Transaction
     ids: TokenIds
@@ -73,9 +75,7 @@ def put_contexts(
 def remember_answer(connection: Transaction, key: bytes, answer: ContextAnswer) -> None:
     """Cache an answer by the key of the text that it is about."""
     connection.execute(
-        "INSERT INTO context_cache VALUES (?, ?, ?, ?, ?) "
-        "ON CONFLICT (text_key, model, prompt_hash) DO UPDATE "
-        "SET answer = excluded.answer, made_at = excluded.made_at",
+        insertion("context_cache", _CACHE_COLUMNS, key="text_key, model, prompt_hash"),
         (key, answer.model, answer.prompt_hash, pack_answer(answer), time.time()),
     )
 
@@ -104,9 +104,9 @@ def _still_current(
     document_hash: str,
     drafts: Sequence[ContextDraft],
 ) -> list[ContextDraft]:
-    """Return the drafts whose document and chunk are unchanged since they were written.
+    """Return the drafts whose document and chunk have not changed meanwhile.
 
-    A model does not overwrite what a person wrote meanwhile.
+    Those of models are left out where a person has written a context.
     """
     by_people = {
         index
@@ -132,15 +132,14 @@ def _still_current(
 
 
 def _replace_entries(scope: _Scope, document_id: int, drafts: Sequence[ContextDraft]) -> None:
-    """Replace each chunk's own entry by one with the words of its context, others following it.
+    """Replace the entries of chunks, of their contexts and of their questions.
 
-    Entries never change: the old ones are deleted, and the new ones differ only in the context.
+    The chunk's own entry is copied, with the words of the new context; those of the draft follow.
     """
     old: dict[int, list[tuple[int, int, bytes]]] = {}
     for entry_id, position, level, content_key in scope.connection.execute(
         "SELECT id, position, level, content_key FROM entries WHERE document_id = ? "
-        "AND position IN (SELECT value FROM json_each(?)) "
-        "AND level IN (SELECT value FROM json_each(?)) ORDER BY id",
+        f"AND position {IN_LIST} AND level {IN_LIST} ORDER BY id",
         (document_id, id_list(draft.chunk.index for draft in drafts), _OWN_LEVELS),
     ).fetchall():
         old.setdefault(position, []).append((entry_id, level, content_key))
@@ -158,14 +157,14 @@ def _replace_entries(scope: _Scope, document_id: int, drafts: Sequence[ContextDr
 
 
 def _copy_chunk_entry(scope: _Scope, old_id: int, tokens: Mapping[int, list[str]]) -> None:
-    """Copy a chunk's own entry, with these words in the fields of its context."""
+    """Copy a chunk's own entry, with these tokens, by field code, as those of its context."""
     import numpy as np
 
     kept = [FIELD_CODES[field] for field in (Field.TEXT, Field.TITLE, Field.FOLDERS)]
     new_id = copy_entry(scope.connection, old_id)
     scope.connection.execute(
         "INSERT INTO entry_tokens SELECT ?, field, ids FROM entry_tokens "
-        "WHERE entry_id = ? AND field IN (SELECT value FROM json_each(?))",
+        f"WHERE entry_id = ? AND field {IN_LIST}",
         (new_id, old_id, id_list(kept)),
     )
     ids = scope.ids.of(scope.connection, {word for words in tokens.values() for word in words})
@@ -182,29 +181,23 @@ def _copy_chunk_entry(scope: _Scope, old_id: int, tokens: Mapping[int, list[str]
 def _store(connection: Transaction, draft: ContextDraft) -> None:
     answer = draft.answer
     status = ContextStatus.TRUNCATED if answer.truncated else ContextStatus.COMPLETE
+    columns = {
+        "document_id": draft.document_id,
+        "chunk_idx": draft.chunk.index,
+        "status": status.value,
+        "context": answer.context,
+        "keywords": json.dumps(answer.keywords, ensure_ascii=False),
+        "questions": json.dumps(answer.questions, ensure_ascii=False),
+        "details": json.dumps(dict(answer.details), ensure_ascii=False, sort_keys=True),
+        "model": answer.model,
+        "prompt_hash": answer.prompt_hash,
+        "attempts": 1,
+        "tokens": answer.tokens,
+        "seconds": answer.seconds,
+        "changed_at": time.time(),
+    }
+    statement = insertion("contexts", [*columns], key="document_id, chunk_idx")
     connection.execute(
-        "INSERT INTO contexts (document_id, chunk_idx, status, context, keywords, questions, "
-        "details, model, prompt_hash, attempts, tokens, seconds, changed_at) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 1, ?, ?, ?) "
-        "ON CONFLICT (document_id, chunk_idx) DO UPDATE SET status = excluded.status, "
-        "context = excluded.context, keywords = excluded.keywords, "
-        "questions = excluded.questions, details = excluded.details, model = excluded.model, "
-        "prompt_hash = excluded.prompt_hash, attempts = contexts.attempts + 1, "
-        "tokens = excluded.tokens, seconds = excluded.seconds, changed_at = excluded.changed_at",
-        (
-            draft.document_id,
-            draft.chunk.index,
-            status.value,
-            answer.context,
-            json.dumps(answer.keywords, ensure_ascii=False),
-            json.dumps(answer.questions, ensure_ascii=False),
-            json.dumps(dict(answer.details), ensure_ascii=False, sort_keys=True),
-            answer.model,
-            answer.prompt_hash,
-            answer.tokens,
-            answer.seconds,
-            time.time(),
-        ),
+        statement.replace("excluded.attempts", "contexts.attempts + 1"), tuple(columns.values())
     )
-    place = (draft.document_id, draft.chunk.index)
-    put_notes(connection, place, notes_of(answer.details))
+    put_notes(connection, (draft.document_id, draft.chunk.index), notes_of(answer.details))

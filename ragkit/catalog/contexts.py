@@ -1,7 +1,7 @@
-"""Model contexts: the context and status of each chunk, and a cache of every answer.
+"""Model contexts: the context and status of each chunk, and a cache of all answers of models.
 
-A chunk without a row waits for its first context. Answers are also cached by what they were made
-from, so that they outlive the rows of a document that is read again.
+A chunk without a row waits for its first context. The cache is by text, model and prompt, so that
+answers survive when a document is read again.
 """
 
 from __future__ import annotations
@@ -11,7 +11,14 @@ import time
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from ragkit.catalog.connection import PUT_META, Connections, Transaction, conditions, id_list
+from ragkit.catalog.connection import (
+    PUT_META,
+    Connections,
+    Transaction,
+    conditions,
+    id_list,
+    key_batches,
+)
 from ragkit.catalog.context_records import (
     BY_PERSON,
     ContextAnswer,
@@ -24,12 +31,11 @@ from ragkit.catalog.context_records import (
     WaitingChunk,
 )
 from ragkit.catalog.context_writing import put_contexts, remember_answer, unpack_answer
-from ragkit.catalog.document_writing import Vocabulary
+from ragkit.catalog.entry_writing import TokenIdCache
 
 _ASKED = "contexts asked for again"
 _SETTLED = "c.status <> 'pending'"
 _LEAST_REMEMBERED = 100_000
-_MOST_PARAMETERS = 500
 
 _COLUMNS = (
     "c.document_id, c.chunk_idx, c.status, c.context, c.keywords, c.questions, c.details, "
@@ -41,18 +47,18 @@ _CONVERSATION = (
     "(d.format = 'conversation' OR json_type(d.metadata, '$.participants') IS NOT NULL "
     "OR json_type(d.metadata, '$.speakers') IS NOT NULL)"
 )
-"""What ``context_entries`` asks about with the prompt of conversations."""
+"""The documents for which ``context_entries`` uses the prompt for conversations."""
 
 _DOCUMENTS = {
     "document": f"documents d WHERE NOT {_CONVERSATION}",
     "conversation": f"documents d WHERE {_CONVERSATION}",
     "summary": "documents d JOIN summaries s ON s.document_hash = d.hash WHERE 1",
 }
-"""The documents that a prompt of each kind concerns."""
+"""The documents for which the prompt of each kind is used."""
 
 
 def _outdated(kind: str) -> str:
-    """Return which contexts were written with another prompt than that of a hash."""
+    """Return a condition on contexts written with another prompt; values: collection, hash."""
     which = "s" if kind == "summary" else "contexts"
     return (
         "contexts.status IN ('complete', 'truncated') AND contexts.prompt_hash <> '' AND EXISTS "
@@ -62,11 +68,11 @@ def _outdated(kind: str) -> str:
 
 
 class Contexts:
-    """Queries about contexts. Only the writer calls the methods that change something."""
+    """Queries about contexts. Only the writer calls methods that change something."""
 
     def __init__(self, connections: Connections) -> None:
         self._connections = connections
-        self._vocabulary = Vocabulary()
+        self._token_ids = TokenIdCache()
 
     # -- reading ---------------------------------------------------------------------------
 
@@ -96,7 +102,7 @@ class Contexts:
         return {row[1]: _context(row) for row in rows}
 
     def at(self, places: Iterable[tuple[int, int]]) -> dict[tuple[int, int], ContextRecord]:
-        """Return the contexts of chunks named by (document id, chunk index), in one query."""
+        """Return the contexts of chunks, which are given as (document id, chunk index)."""
         rows = self._connections.rows(
             f"SELECT {_COLUMNS} FROM json_each(?) w JOIN contexts c "
             "ON c.document_id = w.value ->> 0 AND c.chunk_idx = w.value ->> 1",
@@ -105,7 +111,7 @@ class Contexts:
         return {(row[0], row[1]): _context(row) for row in rows}
 
     def questions(self, collection_id: int, limit: int) -> Sequence[tuple[int, str]]:
-        """Return (document id, question) of questions that models wrote, one of each document."""
+        """Return (document id, question), one question written by a model for each document."""
         return self._connections.rows(
             "SELECT c.document_id, MIN(json_extract(c.questions, '$[0]')) FROM contexts c "
             "JOIN documents d ON d.id = c.document_id "
@@ -122,9 +128,9 @@ class Contexts:
         since: float = 0.0,
         limit: int = -1,
     ) -> list[int]:
-        """Return documents with waiting chunks: those in ``first``, in that order, then the newest.
+        """Return documents with waiting chunks that changed after ``since``.
 
-        Documents that have not changed after ``since`` are left out.
+        Those in ``first`` come first, in that order, then the newest.
         """
         where, parameters = conditions(("d.collection_id = ?", collection_id))
         return self._connections.column(
@@ -138,7 +144,7 @@ class Contexts:
         )
 
     def waiting_chunks(self, document_id: int) -> list[WaitingChunk]:
-        """Return a document's waiting chunks in order; those that failed before come last."""
+        """Return a document's waiting chunks by attempts so far, then in order."""
         rows = self._connections.rows(
             "SELECT k.idx, COALESCE(c.attempts, 0), c.status IS NOT NULL FROM chunks k "
             "LEFT JOIN contexts c ON c.document_id = k.document_id AND c.chunk_idx = k.idx "
@@ -149,7 +155,7 @@ class Contexts:
         return [WaitingChunk(row[0], row[1], bool(row[2])) for row in rows]
 
     def last_error(self) -> str:
-        """Return the newest error of a failed chunk; empty when none has failed."""
+        """Return the newest error of a failed chunk, or an empty string."""
         row = self._connections.row(
             "SELECT error FROM contexts WHERE status = 'failed' ORDER BY changed_at DESC LIMIT 1"
         )
@@ -163,7 +169,7 @@ class Contexts:
         return int(self._connections.row(query, parameters)[0])
 
     def failures(self, collection_id: int | None = None, limit: int = 5) -> list[FailedContext]:
-        """Return the chunks that failed last, newest first."""
+        """Return the last chunks that failed, newest first."""
         where, parameters = conditions(("d.collection_id = ?", collection_id))
         rows = self._connections.rows(
             "SELECT c.document_id, d.path, c.chunk_idx, c.error, c.attempts, c.changed_at "
@@ -175,7 +181,7 @@ class Contexts:
         return [FailedContext(*row) for row in rows]
 
     def cost(self, collection_id: int | None = None, document_id: int | None = None) -> ContextCost:
-        """Sum what the contexts and summaries of a collection, a document, or all have cost."""
+        """Sum the cost of contexts and summaries: of a collection, of a document, or all."""
         where, parameters = conditions(
             ("d.collection_id = ?", collection_id), ("d.id = ?", document_id)
         )
@@ -207,7 +213,7 @@ class Contexts:
         return self._connections.row("SELECT 1 FROM context_cache LIMIT 1") is not None
 
     def remembered(self, key: bytes, model: str, prompt_hash: str) -> ContextAnswer | None:
-        """Return the cached answer of that model for that text and prompt, or ``None``."""
+        """Return the cached answer for a text (by its key), model and prompt, or ``None``."""
         row = self._connections.row(
             "SELECT answer FROM context_cache WHERE text_key = ? AND model = ? AND prompt_hash = ?",
             (key, model, prompt_hash),
@@ -215,26 +221,23 @@ class Contexts:
         return unpack_answer(row[0]) if row else None
 
     def newest_remembered(self, keys: Sequence[bytes]) -> dict[bytes, ContextAnswer]:
-        """Return the newest cached answer for each text, a person's before any model's."""
+        """Return the newest cached answer for each text; a person's wins over any model's."""
         rows: list[tuple[float, bytes, str]] = []
-        for at in range(0, len(keys), _MOST_PARAMETERS):
-            part = keys[at : at + _MOST_PARAMETERS]
-            marks = ",".join("?" * len(part))
+        for among, batch in key_batches(keys):
             rows += self._connections.rows(
-                f"SELECT made_at, text_key, answer FROM context_cache WHERE text_key IN ({marks})",
-                part,
+                f"SELECT made_at, text_key, answer FROM context_cache WHERE text_key {among}", batch
             )
         answers = [(made, bytes(key), unpack_answer(answer)) for made, key, answer in sorted(rows)]
         answers.sort(key=lambda item: (item[2].by_person, item[0]))
         return {key: answer for _, key, answer in answers}
 
     def remember(self, key: bytes, answer: ContextAnswer) -> None:
-        """Cache an answer by what it was made from, so that no model need be asked again."""
+        """Cache an answer for the text of that key, so that no model need be asked again."""
         with self._connections.write() as connection:
             remember_answer(connection, key, answer)
 
     def forget(self, keys: Iterable[bytes], *, people: bool = False) -> None:
-        """Delete cached answers for those texts: those of models, or with ``people`` all."""
+        """Delete cached answers for texts: those of models, and with ``people`` those of people."""
         with self._connections.write() as connection:
             connection.executemany(
                 "DELETE FROM context_cache WHERE text_key = ? AND (? = 1 OR model <> ?)",
@@ -242,7 +245,7 @@ class Contexts:
             )
 
     def prune(self) -> int:
-        """Delete the oldest answers beyond twice the number of chunks; return how many."""
+        """Delete the oldest cached answers beyond two for each chunk; return how many."""
         with self._connections.write() as connection:
             chunks = connection.execute("SELECT TOTAL(chunks) FROM documents").fetchone()[0]
             return connection.execute(
@@ -254,17 +257,18 @@ class Contexts:
     # -- writing ---------------------------------------------------------------------------
 
     def put(self, drafts: Sequence[ContextDraft], embedder_id: int) -> int:
-        """Store contexts and replace the entries of just their chunks, in one transaction.
+        """Store contexts and replace the entries of their chunks; return how many were stored.
 
-        Returns how many were stored: a chunk that has changed meanwhile is skipped.
+        Drafts for chunks that have changed meanwhile are skipped.
         """
-        with self._vocabulary.transaction() as ids, self._connections.write() as connection:
+        with self._token_ids.transaction() as ids, self._connections.write() as connection:
             return put_contexts(connection, ids, drafts, embedder_id)
 
     def fail(self, place: tuple[int, int], error: str, answer: ContextAnswer, *, last: bool) -> int:
-        """Record a failed attempt: the chunk fails after the ``last`` one, else it waits again.
+        """Record a failed attempt for a chunk; return the number of attempts so far.
 
-        An earlier context of the chunk stays. Returns the number of attempts so far.
+        After the ``last`` attempt the chunk has failed, else it waits again. An earlier context
+        stays.
         """
         status = ContextStatus.FAILED if last else ContextStatus.PENDING
         with self._connections.write() as connection:
@@ -298,7 +302,7 @@ class Contexts:
     ) -> int:
         """Make chunks wait again, keeping errors and attempts; return how many.
 
-        A person's context is replaced only when its chunk is named.
+        A context that a person wrote is kept, unless the chunk is given by its index.
         """
         where, parameters = conditions(
             ("status = ?", status and status.value),
@@ -317,20 +321,17 @@ class Contexts:
     def outdated(self, collection_id: int, kind: str, prompt_hash: str) -> int:
         """Count the contexts of a collection that were written with another prompt of a kind.
 
-        A summary's prompt concerns all contexts of the documents that have one.
+        With another prompt for summaries, all contexts of documents with a summary count.
         """
         if kind not in _DOCUMENTS:
             return 0
         row = self._connections.row(
             f"SELECT COUNT(*) FROM contexts WHERE {_outdated(kind)}", (collection_id, prompt_hash)
         )
-        return int(row[0]) if row else 0
+        return int(row[0])
 
     def ask_outdated(self, collection_id: int, kind: str, prompt_hash: str) -> int:
-        """Make the chunks that ``outdated`` counts wait again; return how many.
-
-        What another summary concerns is asked for by document.
-        """
+        """Make the chunks that ``outdated`` counts wait again; return how many."""
         if kind not in _DOCUMENTS:
             return 0
         with self._connections.write() as connection:
@@ -341,7 +342,7 @@ class Contexts:
             ).rowcount
 
     def change_token(self) -> tuple[object, ...]:
-        """Return a value that differs whenever there may be new work; cheap enough to poll."""
+        """Return a value that changes whenever there may be new work; cheap enough to poll."""
         row = self._connections.row(
             "SELECT TOTAL(version), (SELECT value FROM meta WHERE key = ?) FROM collections",
             (_ASKED,),
@@ -350,7 +351,7 @@ class Contexts:
 
 
 def _note_asked(connection: Transaction) -> None:
-    """Note that contexts were asked for again, which the writer polls for."""
+    """Change ``change_token``, which the writer polls."""
     connection.execute(PUT_META, (_ASKED, json.dumps(time.time())))
 
 

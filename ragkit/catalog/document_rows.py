@@ -1,7 +1,6 @@
-"""Which documents and entries of a collection pass conditions, kept in memory by its version.
+"""A cache of which documents and entries of a collection pass which conditions.
 
-Nothing of it is a truth of its own: it is read from the catalog, and brought up to date by what has
-changed there since.
+It follows the catalog: after a change, only documents that changed are read.
 """
 
 from __future__ import annotations
@@ -25,8 +24,8 @@ if TYPE_CHECKING:
     from ragkit.indexes.rows import Bools, Ids
 
 _Passing: TypeAlias = "tuple[Ids, Ids, int]"
-"""Entries that pass a condition, ascending, the rows of their documents, and how many rows were
-asked of."""
+"""Entries that pass a condition, ascending; the rows of their documents; the number of rows that
+the condition was evaluated for."""
 
 _AMONG = " AND {} IN (SELECT value FROM json_each(?))"
 _MOST_COLLECTIONS = 1000
@@ -40,12 +39,13 @@ _Found = TypeVar("_Found", bound=tuple[Any, ...])
 
 
 class DocumentRows:
-    """The indexed documents of a collection, or of all, and which pass conditions.
+    """The indexed documents of a collection, or of all, and which of them pass conditions.
 
-    Each has a row: ``ids`` int64 (n,) and ``live`` bool (n,). A document that has changed gets
-    another row, at the end, and its old one is no longer live: what is known of a row stays true,
-    and only new rows are looked at. It is used under ``lock``, after ``refresh`` in the same
-    snapshot. ``where`` and ``values`` say of documents ``d`` that they are of the collection.
+    Each document has a row: ``ids`` int64 (n,) and ``live`` bool (n,). A document that changes
+    gets a new row at the end, and its old one is no longer live. So what is known of a row stays
+    true, and conditions are evaluated for new rows only. To be used under ``lock``, after
+    ``refresh`` in the same snapshot. ``where`` and ``values`` are the condition that documents
+    ``d`` belong to the collection.
     """
 
     def __init__(self, collection_id: int) -> None:
@@ -62,7 +62,7 @@ class DocumentRows:
         self.facets, self.fields = FacetTable(topics=False), FieldNames()
 
     def refresh(self, connection: Transaction) -> None:
-        """Bring the rows to the collection's present version."""
+        """Update the rows to the collection's current version."""
         version = self._present(connection)
         if version == self.version:
             return
@@ -80,7 +80,7 @@ class DocumentRows:
         return Version(*row) if row else Version(0)
 
     def _follow(self, connection: Transaction) -> bool:
-        """Take up what changed; return whether that was possible, and the rows not mostly dead."""
+        """Add what changed; return False if all must be read again, as where most rows are dead."""
         since = self.version.number if self.version else 0
         changed = connection.execute(
             f"SELECT d.id, d.status FROM documents d WHERE {self.where} AND d.version > ? "
@@ -96,17 +96,17 @@ class DocumentRows:
             self.values,
         ).fetchone()
         if count != np.count_nonzero(self.live):
-            # Ids are never used again: those that are left are right, and some are gone.
+            # Some documents were deleted; ids are never assigned again, so the others are right.
             self.live &= np.isin(self.ids, self.all_ids(connection))
         living = int(np.count_nonzero(self.live))
         return count == living and len(self.ids) - living <= max(living, _DEAD_ROWS)
 
     def all_ids(self, connection: Transaction) -> Ids:
-        """Return ids of all indexed documents as the catalog has them, ascending."""
+        """Return ids of all indexed documents, read from the catalog, ascending."""
         return self._passing(connection, "1 = 1", ())
 
     def mask(self, connection: Transaction, condition: Condition) -> Bools:
-        """Return which rows pass a condition, (n,); only those it was not asked of are read."""
+        """Return which rows pass a condition, bool (n,), evaluating it for new rows only."""
         (known,) = self._masks.pop(condition, (_NO_MASK,))
         if len(known) < len(self.ids):
             where, values = condition
@@ -122,7 +122,7 @@ class DocumentRows:
         return id_array(connection, query, [*self.values, *values])
 
     def entries(self, connection: Transaction, condition: EntryCondition) -> Ids:
-        """Return the entries that pass a condition, ascending; read again are only new rows'."""
+        """Return the entries that pass a condition, ascending, reading those of new rows only."""
         entries, rows, asked = self._entries.pop(condition, (_NONE, _NONE, 0))
         if asked < len(self.ids):
             kept = self.live[rows]
@@ -139,9 +139,9 @@ class DocumentRows:
         return entries[self.live[rows]]
 
     def among(self, since: int, column: str = "d.id") -> tuple[str, tuple[str, ...]]:
-        """Return the condition that a column's documents have one of the rows from a place on.
+        """Return the condition that a column is a document in a row from ``since`` on, and values.
 
-        From the first place on it says nothing, since all have.
+        It is empty from row 0 on, since it holds for all.
         """
         if not since:
             return "", ()
@@ -149,21 +149,21 @@ class DocumentRows:
         return _AMONG.format(column), (id_list(new.tolist()),)
 
     def rows_of(self, ids: Ids, since: int) -> Ids:
-        """Return the live rows of documents, which all have one from a place on."""
+        """Return the live rows of documents, all of which are at or behind row ``since``."""
         rows = since + np.flatnonzero(self.live[since:])
         rows = rows[np.argsort(self.ids[rows], kind="stable")]
         return rows[np.searchsorted(self.ids[rows], ids)]
 
     @property
     def nbytes(self) -> int:
-        """About how many bytes it takes."""
+        """The approximate size in bytes."""
         of_values = self.facets.nbytes + self.fields.nbytes
         kept = _bytes_kept(self._masks) + 2 * _bytes_kept(self._entries)
         return 9 * len(self.ids) + kept + of_values
 
 
 class KeptRows:
-    """The rows of the collections that were asked last, within a limit of memory."""
+    """The rows of the most recently used collections, within a limit of memory."""
 
     def __init__(self, connections: Connections) -> None:
         self._connections = connections
@@ -173,7 +173,7 @@ class KeptRows:
 
     @contextmanager
     def at_present(self, collection_id: int) -> Iterator[tuple[DocumentRows, Transaction]]:
-        """Lend the rows of a collection, or of all, as they stand now, and their snapshot."""
+        """Lend the current rows of a collection, or of all, with the snapshot they were read in."""
         with self._guard:
             rows = self._kept.pop(collection_id, None) or DocumentRows(collection_id)
             self._kept[collection_id] = rows
@@ -190,7 +190,7 @@ class KeptRows:
 
 
 def _keep(kept: OrderedDict[_Condition, _Found], condition: _Condition, found: _Found) -> None:
-    """Keep what passes a condition, asked last; what was asked longest ago goes."""
+    """Keep what passes a condition, and drop the least recently used while there is too much."""
     kept[condition] = found
     while len(kept) > _MOST_KEPT or (len(kept) > 1 and _bytes_kept(kept) > _MOST_BYTES_KEPT):
         kept.popitem(last=False)
@@ -202,13 +202,13 @@ def _bytes_kept(kept: Mapping[Any, tuple[Any, ...]]) -> int:
 
 def id_array(connection: Transaction, query: str, values: Sequence[Any]) -> Ids:
     """Return the column ``id`` of a query, ascending int64 (n,)."""
-    # As one text, since a row for each id takes four times as long.
+    # As one text: a row for each id takes four times as long.
     (text,) = connection.execute(f"SELECT group_concat(id) FROM ({query})", values).fetchone()
     return ids_of(text or "")
 
 
 def ids_of(text: str) -> Ids:
-    """Return the ids of a text in which commas stand between them, ascending."""
+    """Return the ids of a text, which are separated by commas, in ascending order."""
     ids = _in_order(text)
     ids.sort(kind="stable")
     return ids
@@ -217,7 +217,7 @@ def ids_of(text: str) -> Ids:
 def _documents_and_entries(
     connection: Transaction, query: str, values: Sequence[Any]
 ) -> tuple[Ids, Ids]:
-    """Return the columns ``document`` and ``entry`` of a query, as they stand side by side."""
+    """Return the columns ``document`` and ``entry`` of a query, int64 (n,) each."""
     documents, entries = connection.execute(
         f"SELECT group_concat(document), group_concat(entry) FROM ({query})", values
     ).fetchone()

@@ -1,4 +1,4 @@
-"""What a collection's documents are called, by whom, of which type and when: kept in memory."""
+"""Titles, authors, types and dates of a collection's documents, cached in memory."""
 
 from __future__ import annotations
 
@@ -24,10 +24,11 @@ _STALE_SECONDS, _KEPT_SECONDS = 10.0, 300.0
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DocumentValues:
-    """The values of a collection's indexed documents, without case and accents.
+    """The values of a collection's indexed documents, case-folded.
 
-    ``kinds`` counts pairs of format and suffix; ``first`` and ``last`` are their days, (n,).
-    ``titles`` are lines, and so are ``senders``: whoever wrote or speaks.
+    ``kinds`` counts pairs of format and suffix; ``first`` and ``last`` are the days of each
+    document, (n,). ``titles`` has a line for each document, and ``senders`` a line for each author
+    or speaker, as ``speaker_key`` returns it.
     """
 
     total: int
@@ -39,34 +40,34 @@ class DocumentValues:
     last: NDArray[np.str_]
 
     def of_types(self, types: Sequence[str]) -> int:
-        """Return how many documents a filter by types lets through."""
+        """Return how many documents pass a filter by types."""
         names = set(with_families([folded(name) for name in types]))
         return sum(count for kind, count in self.kinds.items() if not names.isdisjoint(kind))
 
     def dated(self, after: str, before: str) -> int:
-        """Return how many documents a filter by days lets through."""
+        """Return how many documents pass a filter by days."""
         passing = self.last >= after
         return int((passing & (self.first < before) if before else passing).sum())
 
     def has_sender(self, name: str) -> bool:
-        """Return whether somebody has all words of a name, side by side."""
+        """Return whether the name of a sender contains the words of ``name`` in a row."""
         key = speaker_key(name)
         return bool(key) and key in self.senders
 
     def has_title(self, phrase: str) -> bool:
-        """Return whether a title holds a phrase."""
+        """Return whether a title contains a phrase."""
         return folded(phrase) in self.titles
 
 
 class DocumentValuesCache:
-    """Reads them again when a collection has changed, every ten seconds at most."""
+    """A cache that is read again after a change, but at most every ten seconds."""
 
     def __init__(self, connections: Connections) -> None:
         self._connections = connections
         self._kept: dict[int, tuple[Version, float, DocumentValues]] = {}
 
     def of(self, collection: CollectionRecord) -> DocumentValues:
-        """Return the values of a collection; what came within the last seconds may be missing."""
+        """Return the values of a collection, which may lack changes of the last ten seconds."""
         kept = self._kept.get(collection.id)
         if kept is not None:
             version, read_at, values = kept

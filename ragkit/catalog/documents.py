@@ -1,4 +1,4 @@
-"""Documents: what was read of each file, written and removed one transaction at a time."""
+"""Documents: the texts, sections and chunks of files, and their metadata."""
 
 from __future__ import annotations
 
@@ -8,14 +8,9 @@ from functools import lru_cache
 from typing import Any
 
 from ragkit.catalog.connection import Connections, conditions, id_list, of_collection
-from ragkit.catalog.document_writing import (
-    CHUNK_COLUMNS,
-    Vocabulary,
-    delete_documents,
-    put_document,
-)
+from ragkit.catalog.document_writing import CHUNK_COLUMNS, delete_documents, put_document
+from ragkit.catalog.entry_writing import TokenIdCache, move_entries
 from ragkit.catalog.lineage import next_version
-from ragkit.catalog.moves import move_entries
 from ragkit.catalog.records import (
     ChunkRecord,
     Counts,
@@ -42,11 +37,11 @@ _COUNTED = (
 
 
 class Documents:
-    """Queries about documents. Only the writer calls the methods that change something."""
+    """Queries about documents. Only the writer calls methods that change something."""
 
     def __init__(self, connections: Connections) -> None:
         self._connections = connections
-        self._vocabulary = Vocabulary()
+        self._token_ids = TokenIdCache()
 
     # -- reading ---------------------------------------------------------------------------
 
@@ -62,14 +57,14 @@ class Documents:
         return documents[document_id]
 
     def get_many(self, document_ids: Iterable[int]) -> dict[int, DocumentRecord]:
-        """Return documents by id; those that are gone are left out."""
+        """Return documents by id, leaving out those that do not exist."""
         rows = self._connections.rows(
             f"{_DOCUMENT} WHERE d.id IN (SELECT value FROM json_each(?))", (id_list(document_ids),)
         )
         return {row[0]: _document(row) for row in rows}
 
     def by_path(self, document_ids: Iterable[int]) -> list[int]:
-        """Return ids of documents in the order of their paths, folders and collections."""
+        """Return ids of documents, ordered by path, folder and name of the collection."""
         return self._connections.column(
             "SELECT d.id FROM documents d JOIN sources s ON s.id = d.source_id "
             "JOIN collections c ON c.id = d.collection_id "
@@ -78,7 +73,7 @@ class Documents:
         )
 
     def nameable(self, document_ids: Iterable[int]) -> dict[int, bool]:
-        """Return which documents are no source code, and whether they have pages."""
+        """Return whether documents have pages, by id, leaving out source code."""
         rows = self._connections.rows(
             "SELECT id, pages != '[]' FROM documents "
             "WHERE id IN (SELECT value FROM json_each(?)) AND markup != 'code' ORDER BY id",
@@ -87,7 +82,7 @@ class Documents:
         return {number: bool(paged) for number, paged in rows}
 
     def web_addresses(self) -> list[tuple[int, str]]:
-        """Return (id, address) of indexed documents whose metadata name a page of the web."""
+        """Return (id, address) of indexed documents whose metadata have a web address."""
         return self._connections.rows(
             "SELECT d.id, m.value FROM documents d, json_each(d.metadata) m "
             "WHERE d.status = 'indexed' AND m.type = 'text' AND m.value LIKE 'http%' "
@@ -99,13 +94,13 @@ class Documents:
         return self._connections.row("SELECT 1 FROM documents LIMIT 1") is not None
 
     def counts(self, collection_id: int | None = None) -> Counts:
-        """Count documents by status, and their chunks."""
+        """Count the documents of one collection or of all by status, and their chunks."""
         where, parameters = conditions(("collection_id = ?", collection_id))
         row = self._connections.row(f"SELECT {_COUNTED} FROM documents WHERE 1{where}", parameters)
         return Counts(*map(int, row))
 
     def counts_of_each(self) -> dict[int, Counts]:
-        """Count the documents of every collection that has any, by its id."""
+        """Return the counts of every collection with documents, by its id."""
         rows = self._connections.rows(
             f"SELECT collection_id, {_COUNTED} FROM documents GROUP BY collection_id"
         )
@@ -116,7 +111,7 @@ class Documents:
         return self.texts([document_id]).get(document_id, "")
 
     def texts(self, document_ids: Iterable[int]) -> dict[int, str]:
-        """Return stored texts by document, in one query."""
+        """Return stored texts by document id, in one query."""
         rows = self._connections.rows(
             "SELECT document_id, text FROM texts "
             "WHERE document_id IN (SELECT value FROM json_each(?))",
@@ -141,7 +136,7 @@ class Documents:
         return [chunk_of_row(row) for row in rows]
 
     def chunks_at(self, places: Mapping[int, Sequence[int]]) -> dict[int, list[ChunkRecord]]:
-        """Return the chunks with those indexes of each document in order, in one query."""
+        """Return chunks, given by their indexes, by document id and in order, in one query."""
         pairs = [[document, index] for document, indexes in places.items() for index in indexes]
         columns = ", ".join(f"k.{name}" for name in CHUNK_COLUMNS.split(", "))
         rows = self._connections.rows(
@@ -159,10 +154,10 @@ class Documents:
     def headings(
         self, places: Sequence[tuple[int, int, int, int]]
     ) -> list[list[tuple[int, tuple[str, ...]]]]:
-        """Return the offsets and heading paths of the sections of places, in their order.
+        """Return, for each place, the (offset, heading path) of its sections.
 
-        A place is (document id, indexes of its first and last chunk, offset of its end). The list
-        of one within a single section is empty.
+        A place is (document id, index of its first chunk, of its last, offset of its end). The
+        list is empty if the place lies in a single section.
         """
         rows = self._connections.rows(
             # The chunk behind a place begins in its last section, or in the next one.
@@ -181,10 +176,10 @@ class Documents:
     def slices(
         self, spans: Sequence[tuple[int, int, int]], whole: Container[int] = ()
     ) -> Sequence[str]:
-        """Return slices (document id, start, end) of stored texts, in the order of ``spans``.
+        """Return the slices (document id, start, end) of stored texts, in the order of ``spans``.
 
-        Documents in ``whole`` are read whole and cut here, which is faster for all but long
-        ones. A slice of a document that is gone is empty.
+        SQLite cuts them, but documents in ``whole`` are read whole, which is faster unless they are
+        long. A slice of a document that is gone is empty.
         """
         texts = self.texts(sorted({span[0] for span in spans if span[0] in whole}))
         apart = [span for span in spans if span[0] not in whole]
@@ -214,7 +209,10 @@ class Documents:
         limit: int = -1,
         offset: int = 0,
     ) -> list[DocumentRecord]:
-        """Return documents by path, failed ones first, then pending ones."""
+        """Return documents, failed ones first, then pending ones, each ordered by path.
+
+        ``containing`` is a part of the path or title, in any case.
+        """
         where, parameters = conditions(
             ("d.collection_id = ?", collection_id),
             ("d.source_id = ?", source_id),
@@ -230,10 +228,7 @@ class Documents:
         return [_document(row) for row in rows]
 
     def names(self, collection_id: int) -> Sequence[tuple[int, str, str, str, int, int]]:
-        """Return (id, collection, title, path, mtime in ns, chunks) of indexed documents.
-
-        Those of one collection, or of all.
-        """
+        """Return (id, collection, title, path, mtime in ns, chunks) of indexed documents."""
         where, parameters = of_collection("d.collection_id", collection_id)
         return self._connections.rows(
             "SELECT d.id, c.name, d.title, d.path, d.mtime_ns, d.chunks FROM documents d "
@@ -242,7 +237,7 @@ class Documents:
         )
 
     def question_headings(self, collection_id: int, limit: int) -> Sequence[tuple[int, str]]:
-        """Return (document id, heading) of headings that are questions, one of each document."""
+        """Return (document id, heading), for each document one heading that is a question."""
         return self._connections.rows(
             "SELECT s.document_id, MIN(json_extract(s.path, '$[#-1]')) FROM sections s "
             "JOIN documents d ON d.id = s.document_id "
@@ -253,21 +248,17 @@ class Documents:
     # -- writing ---------------------------------------------------------------------------
 
     def put_many(self, drafts: Sequence[DocumentDraft], embedder_id: int) -> Sequence[int]:
-        """Write documents in place of what was stored for their paths; return their ids.
-
-        All are written in one transaction: all are kept, or none is.
-        """
-        with self._vocabulary.transaction() as token_ids, self._connections.write() as connection:
+        """Write documents in place of those at their paths, in one transaction; return the ids."""
+        with self._token_ids.transaction() as token_ids, self._connections.write() as connection:
             return [put_document(connection, token_ids, draft, embedder_id) for draft in drafts]
 
     def rename(self, document_id: int, path: str, folders: Sequence[str] | None) -> None:
-        """Follow a file that was moved within its source: the document keeps its id.
+        """Change the path of a document whose file was moved within its source.
 
-        ``folders`` are the tokens of the folders that it is in now. ``None`` means that more of its
-        path is part of what was indexed, so that it is read again, by this sync or, after a crash,
-        by the next.
+        ``folders`` are the tokens of its new folders. ``None``: more of the path was indexed than
+        folders, so that the file must be read again, by this sync or, after a crash, the next.
         """
-        with self._vocabulary.transaction() as token_ids, self._connections.write() as connection:
+        with self._token_ids.transaction() as token_ids, self._connections.write() as connection:
             row = connection.execute(
                 "SELECT collection_id FROM documents WHERE id = ?", (document_id,)
             ).fetchone()

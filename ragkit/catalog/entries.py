@@ -1,4 +1,4 @@
-"""Index entries: rows of the indexes, never changed, their ids never used again."""
+"""Index entries, which are immutable and whose ids are never assigned twice."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 OTHER_HISTORY = (
     "An index was of another history of the catalog, which was replaced or restored since."
 )
-"""Why an index is not believed."""
+"""The reason why an index is rejected."""
 
 _CHUNK = LEVEL_CODES[Level.CHUNK]
 
@@ -34,7 +34,7 @@ _CHUNK = LEVEL_CODES[Level.CHUNK]
 class Entries:
     """Queries about entries, from which indexes are built.
 
-    What takes a collection's id takes 0 for all of the library, as if they were of one.
+    A collection's id may be ``ALL_COLLECTIONS``.
     """
 
     def __init__(self, connections: Connections) -> None:
@@ -51,7 +51,7 @@ class Entries:
         dimensions: int,
         after: int = 0,
     ) -> EntryRows:
-        """Return the live entries of those levels with ids above ``after``, as index rows."""
+        """Return the entries of some levels with ids above ``after``, as index rows."""
         with self._connections.read() as connection:
             scope = (collection_id, after, _level_list(levels))
             return rows_in_slices(connection, scope, embedder_id, dimensions).joined()
@@ -60,7 +60,7 @@ class Entries:
     def everything(
         self, collection_id: int, levels: Sequence[Level], *, fingerprint: str, dimensions: int
     ) -> Iterator[Snapshot]:
-        """Read all entries and their vectors at one instant, in slices (``EntrySource``)."""
+        """Read all entries with their vectors from one snapshot, in slices (``EntrySource``)."""
         from ragkit.catalog.vectors import Embedders
         from ragkit.indexes.protocol import Snapshot
 
@@ -80,10 +80,10 @@ class Entries:
         since: Version,
         after: int,
     ) -> Changes:
-        """Read entries, their vectors and removals at one instant (``EntrySource``).
+        """Read added entries, their vectors and removals from one snapshot (``EntrySource``).
 
         Raises:
-            IndexCorruptError: ``since`` is of another history of the catalog.
+            IndexCorruptError: ``since`` is not in this catalog's history.
         """
         from ragkit.catalog.vectors import Embedders
         from ragkit.indexes.protocol import Changes
@@ -112,12 +112,12 @@ class Entries:
         return self._collections.version(collection_id)
 
     def holds(self, version: Version) -> bool:
-        """Return whether a version is of this catalog's history."""
+        """Return whether a version is in this catalog's history."""
         with self._connections.read() as connection:
             return holds(connection, version)
 
     def count(self, collection_id: int, levels: Sequence[Level] = tuple(Level)) -> int:
-        """Return how many live entries of those levels a collection has."""
+        """Return the number of a collection's entries of some levels."""
         where, own = of_collection("collection_id", collection_id)
         row = self._connections.row(
             f"SELECT TOTAL(entries) FROM entry_counts WHERE {where} AND {AT_LEVELS}",
@@ -126,7 +126,7 @@ class Entries:
         return int(row[0])
 
     def count_after(self, collection_id: int, levels: Sequence[Level], after: int) -> int:
-        """Return how many of them have ids above ``after``."""
+        """Return the number of a collection's entries of some levels with ids above ``after``."""
         row = self._connections.row(
             f"SELECT COUNT(*) FROM entries WHERE collection_id = ? AND id > ? AND {AT_LEVELS}",
             (collection_id, after, _level_list(levels)),
@@ -134,14 +134,14 @@ class Entries:
         return int(row[0])
 
     def chunk_ids(self, collection_id: int) -> NDArray[np.int64]:
-        """Return ids of the own entries of a collection's chunks, ascending."""
+        """Return ids of a collection's entries at the level of chunks, ascending int64 (n,)."""
         where, own = of_collection("collection_id", collection_id)
         return self._ids(
             f"SELECT id FROM entries WHERE {where} AND level = ? ORDER BY id", (*own, _CHUNK)
         )
 
     def homes(self, after: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return the ids of all entries above one, ascending, and the collection of each."""
+        """Return all entry ids above one, ascending, and their collections: int64, (n,) each."""
         import numpy as np
 
         rows = self._connections.rows(
@@ -151,7 +151,7 @@ class Entries:
         return ids, collections
 
     def chunk_spans(self, entry_ids: Iterable[int]) -> list[tuple[int, int, int, int, str]]:
-        """Return the chunks of own entries: (entry, document, start, end, structural context)."""
+        """Return (entry, document, start, end, structural context) of chunks, by their entries."""
         return self._connections.rows(
             "SELECT e.id, e.document_id, k.start, k.stop, k.context FROM entries e JOIN chunks k "
             "ON k.document_id = e.document_id AND k.idx = e.position "
@@ -160,7 +160,7 @@ class Entries:
         )
 
     def of_documents(self, document_ids: Iterable[int]) -> NDArray[np.int64]:
-        """Return ids of the own entries of all chunks of some documents, ascending."""
+        """Return ids of the entries of all chunks of some documents, ascending int64 (n,)."""
         return self._ids(
             "SELECT e.id FROM json_each(?) w CROSS JOIN entries e "
             "ON e.document_id = CAST(w.value AS INTEGER) "
@@ -169,7 +169,7 @@ class Entries:
         )
 
     def documents_of(self, entry_ids: Iterable[int]) -> NDArray[np.int64]:
-        """Return ids of the documents of some entries, ascending."""
+        """Return ids of the documents of some entries, ascending int64 (n,)."""
         return self._ids(
             "SELECT DISTINCT document_id FROM entries "
             "WHERE id IN (SELECT value FROM json_each(?)) ORDER BY 1",
@@ -182,7 +182,7 @@ class Entries:
         among: Iterable[int] | None = None,
         without: Collection[int] = (),
     ) -> dict[int, tuple[int, int]]:
-        """Return each document's first chunk, as (entry id, index), ``among`` some entries."""
+        """Return (entry id, index) of each document's first chunk, ignoring other entries."""
         condition, more = "", list[str]()
         if among is not None:
             condition, more = " AND id IN (SELECT value FROM json_each(?))", [id_list(among)]
@@ -201,9 +201,9 @@ class Entries:
     def blocks_of(
         self, collection_id: int, chunk_ids: Iterable[int], *, inside: bool = True
     ) -> NDArray[np.int64]:
-        """Return ids of a collection's blocks in some chunks, or of all others, ascending.
+        """Return entry ids of a collection's inner blocks, ascending int64 (n,).
 
-        Chunks are named by their own entries.
+        They are those in the chunks with the entries ``chunk_ids``, or else all others.
         """
         return self._ids(
             "SELECT id FROM entries WHERE collection_id = ? AND level = ? AND "
@@ -213,7 +213,7 @@ class Entries:
         )
 
     def of_chunk(self, document_id: int, index: int) -> int | None:
-        """Return the id of a chunk's own entry."""
+        """Return the id of a chunk's entry, or ``None``."""
         row = self._connections.row(
             "SELECT id FROM entries WHERE document_id = ? AND position = ? AND level = ?",
             (document_id, index, _CHUNK),
@@ -221,7 +221,7 @@ class Entries:
         return int(row[0]) if row else None
 
     def blocks(self, entry_ids: Iterable[int]) -> dict[int, InnerBlock]:
-        """Return the tables, lists and code blocks that some entries stand for, by entry id."""
+        """Return the inner blocks of some entries, by entry id."""
         rows = self._connections.rows(
             "SELECT b.entry_id, b.start, b.stop, b.kind, e.position, b.section FROM blocks b "
             "JOIN entries e ON e.id = b.entry_id "
@@ -234,7 +234,7 @@ class Entries:
         }
 
     def positions(self, document_ids: Iterable[int], level: Level) -> dict[int, list[int]]:
-        """Return at which chunks the entries of a level begin in each document, ascending."""
+        """Return the positions of each document's entries of a level, ascending."""
         rows = self._connections.rows(
             "SELECT document_id, position FROM entries WHERE level = ? AND document_id IN "
             "(SELECT value FROM json_each(?)) ORDER BY document_id, position",
@@ -251,7 +251,7 @@ class Entries:
         return np.array(self._connections.column(query, parameters), np.int64)
 
     def removed_since(self, collection_id: int, version: int) -> NDArray[np.int64]:
-        """Return ids of entries that were removed after that version of the collection."""
+        """Return ids of a collection's entries that were removed after a version, int64 (n,)."""
         import numpy as np
 
         where, own = of_collection("collection_id", collection_id)
@@ -261,7 +261,7 @@ class Entries:
         return np.array(ids, dtype=np.int64)
 
     def forget_removed(self, collection_id: int, up_to_version: int) -> None:
-        """Delete the record of removals that no index generation needs any more."""
+        """Delete the records of removals up to a version, which no index needs any more."""
         with self._connections.write() as connection:
             connection.execute(
                 "DELETE FROM removed_entries WHERE collection_id = ? AND version <= ?",
@@ -269,7 +269,7 @@ class Entries:
             )
 
     def token_ids(self, tokens: Sequence[str]) -> dict[str, int]:
-        """Return vocabulary ids of the tokens; tokens that no document has are left out."""
+        """Return the ids of tokens, leaving out those that no document has."""
         rows = self._connections.rows(
             "SELECT token, id FROM vocabulary WHERE token IN (SELECT value FROM json_each(?))",
             (json.dumps(sorted(set(tokens))),),
@@ -277,7 +277,7 @@ class Entries:
         return {row[0]: row[1] for row in rows}
 
     def tokens_from(self, beginning: str, most: int) -> list[str]:
-        """Return tokens of the vocabulary that begin so, in order."""
+        """Return up to ``most`` tokens that begin with a text, in order."""
         rows = self._connections.rows(
             "SELECT token FROM vocabulary WHERE token >= ? AND token < ? ORDER BY token LIMIT ?",
             (beginning, beginning + chr(0x10FFFF), most),
@@ -285,10 +285,7 @@ class Entries:
         return [row[0] for row in rows]
 
     def words_near(self, token: str, most: int) -> list[tuple[str, int]]:
-        """Return words of the vocabulary with up to so many edits, and those; the nearest first.
-
-        Some may be gone from all documents.
-        """
+        """Return words of documents within ``most`` edits of a token (``Vocabulary.near``)."""
         return self._vocabulary.near(token, most)
 
 

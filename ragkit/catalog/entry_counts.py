@@ -1,7 +1,7 @@
-"""How many entries each collection has at each level, kept where they come and go.
+"""The number of entries of each collection at each level, kept up to date by every change.
 
-A search compares the number with that of its index after each change, and counting a million rows
-took as long as all else. Each function works within its caller's transaction.
+A search compares it with its index after each change; counting a million rows took as long as the
+rest of the search. The functions work in their caller's transaction.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ _COUNTED = "SELECT collection_id, level, COUNT(*) FROM entries GROUP BY collecti
 
 
 def add_to_counts(connection: Transaction, collection_id: int, changes: Mapping[int, int]) -> None:
-    """Add what came to a collection, and what went as negative numbers, by level code."""
+    """Add numbers, negative for removed entries, to those of a collection, by level code."""
     connection.executemany(
         "INSERT INTO entry_counts (collection_id, level, entries) VALUES (?, ?, ?) "
         "ON CONFLICT (collection_id, level) "
@@ -24,7 +24,7 @@ def add_to_counts(connection: Transaction, collection_id: int, changes: Mapping[
 
 
 def fill_counts(connection: Transaction) -> None:
-    """Count all entries anew."""
+    """Count all entries again."""
     connection.execute("DELETE FROM entry_counts")
     connection.execute(
         "INSERT INTO entry_counts (collection_id, level, entries) "
@@ -33,7 +33,7 @@ def fill_counts(connection: Transaction) -> None:
 
 
 def miscounted(connection: Transaction) -> list[int]:
-    """Return the collections of which a number is wrong, ascending; this counts every entry."""
+    """Return the collections with a wrong number, ascending, by counting every entry."""
     kept = "SELECT collection_id, level, entries FROM entry_counts WHERE entries <> 0"
     different = set(connection.execute(_COUNTED)) ^ set(connection.execute(kept))
     return sorted({row[0] for row in different})

@@ -1,4 +1,4 @@
-"""Entries with their vectors and tokens, as the rows that indexes are built from."""
+"""Reading entries with their vectors and tokens as rows, from which indexes are built."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ def rows_in_slices(
     embedder_id: int | None,
     dimensions: int,
 ) -> RowSlices:
-    """Return entries as index rows, each slice read when it is asked for, in one transaction.
+    """Return entries as index rows; each slice is read when it is used, in the transaction.
 
-    The scope is a collection or all (0), an id that theirs are above, and a JSON list of level
-    codes.
+    The scope is (id of a collection or ``ALL_COLLECTIONS``, id above which entries are read, JSON
+    list of level codes).
     """
     import numpy as np
 
@@ -45,7 +45,7 @@ def rows_in_slices(
     )
     found = np.fromiter(cursor, np.dtype([("id", np.int64), ("level", np.int8)]))
     ids = np.ascontiguousarray(found["id"])
-    # What belongs to a chunk follows its own entry, and is read with it.
+    # Slices begin at entries of chunks: those of its context and questions follow a chunk's.
     heads = np.flatnonzero(found["level"] == _CHUNK)
     heads = heads if len(heads) else np.arange(len(ids))
     last_head = int(heads[-1]) if len(heads) else 0
@@ -62,7 +62,7 @@ def rows_in_slices(
 def _slice(
     connection: Transaction, ids: NDArray[np.int64], embedder_id: int, dimensions: int
 ) -> EntryRows:
-    """Read some entries, in order of their ids."""
+    """Read the entries with these ids, which ascend."""
     import numpy as np
 
     from ragkit.indexes.rows import EntryRows
@@ -94,7 +94,7 @@ def _slice(
 def _tokens(
     connection: Transaction, ids: NDArray[np.int64], wanted: str
 ) -> dict[Field, TokenColumn]:
-    """Read the tokens of some entries, of the fields that they have tokens in."""
+    """Read the tokens of entries, by field; ``wanted`` is the JSON list of ``ids``."""
     import numpy as np
 
     from ragkit.indexes.rows import TokenColumn
@@ -120,7 +120,7 @@ def _tokens(
 
 
 def _short_keys(keys: Sequence[bytes]) -> NDArray[np.uint64]:
-    """Return the first 8 bytes of keys as numbers, which tells them apart; 0 for an empty one."""
+    """Return the first 8 bytes of each key as a number, uint64 (n,); 0 for an empty key."""
     import numpy as np
 
     return np.frombuffer(b"".join(key[:8].ljust(8, b"\0") for key in keys), "<u8").astype(np.uint64)

@@ -1,11 +1,11 @@
-"""The files of sources: what is stored of each, and what became of reading it."""
+"""The files of sources: their state when last read, and the outcome."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Sequence
 
-from ragkit.catalog.connection import Connections, id_list
+from ragkit.catalog.connection import IN_LIST, Connections, id_list
 from ragkit.catalog.document_writing import clear_document, upsert_document
 from ragkit.catalog.lineage import next_version
 from ragkit.catalog.records import KnownFile
@@ -14,13 +14,13 @@ from ragkit.types import FileState, Status
 
 
 class Files:
-    """Queries about files. Only the writer calls the methods that change something."""
+    """Queries about files. Only the writer calls methods that change something."""
 
     def __init__(self, connections: Connections) -> None:
         self._connections = connections
 
     def known(self, source_id: int) -> dict[str, KnownFile]:
-        """Return the stored record of each file of a source, by path."""
+        """Return the known files of a source, by path."""
         rows = self._connections.rows(
             "SELECT d.id, d.path, d.size, d.mtime_ns, d.stamp, d.hash, d.recipe, d.markup, "
             "d.status, r.retry_at FROM documents d LEFT JOIN retries r ON r.document_id = d.id "
@@ -35,7 +35,7 @@ class Files:
         }
 
     def add_pending(self, source_id: int, collection_id: int, files: Sequence[FileState]) -> None:
-        """Add files that are not yet read as pending; known ones are left as they are."""
+        """Add files as pending documents, except those that are known."""
         now = time.time()
         with self._connections.write() as connection:
             connection.executemany(
@@ -60,9 +60,10 @@ class Files:
         pipeline_fingerprint: str = "",
         passing: bool = False,
     ) -> int:
-        """Record that a file is pending, skipped or failed; what was indexed of it is deleted.
+        """Record that a file is pending, skipped or failed; return the id of its document.
 
-        A failure that is ``passing`` deletes nothing, and the file is tried again.
+        What was indexed of it is deleted, unless the failure is ``passing``; then the file is also
+        tried again.
         """
         columns = {
             "status": status.value,
@@ -89,7 +90,7 @@ class Files:
         return document_id
 
     def touch(self, document_id: int, file: FileState) -> None:
-        """Store a file's new size, time and stamp when its bytes are the same."""
+        """Store the new size, time and stamp of a file whose bytes are the same."""
         with self._connections.write() as connection:
             dated = connection.execute(
                 "SELECT collection_id FROM documents "
@@ -106,11 +107,11 @@ class Files:
             settle(connection, document_id)
 
     def forget_attempt(self, document_ids: Sequence[int]) -> None:
-        """Make the next sync read these files again, whatever their status."""
+        """Make the next sync read the files of these documents again, whatever their status."""
         with self._connections.write() as connection:
             connection.execute(
                 "UPDATE documents SET hash = '', mtime_ns = 0, stamp = '', "
                 "status = CASE status WHEN 'indexed' THEN status ELSE 'pending' END "
-                "WHERE id IN (SELECT value FROM json_each(?))",
+                f"WHERE id {IN_LIST}",
                 (id_list(document_ids),),
             )

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ragkit.catalog.connection import Connections, conditions, id_list
+from ragkit.catalog.connection import IN_LIST, Connections, conditions, id_list
 from ragkit.catalog.document_writing import CHUNK_COLUMNS
 from ragkit.catalog.documents import chunk_of_row
 from ragkit.catalog.entry_counts import fill_counts, miscounted
@@ -25,23 +25,23 @@ from ragkit.types import LEVEL_CODES, BlockKind, InnerBlock, Level, Markup, Sect
 _MOST_PROBLEMS = 20
 _TOKEN_ROWS = 4_000
 
-_WHOLE = """
+_TORN = """
 SELECT d.id FROM documents d LEFT JOIN texts t ON t.document_id = d.id
-WHERE d.status = 'indexed' AND (? IS NULL OR d.collection_id = ?) AND (
+WHERE d.status = 'indexed'{where} AND (
     t.document_id IS NULL OR length(t.text) <> d.characters
     OR (SELECT COUNT(*) FROM chunks k WHERE k.document_id = d.id) <> d.chunks
-    OR (SELECT COUNT(*) FROM entries e WHERE e.document_id = d.id AND e.level = ?) <> d.chunks
+    OR (SELECT COUNT(*) FROM entries e WHERE e.document_id = d.id AND e.level = {chunk}) <> d.chunks
     OR EXISTS (SELECT 1 FROM chunks k WHERE k.document_id = d.id
                AND (k.start < 0 OR k.stop <= k.start OR k.stop > d.characters))
     OR EXISTS (SELECT 1 FROM sections s WHERE s.document_id = d.id
                AND (s.start < 0 OR s.stop < s.start OR s.stop > d.characters))
     OR EXISTS (SELECT 1 FROM entries e WHERE e.document_id = d.id
-               AND (e.collection_id <> d.collection_id OR e.level = ? AND NOT EXISTS
+               AND (e.collection_id <> d.collection_id OR e.level = {chunk} AND NOT EXISTS
                     (SELECT 1 FROM chunks k WHERE k.document_id = d.id AND k.idx = e.position)))
 ) ORDER BY d.id
 """
 _LEFT_OVER = """
-SELECT d.id FROM documents d WHERE d.status <> 'indexed' AND (? IS NULL OR d.collection_id = ?)
+SELECT d.id FROM documents d WHERE d.status <> 'indexed'{where}
 AND (EXISTS (SELECT 1 FROM texts WHERE document_id = d.id)
      OR EXISTS (SELECT 1 FROM chunks WHERE document_id = d.id)
      OR EXISTS (SELECT 1 FROM sections WHERE document_id = d.id)
@@ -78,14 +78,14 @@ class StoredDocument:
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """Entries with tokens that the vocabulary lacks, and how many tokens are unused."""
+    """Entries with token ids that the vocabulary lacks, and how many of its tokens are unused."""
 
     broken_entries: tuple[int, ...]
     unused: int
 
 
 class Integrity:
-    """Queries that find damage, and what is no longer needed."""
+    """Queries that find damage and what is no longer needed, and maintenance of the file."""
 
     def __init__(self, connections: Connections) -> None:
         self._connections = connections
@@ -93,7 +93,7 @@ class Integrity:
     # -- looking ---------------------------------------------------------------------------
 
     def damage(self, *, whole: bool = False) -> list[str]:
-        """Return the faults SQLite finds in its file; ``whole`` compares indexes with tables."""
+        """Return the faults that SQLite finds in its file; ``whole`` also compares the indexes."""
         check = "integrity_check" if whole else "quick_check"
         rows = self._connections.rows(f"PRAGMA {check}({_MOST_PROBLEMS})")
         return [str(row[0]) for row in rows if row[0] != "ok"]
@@ -103,23 +103,26 @@ class Integrity:
         return len(self._connections.rows("PRAGMA foreign_key_check"))
 
     def torn_documents(self, collection_id: int | None = None) -> list[int]:
-        """Return indexed documents whose parts disagree in count or span."""
-        chunk = LEVEL_CODES[Level.CHUNK]
-        return self._connections.column(_WHOLE, (collection_id, collection_id, chunk, chunk))
+        """Return indexed documents whose text, sections, chunks and entries do not fit together."""
+        where, values = conditions(("d.collection_id = ?", collection_id))
+        query = _TORN.format(where=where, chunk=LEVEL_CODES[Level.CHUNK])
+        return self._connections.column(query, values)
 
     def left_over(self, collection_id: int | None = None) -> list[int]:
-        """Return documents that are not indexed and still have text, chunks or entries."""
-        return self._connections.column(_LEFT_OVER, (collection_id, collection_id))
+        """Return documents that are not indexed but have text, sections, chunks or entries."""
+        where, values = conditions(("d.collection_id = ?", collection_id))
+        return self._connections.column(_LEFT_OVER.format(where=where), values)
 
     def without_vectors(
         self, embedder_id: int | None, collection_id: int | None = None
     ) -> dict[int, int]:
         """Count entries without a vector of the embedder, by document."""
+        where, values = conditions(("e.collection_id = ?", collection_id))
         rows = self._connections.rows(
-            "SELECT e.document_id, COUNT(*) FROM entries e WHERE (? IS NULL OR e.collection_id = ?)"
-            " AND NOT EXISTS (SELECT 1 FROM vectors v "
-            "WHERE v.text_hash = e.text_hash AND v.embedder_id = ?) GROUP BY 1",
-            (collection_id, collection_id, -1 if embedder_id is None else embedder_id),
+            f"SELECT e.document_id, COUNT(*) FROM entries e WHERE 1{where} AND NOT EXISTS "
+            "(SELECT 1 FROM vectors v WHERE v.text_hash = e.text_hash AND v.embedder_id = ?) "
+            "GROUP BY 1",
+            (*values, -1 if embedder_id is None else embedder_id),
         )
         return dict(rows)
 
@@ -146,45 +149,43 @@ class Integrity:
 
     def living_removed(self, collection_id: int | None = None) -> list[int]:
         """Return entries that exist although they are recorded as removed."""
+        where, values = conditions(("r.collection_id = ?", collection_id))
         return self._connections.column(
             "SELECT DISTINCT e.id FROM removed_entries r JOIN entries e ON e.id = r.entry_id "
-            "WHERE ? IS NULL OR r.collection_id = ?",
-            (collection_id, collection_id),
+            f"WHERE 1{where}",
+            values,
         )
 
     def miscounted(self, collection_id: int | None = None) -> list[int]:
-        """Return collections whose numbers of entries are not those kept; counts every entry."""
+        """Return collections for which ``entry_counts`` is wrong, by counting every entry."""
         with self._connections.read() as connection:
             collection_ids = miscounted(connection)
         return [number for number in collection_ids if collection_id in (None, number)]
 
     def removals(self, collection_id: int | None = None) -> int:
         """Count recorded removals."""
-        return self._number(
-            "SELECT COUNT(*) FROM removed_entries WHERE ? IS NULL OR collection_id = ?",
-            collection_id,
-            collection_id,
-        )
+        where, values = conditions(("collection_id = ?", collection_id))
+        return self._number(f"SELECT COUNT(*) FROM removed_entries WHERE 1{where}", *values)
 
     def stale(
         self, fingerprint: str, own: Mapping[int, str], collection_id: int | None = None
     ) -> set[int]:
-        """Return indexed documents of another pipeline: the next sync reads them again.
+        """Return indexed documents of another pipeline, which the next sync reads again.
 
-        Those of a collection, or of all; ``own`` are fingerprints that collections have instead.
+        ``fingerprint`` is the library's pipeline, ``own`` those of collections with another.
         """
         query = "SELECT id, collection_id FROM documents WHERE status = 'indexed' AND recipe <> ?"
         where, values = conditions(("collection_id = ?", collection_id))
         rows = self._connections.rows(query + where, (fingerprint, *values))
-        document_ids = {number for number, home in rows if home not in own}
-        for home, recipe in own.items():
-            if collection_id in (None, home):
-                rows = self._connections.rows(f"{query} AND collection_id = ?", (recipe, home))
-                document_ids |= {number for number, _home in rows}
+        document_ids = {id_ for id_, owner in rows if owner not in own}
+        for owner, recipe in own.items():
+            if collection_id in (None, owner):
+                rows = self._connections.rows(f"{query} AND collection_id = ?", (recipe, owner))
+                document_ids |= {id_ for id_, _owner in rows}
         return document_ids
 
     def entry_ids(self, collection_id: int, levels: Sequence[Level]) -> NDArray[np.int64]:
-        """Return ids of a collection's live entries of those levels, ascending int64."""
+        """Return ids of a collection's entries of some levels: ascending int64, (n,)."""
         ids = self._connections.column(
             f"SELECT id FROM entries WHERE collection_id = ? AND {AT_LEVELS} ORDER BY id",
             (collection_id, json.dumps([LEVEL_CODES[level] for level in levels])),
@@ -200,7 +201,7 @@ class Integrity:
             in_vocabulary[ids] = True
             used = np.zeros(len(in_vocabulary), dtype=np.bool_)
             after = (0, 0)
-            # A server sends all that a query finds at once.
+            # In batches, since a server sends the whole result of a query.
             while rows := connection.execute(
                 "SELECT entry_id, field, ids FROM entry_tokens WHERE (entry_id, field) > (?, ?) "
                 "ORDER BY entry_id, field LIMIT ?",
@@ -218,25 +219,23 @@ class Integrity:
         return Words(tuple(sorted(broken)), int(np.count_nonzero(in_vocabulary & ~used)))
 
     def owners(self, entry_ids: Iterable[int]) -> set[int]:
-        """Return the documents of those entries."""
+        """Return the documents of some entries."""
         return set(
             self._connections.column(
-                "SELECT DISTINCT document_id FROM entries "
-                "WHERE id IN (SELECT value FROM json_each(?))",
+                f"SELECT DISTINCT document_id FROM entries WHERE id {IN_LIST}",
                 (id_list(entry_ids),),
             )
         )
 
     def document_ids(self, collection_id: int | None = None) -> list[int]:
         """Return ids of all indexed documents."""
+        where, values = conditions(("collection_id = ?", collection_id))
         return self._connections.column(
-            "SELECT id FROM documents WHERE status = 'indexed' "
-            "AND (? IS NULL OR collection_id = ?) ORDER BY id",
-            (collection_id, collection_id),
+            f"SELECT id FROM documents WHERE status = 'indexed'{where} ORDER BY id", values
         )
 
     def stored(self, document_id: int) -> StoredDocument | None:
-        """Return one indexed document from one snapshot; ``None`` when it is gone."""
+        """Return one indexed document, read from one snapshot; ``None`` when it is gone."""
         key = (document_id,)
         with self._connections.read() as connection:
             head = connection.execute(
@@ -349,5 +348,5 @@ class Integrity:
 
 
 def _places(ids: bytes, size: int) -> NDArray[np.int64]:
-    """Return token ids as positions in a table whose last row stands for all ids beyond it."""
+    """Return packed token ids as indexes of a table, whose last row stands for all larger ids."""
     return np.minimum(np.frombuffer(ids, dtype="<u4").astype(np.int64), size - 1)

@@ -1,4 +1,4 @@
-"""Jobs for writers, which machine does which, and the workers' heartbeats."""
+"""The queue of jobs, which machine has claimed what, and the heartbeats of the workers."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _JOB = (
 )
 
 MOST_ATTEMPTS = 3
-"""A job that was begun so often and never ended is not begun again."""
+"""A job that was started this often, and never ended, fails."""
 
 _ALIVE = "SELECT machine FROM workers WHERE heartbeat > now_seconds() - ?"
-"""By the clock of whoever holds the catalog: machines do not agree on the time."""
+"""Machines with a live worker, by the clock of the catalog's host: those of machines differ."""
 
 _DUE = (
     "(state = 'pending' "
@@ -31,9 +31,9 @@ _DUE = (
 class Jobs:
     """Queries about jobs and workers.
 
-    A job with an argument ``not_before``, in seconds since the epoch, waits until then. What is
-    claimed here is claimed for ``machine``; it is empty for the one machine of a library in a file,
-    whose worker holds the library's lock.
+    A job with an argument ``not_before``, in seconds since the epoch, is due only then. Claims are
+    made in the name of ``machine``, which is empty for a library in a file: its one worker holds
+    the library's lock.
     """
 
     def __init__(self, connections: Connections) -> None:
@@ -41,7 +41,7 @@ class Jobs:
         self.machine = ""
 
     def add(self, kind: str, **arguments: Any) -> int:
-        """Add a job and return its id; the same pending job is not added twice."""
+        """Add a job and return its id, or that of a pending job with the same arguments."""
         packed = json.dumps(arguments, sort_keys=True)
         with self._connections.write() as connection:
             row = connection.execute(
@@ -50,14 +50,14 @@ class Jobs:
             ).fetchone()
             if row:
                 return int(row[0])
-            cursor = connection.execute(
+            row = connection.execute(
                 "INSERT INTO jobs (kind, arguments, created_at) VALUES (?, ?, ?) RETURNING id",
                 (kind, packed, time.time()),
-            )
-            return int(cursor.fetchone()[0])
+            ).fetchone()
+        return int(row[0])
 
     def claim(self, suits: Callable[[JobRecord], bool] = lambda _: True) -> JobRecord | None:
-        """Mark the oldest job that is due and ``suits`` as running here, and return it, if any."""
+        """Mark the oldest due job that ``suits`` as running here, and return it, or ``None``."""
         rows = self._connections.rows(f"{_JOB} WHERE {_DUE} ORDER BY id", (time.time(),))
         for job in filter(suits, map(_job, rows)):
             if self._take(job.id):
@@ -80,19 +80,19 @@ class Jobs:
         return free is not None
 
     def get(self, job_id: int) -> JobRecord | None:
-        """Return one job, or ``None`` when it is long gone."""
+        """Return one job, or ``None`` where it has been deleted."""
         row = self._connections.row(f"{_JOB} WHERE id = ?", (job_id,))
         return _job(row) if row else None
 
     def open(self) -> list[JobRecord]:
-        """Return running jobs and those that are due, in that order, by id."""
+        """Return the running jobs, then those that are due, each by id."""
         rows = self._connections.rows(
             f"{_JOB} WHERE state = 'running' OR {_DUE} ORDER BY state DESC, id", (time.time(),)
         )
         return [_job(row) for row in rows]
 
     def unfinished(self, kind: str) -> list[JobRecord]:
-        """Return the running and pending jobs of a kind, also those that are not due, by id."""
+        """Return the running and pending jobs of a kind by id, whether they are due or not."""
         rows = self._connections.rows(
             f"{_JOB} WHERE kind = ? AND state IN ('running', 'pending') ORDER BY id", (kind,)
         )
@@ -104,7 +104,7 @@ class Jobs:
         return [_job(row) for row in rows]
 
     def report(self, job_id: int, progress: dict[str, Any]) -> bool:
-        """Store a job's progress; return False when it was cancelled, or another machine's now."""
+        """Store a job's progress; return False if it is cancelled or claimed elsewhere."""
         with self._connections.write(alone=False) as connection:
             row = connection.execute(
                 "UPDATE jobs SET progress = ? WHERE id = ? AND claimed_by = ? RETURNING cancelled",
@@ -113,10 +113,7 @@ class Jobs:
         return bool(row and not row[0])
 
     def finish(self, job_id: int, state: JobState, message: str = "") -> None:
-        """Mark a job as ended, and delete all but the newest few hundred ended ones.
-
-        One that another machine has taken over meanwhile ends there.
-        """
+        """Mark a job as ended, unless it is claimed elsewhere; delete ended ones 500 ids older."""
         with self._connections.write(alone=False) as connection:
             connection.execute(
                 "UPDATE jobs SET state = ?, message = ?, finished_at = ? "
@@ -129,7 +126,7 @@ class Jobs:
             )
 
     def requeue(self, job_id: int) -> None:
-        """Put a running job back into the queue, as if it had not been started."""
+        """Put a running job back into the queue, without counting the attempt."""
         with self._connections.write(alone=False) as connection:
             connection.execute(
                 "UPDATE jobs SET state = 'pending', attempts = attempts - 1, progress = '{}', "
@@ -138,7 +135,7 @@ class Jobs:
             )
 
     def withdraw(self, job_id: int) -> bool:
-        """Cancel a job unless it was started; return whether it is cancelled."""
+        """Cancel a job unless it has been started; return whether it is cancelled."""
         with self._connections.write() as connection:
             return bool(connection.execute(
                 "UPDATE jobs SET cancelled = 1, state = 'cancelled', finished_at = ? "
@@ -147,7 +144,7 @@ class Jobs:
             ).rowcount)  # fmt: skip
 
     def cancel(self, job_id: int) -> None:
-        """Cancel a job: a pending one at once, a running one when it next reports."""
+        """Cancel a job: a pending one at once, a running one when it reports next."""
         if self.withdraw(job_id):
             return
         with self._connections.write() as connection:
@@ -156,10 +153,11 @@ class Jobs:
             )
 
     def requeue_running(self) -> int:
-        """Recover from a crash: put running jobs back, or fail those that crashed too often.
+        """Release what an earlier worker of this machine had claimed, as after a crash.
 
-        Those that were being cancelled are cancelled. This machine's worker holds the lock and now
-        begins: what was claimed by one before it, nobody runs. Returns how many are pending again.
+        To be called when the worker starts, with the library's lock: no other runs these jobs. They
+        become pending again, those that were being cancelled are cancelled, and those that were
+        started too often fail. Returns how many are pending again.
         """
         with self._connections.write() as connection:
             connection.execute(
@@ -170,7 +168,7 @@ class Jobs:
             return _requeue(connection, "claimed_by = ?", (self.machine,))
 
     def requeue_silent(self) -> int:
-        """Put back what machines had claimed that are silent now, as after a crash of them."""
+        """Release the jobs of machines without a live worker, as ``requeue_running`` does."""
         abandoned = f"claimed_by NOT IN ({_ALIVE})"
         query = f"SELECT 1 FROM jobs WHERE state = 'running' AND {abandoned}"
         if self._connections.row(query, (SILENT_SECONDS,)) is None:
@@ -181,10 +179,9 @@ class Jobs:
     # -- workers ---------------------------------------------------------------------------
 
     def hold(self, what: str) -> bool:
-        """Claim something by name for this machine; return whether it has it now.
+        """Claim a name for this machine; return False while another live machine has claimed it.
 
-        It is another's until that releases it, or is silent. A library in a file has one machine,
-        which has everything.
+        A library in a file has one machine, so that it always succeeds.
         """
         if not self._connections.server:
             return True
@@ -201,12 +198,12 @@ class Jobs:
             return bool(row.fetchone()[0] == self.machine)
 
     def is_held_elsewhere(self, what: str) -> bool:
-        """Return whether another machine that is heard of has claimed something."""
+        """Return whether another live machine has claimed a name."""
         held = f"SELECT 1 FROM claims WHERE what = ? AND machine <> ? AND machine IN ({_ALIVE})"
         return self._connections.row(held, (what, self.machine, SILENT_SECONDS)) is not None
 
     def release(self, what: str) -> None:
-        """Let others have what this machine held."""
+        """Give up this machine's claim of a name."""
         if self._connections.server:
             with self._connections.write(alone=False) as connection:
                 connection.execute(
@@ -214,10 +211,10 @@ class Jobs:
                 )
 
     def heartbeat(self, pid: int, started_at: float, state: str, notes: dict[str, Any]) -> bool:
-        """Store a sign of life of this machine's worker; return False if another is heard of.
+        """Store that this machine's worker is alive; return False if another live one has its id.
 
-        ``run`` of the notes tells a process from every other. Another one of this id works in a
-        copy of this folder, unless it ended without a word some seconds ago.
+        The note ``run`` identifies the process. Two machines have one id where a machine's folder
+        was copied.
         """
         with self._connections.write(alone=False) as connection:
             return connection.execute(
@@ -234,17 +231,17 @@ class Jobs:
             ).rowcount == 1  # fmt: skip
 
     def worker(self) -> WorkerRecord | None:
-        """Return the last sign of life of this machine's worker, or ``None``."""
+        """Return the last heartbeat of this machine's worker, or ``None``."""
         return next((worker for worker in self.workers() if worker.machine == self.machine), None)
 
     def others(self) -> list[WorkerRecord]:
-        """Return the last signs of life of the other machines' workers."""
+        """Return the last heartbeats of the other machines' workers."""
         return [worker for worker in self.workers() if worker.machine != self.machine]
 
     def host_of(self, machine: str) -> str:
-        """Return the name of another machine; empty for this one, or for any.
+        """Return the host name of another machine; empty for this one, and for ``""``.
 
-        One that has this one's name is told apart by its folder.
+        The folder is added where this machine has the same host name.
         """
         if machine in ("", self.machine):
             return ""
@@ -255,7 +252,7 @@ class Jobs:
         return f"{host}, {worker.notes.get('folder')}" if host == platform.node() else host
 
     def workers(self) -> list[WorkerRecord]:
-        """Return the last sign of life of each machine's worker."""
+        """Return the last heartbeat of each machine's worker."""
         rows = self._connections.rows(
             "SELECT machine, pid, started_at, heartbeat, state, notes, "
             "now_seconds() - heartbeat FROM workers ORDER BY machine"
@@ -267,7 +264,7 @@ class Jobs:
 
 
 def _requeue(connection: Transaction, whose: str, parameters: tuple[Any, ...]) -> int:
-    """Put back the running jobs of some machines; return how many are pending again."""
+    """Release the running jobs that meet a condition; return how many are pending again."""
     now = time.time()
     connection.execute(
         "UPDATE jobs SET state = 'cancelled', finished_at = ? "
@@ -288,17 +285,8 @@ def _requeue(connection: Transaction, whose: str, parameters: tuple[Any, ...]) -
 
 
 def _job(row: tuple[Any, ...]) -> JobRecord:
+    id_, kind, arguments, state, progress, message, cancelled, *rest = row
     return JobRecord(
-        id=int(row[0]),
-        kind=str(row[1]),
-        arguments=json.loads(row[2]),
-        state=JobState(row[3]),
-        progress=json.loads(row[4]),
-        message=str(row[5]),
-        cancelled=bool(row[6]),
-        attempts=int(row[7]),
-        created_at=row[8],
-        started_at=row[9],
-        finished_at=row[10],
-        claimed_by=str(row[11]),
-    )
+        id_, kind, json.loads(arguments), JobState(state), json.loads(progress), message,
+        bool(cancelled), *rest,
+    )  # fmt: skip

@@ -1,6 +1,6 @@
-"""Judgments and votes: how people rated the results of a question.
+"""Judgments and votes: how people, or models, rated the results of a question.
 
-They are not part of what is indexed: nothing that searches or writes documents reads them.
+Nothing that searches or writes documents reads them.
 """
 
 from __future__ import annotations
@@ -8,18 +8,28 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass, replace
 from enum import StrEnum
 from typing import Any
 
-from ragkit.catalog.connection import Connections, conditions, id_list
+from ragkit.catalog.connection import (
+    IN_LIST,
+    Connections,
+    conditions,
+    id_list,
+    inserted,
+    insertion,
+)
 
 _COLUMNS = (
-    "question_set, question_key, question, kind, document_id, path, content_hash, start, stop, "
-    "quote, grade, origin, at, writer, filter"
+    "question, document_id, path, content_hash, start, stop, quote, grade, origin, question_set, "
+    "question_key, kind, at, writer, filter"
 )
+"""In the order of the fields of ``JudgmentDraft``."""
+
+_INSERT = insertion("judgments", ["collection_id", *_COLUMNS.split(", ")])
+_VOTE_COLUMNS = ("collection_id", "question", "settings", "winner", "at")
 _SAME_PLACE = "collection_id, question_set, question_key, question, document_id, start, stop"
-_MARKS = ", ".join("?" * (len(_COLUMNS.split(",")) + 1))
 
 
 class Origin(StrEnum):
@@ -35,12 +45,12 @@ class Origin(StrEnum):
 class JudgmentDraft:
     """A judgment before it has an id.
 
-    ``start`` and ``end`` are offsets into the text as it was when it was judged, and ``quote`` is
-    what stood there; both 0 and an empty quote mean the whole document. ``content_hash`` is that
-    of the file's bytes then. ``grade`` is 2 (right), 1 (partly) or 0 (not). ``key`` is the
-    question's id in the set that it was imported with; ``question_set`` is empty for what was
-    judged on the pages. ``writer`` is the model that wrote the question, empty where none did.
-    ``filter`` is what the question is restricted to, in the query language.
+    ``start`` and ``end`` are offsets into the text at the time of the judgment, and ``quote`` is
+    the text between them; all empty, the whole document was judged. ``content_hash`` is that of
+    the file's bytes then. ``grade`` is 2 (right), 1 (partly) or 0 (not). ``question_set`` and
+    ``key`` are empty for what was judged on the pages, else the set that the question came with
+    and its id in it. ``writer`` is the model that wrote the question, if any. ``filter`` restricts
+    the question, in the query language. ``at`` is in seconds since the epoch; 0 is now.
     """
 
     question: str
@@ -67,7 +77,7 @@ class JudgmentDraft:
 
 @dataclass(frozen=True, slots=True)
 class JudgmentRecord:
-    """A judgment as it is kept. A later one of the same place has a higher id."""
+    """A stored judgment. Of several of the same place, the one with the highest id holds."""
 
     id: int
     judged: JudgmentDraft
@@ -75,9 +85,10 @@ class JudgmentRecord:
 
 @dataclass(frozen=True, slots=True)
 class VoteRecord:
-    """Which of several settings answered a question best; ``winner`` is ``None`` for a draw.
+    """Which of several settings answered a question best.
 
-    ``settings`` are as the Compare page writes them in its address.
+    ``settings`` are written as in the address of the Compare page; ``winner`` is an index into
+    them, ``None`` for a draw.
     """
 
     id: int
@@ -88,47 +99,35 @@ class VoteRecord:
 
 
 class Judgments:
-    """Queries about judgments and votes. Each write is one small transaction of its own."""
+    """Queries about judgments and votes. Each method that writes is one transaction."""
 
     def __init__(self, connections: Connections) -> None:
         self._connections = connections
 
     def add(self, collection_id: int, drafts: Iterable[JudgmentDraft]) -> list[int]:
-        """Store judgments, all or none, and return their ids; earlier ones of a place are kept."""
+        """Store judgments, and return their ids; earlier ones of the same places are kept."""
         now = time.time()
-        judgment_ids = []
         with self._connections.write() as connection:
-            for draft in drafts:
-                cursor = connection.execute(
-                    f"INSERT INTO judgments (collection_id, {_COLUMNS}) VALUES ({_MARKS}) "
-                    "RETURNING id",
-                    (
-                        collection_id, draft.question_set, draft.key, draft.question, draft.kind,
-                        draft.document_id, draft.path, draft.content_hash, draft.start, draft.end,
-                        draft.quote, draft.grade, draft.origin.value, draft.at or now, draft.writer,
-                        draft.filter,
-                    ),
-                )  # fmt: skip
-                judgment_ids.append(int(cursor.fetchone()[0]))
-        return judgment_ids
+            return inserted(
+                connection,
+                f"{_INSERT} RETURNING id",
+                [(collection_id, *astuple(replace(draft, at=draft.at or now))) for draft in drafts],
+            )
 
     def remove(self, judgment_ids: Sequence[int]) -> int:
-        """Delete judgments, so that earlier ones of the place hold again; return how many."""
+        """Delete judgments, so that earlier ones of their places hold again; return how many."""
         with self._connections.write() as connection:
-            cursor = connection.execute(
-                "DELETE FROM judgments WHERE id IN (SELECT value FROM json_each(?))",
-                (id_list(judgment_ids),),
-            )
-            return int(cursor.rowcount)
+            return connection.execute(
+                f"DELETE FROM judgments WHERE id {IN_LIST}", (id_list(judgment_ids),)
+            ).rowcount
 
     def remove_set(self, collection_id: int, question_set: str) -> int:
         """Delete a question set; return how many judgments it had."""
         with self._connections.write() as connection:
-            cursor = connection.execute(
+            return connection.execute(
                 "DELETE FROM judgments WHERE collection_id = ? AND question_set = ?",
                 (collection_id, question_set),
-            )
-            return int(cursor.rowcount)
+            ).rowcount
 
     def current(
         self,
@@ -137,7 +136,7 @@ class Judgments:
         question_set: str | None = None,
         question: str | None = None,
     ) -> list[JudgmentRecord]:
-        """Return the judgments that hold now: the last of each place, oldest first."""
+        """Return the judgments that hold, which are the last of each place, oldest first."""
         where, parameters = conditions(
             ("collection_id = ?", collection_id),
             ("question_set = ?", question_set),
@@ -153,8 +152,8 @@ class Judgments:
     def last(self, collection_id: int, origins: Sequence[Origin]) -> JudgmentRecord | None:
         """Return the newest judgment of one of these origins, or ``None``."""
         row = self._connections.row(
-            f"SELECT id, {_COLUMNS} FROM judgments WHERE collection_id = ? AND origin IN "
-            "(SELECT value FROM json_each(?)) ORDER BY id DESC LIMIT 1",
+            f"SELECT id, {_COLUMNS} FROM judgments WHERE collection_id = ? AND origin {IN_LIST} "
+            "ORDER BY id DESC LIMIT 1",
             (collection_id, json.dumps(list(origins))),
         )
         return _judgment(row) if row else None
@@ -181,7 +180,7 @@ class Judgments:
         return origins
 
     def writers(self, collection_id: int) -> dict[str, tuple[str, ...]]:
-        """Return the models that wrote questions of each set, by its name; others are left out."""
+        """Return the models that wrote the questions of each set of which some did, by its name."""
         rows = self._connections.rows(
             "SELECT DISTINCT question_set, writer FROM judgments "
             "WHERE collection_id = ? AND writer <> '' ORDER BY question_set, writer",
@@ -193,7 +192,7 @@ class Judgments:
         return writers
 
     def kinds(self, collection_id: int, question_set: str) -> dict[str, str]:
-        """Return the kind of each question of a set, by its text; empty where it has none."""
+        """Return the kind of each question of a set, or an empty string, by the question."""
         rows = self._connections.rows(
             "SELECT question, MAX(kind) FROM judgments "
             "WHERE collection_id = ? AND question_set = ? GROUP BY question",
@@ -208,9 +207,8 @@ class Judgments:
     ) -> int:
         """Store a vote and return its id."""
         with self._connections.write() as connection:
-            cursor = connection.execute(
-                "INSERT INTO votes (collection_id, question, settings, winner, at) "
-                "VALUES (?, ?, ?, ?, ?) RETURNING id",
+            row = connection.execute(
+                f"{insertion('votes', _VOTE_COLUMNS)} RETURNING id",
                 (
                     collection_id,
                     question,
@@ -218,8 +216,8 @@ class Judgments:
                     winner,
                     time.time(),
                 ),
-            )
-            return int(cursor.fetchone()[0])
+            ).fetchone()
+        return int(row[0])
 
     def votes(self, collection_id: int) -> list[VoteRecord]:
         """Return every vote, oldest first."""
@@ -239,10 +237,7 @@ class Judgments:
 
 
 def _judgment(row: Sequence[Any]) -> JudgmentRecord:
-    (identity, set_, key, question, kind, document, path, hash_, start, stop, quote, grade, origin,
-     at, writer, filter_) = row  # fmt: skip
-    draft = JudgmentDraft(
-        question, document, path, hash_, start, stop, quote, grade, Origin(origin), set_, key, kind,
-        at, writer, filter_,
-    )  # fmt: skip
-    return JudgmentRecord(int(identity), draft)
+    """Parse a row of the id and ``_COLUMNS``."""
+    values = list(row)
+    values[9] = Origin(row[9])
+    return JudgmentRecord(row[0], JudgmentDraft(*values[1:]))

@@ -1,8 +1,7 @@
-"""The history of a catalog: every change of a collection has a number and a random token.
+"""Versions: every change of a collection has a number from one counter, and a random token.
 
-Numbers come from one counter that never goes back. A catalog that was restored from a backup, or
-copied, gives the same numbers to other changes, and never the same tokens: what was derived from a
-change can be recognised as of this history, or not.
+A catalog restored from a backup assigns the same numbers again, but with other tokens. So an index
+made at a version can tell whether that version belongs to the history of this catalog.
 """
 
 from __future__ import annotations
@@ -15,28 +14,28 @@ from ragkit.catalog.connection import Transaction
 from ragkit.types import Version
 
 VERSION = "c.version, coalesce((SELECT l.token FROM lineage l WHERE l.version = c.version), '')"
-"""The columns of a collection's version, for queries of ``collections c``."""
+"""The columns of a collection's version, in queries of ``collections c``."""
 
 _KEPT_CHANGES = 1000
 _CHANGE = "INSERT INTO lineage (token) VALUES (?) RETURNING version"
 
 
 def next_version(connection: Transaction, collection_id: int) -> int:
-    """Give a collection the next number of the library's changes; return it."""
+    """Give a collection a new version; return its number."""
     version = next_change(connection)
     connection.execute("UPDATE collections SET version = ? WHERE id = ?", (version, collection_id))
     return version
 
 
 def next_change(connection: Transaction) -> int:
-    """Note a change of the library; return its number."""
+    """Record a change of the library; return its number."""
     return int(connection.execute(_CHANGE, (token_hex(16),)).fetchone()[0])
 
 
 def renew_versions(connection: Transaction) -> None:
-    """Give every collection a version that is of no history: what was derived is derived again.
+    """Start a new history, so that everything derived from the catalog is derived again.
 
-    For a catalog that was put together from what could be saved of a damaged one.
+    For a catalog that was salvaged from a damaged one.
     """
     (last,) = connection.execute(
         "SELECT max(version) FROM (SELECT 0 AS version UNION ALL SELECT version FROM lineage "
@@ -49,7 +48,7 @@ def renew_versions(connection: Transaction) -> None:
 
 
 def holds(connection: Transaction, version: Version) -> bool:
-    """Return whether a version is of this catalog's history; 0, before any change, always is."""
+    """Return whether a version is in this catalog's history; 0, before any change, always is."""
     if not version.number:
         return True
     row = connection.execute("SELECT token FROM lineage WHERE version = ?", (version.number,))
@@ -63,7 +62,7 @@ def newest(connection: Transaction) -> Version:
 
 
 def forget(connection: Transaction, needed: Iterable[int]) -> None:
-    """Delete old changes, but none that are ``needed`` or that a collection stands at."""
+    """Delete old changes, except those ``needed`` and the versions of collections."""
     connection.execute(
         "DELETE FROM lineage WHERE version <= (SELECT max(version) FROM lineage) - ? "
         "AND version NOT IN (SELECT version FROM collections) "

@@ -1,4 +1,4 @@
-"""Files that cannot be read at present: since when, and when each is to be tried again."""
+"""Files that cannot be read at present, and when each is tried again."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from ragkit.catalog.connection import Connections, Transaction, conditions
 from ragkit.types import Status
 
 DELAYS = (60.0, 300.0, 1800.0)
-"""Seconds from each failure to the next attempt; after the last of them every full scan tries."""
+"""Seconds from a first, second and third failure to the next attempt; later, full scans try."""
 
 
 class Retries:
-    """Queries about the files that are to be tried again."""
+    """Queries about files that are tried again."""
 
     def __init__(self, connections: Connections) -> None:
         self._connections = connections
 
     def due(self, now: float) -> dict[int, list[str]]:
-        """Return the paths to try now by source; those that await a full scan are left out."""
+        """Return the paths to try now, by source; those left to full scans are not among them."""
         rows = self._connections.rows(
             "SELECT d.source_id, d.path, r.retry_at "
             "FROM retries r JOIN documents d ON d.id = r.document_id "
@@ -34,7 +34,7 @@ class Retries:
         return due
 
     def failed(self, collection_id: int | None = None) -> list[int]:
-        """Return the documents that could not be read, or not in their present state."""
+        """Return the documents whose files could not be read, or not since they changed."""
         where, values = conditions(("d.collection_id = ?", collection_id))
         return self._connections.column(
             f"SELECT d.id FROM documents d WHERE d.status = ?{where} "
@@ -44,7 +44,7 @@ class Retries:
         )
 
     def outdated(self, collection_id: int | None = None) -> int:
-        """Count the documents that are still found with an outdated text."""
+        """Count the indexed documents whose files could not be read since they changed."""
         where, values = conditions(("collection_id = ?", collection_id))
         row = self._connections.row(
             "SELECT COUNT(*) FROM documents WHERE id IN (SELECT document_id FROM retries) "
@@ -55,12 +55,12 @@ class Retries:
 
 
 def is_due(retry_at: float | None, now: float) -> bool:
-    """Return whether a file is to be tried again; a clock that was set back postpones nothing."""
+    """Return whether it is time to try a file again; a clock that was set back delays nothing."""
     return retry_at is not None and not now < retry_at <= now + DELAYS[-1]
 
 
 def postpone(connection: Transaction, document_id: int, now: float) -> float:
-    """Note that a file could not be read now; return since when that is so."""
+    """Record that a file could not be read now; return the time of the first such failure."""
     connection.execute(
         "INSERT INTO retries (document_id, since, attempts, retry_at) VALUES (?, ?, 0, ?) "
         "ON CONFLICT DO NOTHING",
@@ -79,9 +79,9 @@ def postpone(connection: Transaction, document_id: int, now: float) -> float:
 
 
 def keep_indexed(connection: Transaction, source_id: int, path: str, reason: str) -> int | None:
-    """Leave an indexed document as it is, with a note that it could not be read.
+    """Keep an indexed document whose file could not be read, with a note of that.
 
-    Returns its id, or ``None`` when nothing is indexed of that path.
+    Returns its id, or ``None`` if the path has no indexed document.
     """
     row = connection.execute(
         "SELECT id FROM documents WHERE source_id = ? AND path = ? AND status = ?",
@@ -96,5 +96,5 @@ def keep_indexed(connection: Transaction, source_id: int, path: str, reason: str
 
 
 def settle(connection: Transaction, document_id: int) -> None:
-    """Forget that a file could not be read."""
+    """Delete the record that a file could not be read."""
     connection.execute("DELETE FROM retries WHERE document_id = ?", (document_id,))

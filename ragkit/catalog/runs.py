@@ -1,6 +1,6 @@
-"""Kept runs: the results of evaluations. Like judgments, they are not part of what is indexed.
+"""Runs: the results of evaluations that a person chose to keep.
 
-Each write is one small transaction of its own.
+Like judgments, nothing that searches or writes documents reads them.
 """
 
 from __future__ import annotations
@@ -8,29 +8,26 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
-from ragkit.catalog.connection import Connections, conditions
+from ragkit.catalog.connection import Connections, conditions, insertion
 from ragkit.errors import NotFoundError
 
-_COLUMNS = (
-    "collection_id, question_set, name, address, settings, version, generation, ragkit, revision, "
-    "asked, questions, documents, chunks, tokens, seconds, metrics, stages, notices, at"
-)
-_MARKS = ", ".join("?" * len(_COLUMNS.split(",")))
+_JSON = ("settings", "metrics", "stages", "notices")
 
 
 @dataclass(frozen=True, slots=True)
 class RunDraft:
     """A run before it has an id.
 
-    ``collection_id`` is ``None`` for a published set that was indexed for the run alone. The
-    settings are ``name`` in words, ``address`` as the Compare page writes them, and ``settings``
-    in full, as JSON values. ``version`` and ``generation`` are those of the collection then,
-    ``ragkit`` and ``revision`` the program's. ``asked`` of ``questions`` were asked. ``metrics``
-    are (name, mean, lower and upper end of the 95 % interval), ``stages`` (name, p50, p95) in
-    milliseconds. ``tokens`` counts what models read and wrote for the contexts.
+    The fields are the columns of the table. ``collection_id`` is ``None`` for a published set that
+    was indexed for the run alone. The settings of the search are given as ``name`` in words,
+    ``address`` as on the Compare page, and ``settings`` in full, as JSON values. ``version`` and
+    ``generation`` are the collection's, ``ragkit`` and ``revision`` the program's. ``asked`` of the
+    ``questions`` were asked. ``metrics`` are (name, mean, lower and upper end of the 95 %
+    interval), ``stages`` (name, p50, p95) in milliseconds. ``tokens`` counts what models read and
+    wrote for the contexts. ``at`` is in seconds since the epoch; 0 is now.
     """
 
     collection_id: int | None
@@ -55,7 +52,7 @@ class RunDraft:
 
     @property
     def partial(self) -> bool:
-        """True when it was stopped before its end."""
+        """Whether it was stopped before all questions were asked."""
         return self.asked < self.questions
 
     @property
@@ -66,7 +63,7 @@ class RunDraft:
 
 @dataclass(frozen=True, slots=True)
 class QuestionValues:
-    """The metrics of one question. ``key`` is its id in the set, ``filter`` what restricted it."""
+    """The metrics of one question; ``key`` is its id in the set, ``filter`` restricted it."""
 
     key: str
     question: str
@@ -76,42 +73,41 @@ class QuestionValues:
 
 @dataclass(frozen=True, slots=True)
 class RunRecord:
-    """A run as it is kept."""
+    """A stored run."""
 
     id: int
     run: RunDraft
 
 
+_COLUMNS = [column.name for column in fields(RunDraft)]
+_SELECT = f"SELECT id, {', '.join(_COLUMNS)} FROM runs"
+
+
 class Runs:
-    """Queries about kept runs."""
+    """Queries about runs. Each method that writes is one transaction."""
 
     def __init__(self, connections: Connections) -> None:
         self._connections = connections
 
     def keep(self, draft: RunDraft, values: Sequence[QuestionValues]) -> RunRecord:
-        """Store a run with its questions, all or nothing."""
-        at = draft.at or time.time()
+        """Store a run with the metrics of its questions, and return it."""
+        columns = {name: getattr(draft, name) for name in _COLUMNS}
+        columns |= {name: _packed(columns[name]) for name in _JSON}
+        columns["at"] = draft.at or time.time()
         with self._connections.write() as connection:
-            cursor = connection.execute(
-                f"INSERT INTO runs ({_COLUMNS}) VALUES ({_MARKS}) RETURNING id",
-                (
-                    draft.collection_id, draft.question_set, draft.name, draft.address,
-                    _packed(draft.settings), draft.version, draft.generation, draft.ragkit,
-                    draft.revision, draft.asked, draft.questions, draft.documents, draft.chunks,
-                    draft.tokens, draft.seconds, _packed(draft.metrics), _packed(draft.stages),
-                    _packed(draft.notices), at,
-                ),
-            )  # fmt: skip
-            identity = int(cursor.fetchone()[0])
+            row = connection.execute(
+                f"{insertion('runs', _COLUMNS)} RETURNING id", tuple(columns.values())
+            ).fetchone()
+            run_id = int(row[0])
             connection.executemany(
                 "INSERT INTO run_values (run_id, question_key, question, found, filter) "
                 "VALUES (?, ?, ?, ?, ?)",
                 [
-                    (identity, row.key, row.question, _packed(row.values), row.filter)
-                    for row in values
+                    (run_id, each.key, each.question, _packed(each.values), each.filter)
+                    for each in values
                 ],
             )
-        return self.get(identity)
+        return self.get(run_id)
 
     def get(self, run_id: int) -> RunRecord:
         """Return one run.
@@ -119,17 +115,15 @@ class Runs:
         Raises:
             NotFoundError: when it is missing.
         """
-        row = self._connections.row(f"SELECT id, {_COLUMNS} FROM runs WHERE id = ?", (run_id,))
+        row = self._connections.row(f"{_SELECT} WHERE id = ?", (run_id,))
         if row is None:
             raise NotFoundError(f"There is no run {run_id}.", "ragkit eval --runs lists them.")
         return _record(row)
 
     def all(self, collection_id: int | None = None) -> list[RunRecord]:
-        """Return the runs of one collection, or of all and of published sets; newest first."""
+        """Return the runs, newest first: those of a collection, or all, also of published sets."""
         where, parameters = conditions(("collection_id = ?", collection_id))
-        rows = self._connections.rows(
-            f"SELECT id, {_COLUMNS} FROM runs WHERE 1{where} ORDER BY id DESC", parameters
-        )
+        rows = self._connections.rows(f"{_SELECT} WHERE 1{where} ORDER BY id DESC", parameters)
         return [_record(row) for row in rows]
 
     def values(self, run_id: int) -> list[QuestionValues]:
@@ -155,17 +149,9 @@ def _packed(value: Any) -> str:
 
 
 def _record(row: Sequence[Any]) -> RunRecord:
-    identity, *rest = row
-    values = dict(zip(_COLUMNS.split(", "), rest, strict=True))
-    return RunRecord(
-        int(identity),
-        RunDraft(
-            **{
-                **values,
-                "settings": json.loads(values["settings"]),
-                "metrics": tuple((n, v, a, b) for n, v, a, b in json.loads(values["metrics"])),
-                "stages": tuple((n, a, b) for n, a, b in json.loads(values["stages"])),
-                "notices": tuple(json.loads(values["notices"])),
-            }
-        ),
-    )
+    columns = dict(zip(_COLUMNS, row[1:], strict=True))
+    columns["settings"] = json.loads(columns["settings"])
+    for name in ("metrics", "stages"):
+        columns[name] = tuple(tuple(figures) for figures in json.loads(columns[name]))
+    columns["notices"] = tuple(json.loads(columns["notices"]))
+    return RunRecord(row[0], RunDraft(**columns))

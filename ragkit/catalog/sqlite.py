@@ -1,4 +1,4 @@
-"""The catalog in a file of SQLite: one connection a thread, write-ahead logging."""
+"""A catalog in a file of SQLite: write-ahead logging, and one connection for each thread."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from ragkit.catalog.connection import folded
+from ragkit.catalog.connection import Connections, folded
 from ragkit.catalog.copies import keep_backup
 from ragkit.catalog.failures import as_library_error
 from ragkit.catalog.marker import CURE, counted, refuse_lost_contents, refuse_torn_files
@@ -23,14 +23,14 @@ from ragkit.paths import LibraryPaths
 
 _BUSY_MILLISECONDS = 15_000
 _MOST_LOG_BYTES = 64 << 20
-"""The log keeps no more of the disk once what it held is in the file; readers make it grow."""
+"""To what the log is cut when it starts over. It grows while a reader holds a snapshot."""
 
 _FAILURES = (sqlite3.Error, UnicodeDecodeError)
-"""What SQLite raises; the second where its message quotes the bytes of a damaged schema."""
+"""What SQLite raises; the second if its message quotes bytes of a damaged schema."""
 
 
 class _Connection(sqlite3.Connection):
-    """A connection with a lock: closing it during a query would take the process down."""
+    """A connection with a lock, since closing it during a query crashes the process."""
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
@@ -41,7 +41,7 @@ class _Connection(sqlite3.Connection):
 
 
 class _PooledConnection:
-    """A thread's connection; returns to the pool when the thread ends."""
+    """The connection of a thread; it returns to the pool when the thread ends."""
 
     def __init__(self, connection: _Connection, idle: deque[_Connection]) -> None:
         self.connection = connection
@@ -51,11 +51,11 @@ class _PooledConnection:
         self.idle.append(self.connection)
 
 
-class SqliteConnections:
+class SqliteConnections(Connections):
     """A pool of connections: each thread has its own, and a new thread reuses an idle one.
 
-    When another file takes the place of the one that is open, it is turned to between transactions.
-    ``identity`` is that of the file: what was learnt under another one is of another catalog.
+    If another file replaces the open one, such as a restored backup, it is opened before the next
+    transaction, and ``identity`` changes.
     """
 
     server = skip_locked = ""
@@ -78,7 +78,7 @@ class SqliteConnections:
             raise
 
     def _begin(self, *, create: bool) -> None:
-        """Open the file that stands at the path."""
+        """Open the file that is now at the path, after checks, a backup and migrations."""
         file = self.file
         self._uri, self._copy = file.absolute().as_uri(), None
         refuse_torn_files(file, create=create)
@@ -104,7 +104,7 @@ class SqliteConnections:
 
         Raises:
             CatalogError: the file is gone.
-            LibraryError: another one took its place and cannot be used.
+            LibraryError: another one has replaced it and cannot be used.
         """
         pooled: _PooledConnection | None = getattr(self._local, "pooled", None)
         if pooled is not None and pooled.connection.in_transaction:
@@ -116,12 +116,12 @@ class SqliteConnections:
         return pooled.connection
 
     def _follow(self) -> None:
-        """Turn to the file that stands at the path now; what was open is closed at the end."""
+        """Open another file that has replaced the open one, whose connections ``close`` closes."""
         opened = self.identity
         if opened is not None and (self._closed or _identity(self.file) == opened):
             return
         with self._turning:
-            # The thread that turns, or opens at first, comes here as well.
+            # The thread that opens the file comes here too, through ``get``, without identity.
             if opened is None or self.identity != opened:
                 return
             self.identity, self._idle = None, deque()
@@ -131,7 +131,7 @@ class SqliteConnections:
             try:
                 self._begin(create=False)
             except BaseException:
-                # Whoever comes next tries again.
+                # An identity that no file has: the next call tries again.
                 self.identity, self._idle = (-1, -1), deque()
                 while self._all:
                     self._all.pop().close()
@@ -145,19 +145,6 @@ class SqliteConnections:
                 return connection.execute(query, parameters).fetchall()
         except _FAILURES as error:
             raise as_library_error(error, self.file) from error
-
-    def row(self, query: str, parameters: Sequence[Any] = ()) -> Any:
-        """Return the first row of a query, or ``None``."""
-        try:
-            connection = self.get()
-            with connection.in_use:
-                return connection.execute(query, parameters).fetchone()
-        except _FAILURES as error:
-            raise as_library_error(error, self.file) from error
-
-    def column(self, query: str, parameters: Sequence[Any] = ()) -> list[Any]:
-        """Return the first value of each row of a query."""
-        return [row[0] for row in self.rows(query, parameters)]
 
     def _take(self) -> _Connection:
         if self._closed:
@@ -203,7 +190,7 @@ class SqliteConnections:
 
     @contextmanager
     def write(self, *, alone: bool = True) -> Iterator[_Connection]:  # noqa: ARG002
-        """Run the block in one transaction; a file has one writer at a time in any case."""
+        """Run the block in one transaction; SQLite has one writer at a time, ``alone`` or not."""
         connection = self.get()
         try:
             with connection.in_use:
@@ -246,10 +233,10 @@ class SqliteConnections:
             raise as_library_error(error, self.file) from error
 
     def close(self) -> None:
-        """Close every thread's connection; what was written lies in the one file then.
+        """Close the connections of all threads, and move the write-ahead log into the file.
 
-        While other processes read, some of it stays in the log, and the last of them moves it.
-        Queries of other threads are waited for; one that takes long leaves its connection open.
+        What other processes still read stays in the log until the last of them closes. Queries of
+        other threads are waited for; a connection whose query takes too long stays open.
         """
         with self._guard:
             self._closed = True
@@ -274,7 +261,7 @@ class SqliteConnections:
 
 
 def _identity(file: Path) -> tuple[int, int]:
-    """Return a file's identity: another file of the same name has another.
+    """Return a file's device and inode, which differ from those of a file that replaces it.
 
     Raises:
         CatalogError: it is gone.
@@ -289,7 +276,7 @@ def _identity(file: Path) -> tuple[int, int]:
 
 
 def _use_write_ahead_log(connection: sqlite3.Connection) -> None:
-    """Switch to write-ahead logging, retrying: SQLite does not wait here for others that switch."""
+    """Switch to write-ahead logging, retrying: SQLite itself does not wait for others here."""
     deadline = time.monotonic() + _BUSY_MILLISECONDS / 1000
     while True:
         try:

@@ -1,19 +1,18 @@
-"""Summaries of long documents: one row for each version of a document that has been asked about."""
+"""Summaries of documents too long for the prompt of a context: one for each version of a file."""
 
 from __future__ import annotations
 
 import time
 from dataclasses import astuple, dataclass
 
-from ragkit.catalog.connection import Connections, conditions
+from ragkit.catalog.connection import Connections, conditions, insertion
 
 _COLUMNS = "document_hash, model, prompt_hash, summary, error, tokens, seconds, made_at"
-_UPDATES = ", ".join(f"{name} = excluded.{name}" for name in _COLUMNS.split(", ")[1:])
 
 
 @dataclass(frozen=True, slots=True)
 class SummaryRecord:
-    """What a model wrote about the document of that hash; empty, with an ``error``, if it failed.
+    """The summary of the document with that hash; empty, with an ``error``, where none was written.
 
     ``tokens`` counts prompt and answer; ``made_at`` is in seconds since the epoch.
     """
@@ -42,13 +41,11 @@ class Summaries:
         return SummaryRecord(*row) if row else None
 
     def keep(self, record: SummaryRecord) -> None:
-        """Keep a summary in the place of the one before."""
+        """Store a summary in place of an earlier one."""
         values = (*astuple(record)[:-1], record.made_at or time.time())
         with self._connections.write() as connection:
             connection.execute(
-                f"INSERT INTO summaries ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?) "
-                f"ON CONFLICT (document_hash) DO UPDATE SET {_UPDATES}",
-                values,
+                insertion("summaries", _COLUMNS.split(", "), key="document_hash"), values
             )
 
     def failed(self, collection_id: int | None = None) -> list[int]:
@@ -56,7 +53,7 @@ class Summaries:
         return self._documents("s.summary = ''", ("d.collection_id = ?", collection_id))
 
     def outdated(self, collection_id: int, prompt_hash: str) -> list[int]:
-        """Return the documents of a collection whose summary is of another prompt."""
+        """Return the documents of a collection whose summary was written with another prompt."""
         return self._documents(
             "1", ("d.collection_id = ?", collection_id), ("s.prompt_hash <> ?", prompt_hash)
         )
@@ -70,12 +67,12 @@ class Summaries:
         )
 
     def forget(self, document_hash: str) -> None:
-        """Delete the summary of a version of a document, so that another is written."""
+        """Delete the summary of a version of a document, so that it is written again."""
         with self._connections.write() as connection:
             connection.execute("DELETE FROM summaries WHERE document_hash = ?", (document_hash,))
 
     def prune(self) -> int:
-        """Delete the summaries of versions that no document has any more; return how many."""
+        """Delete the summaries of versions that no document has now; return how many."""
         with self._connections.write() as connection:
             return connection.execute(
                 "DELETE FROM summaries WHERE NOT EXISTS "

@@ -1,7 +1,6 @@
-"""The tags of documents, as filters compare them: a row each.
+"""The tags of documents in the form that filters compare, one row for each.
 
-A document's metadata say what is written; the table ``tags`` is made of them, in the transaction
-that writes the document.
+The table ``tags`` is derived from the metadata of documents when these are written.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ def put_tags(
 
 
 def fill_tags(connection: Transaction) -> None:
-    """Write the tags of all documents anew."""
+    """Derive the tags of all documents again."""
     connection.execute("DELETE FROM tags")
     rows = connection.execute(
         "SELECT id, collection_id, metadata FROM documents WHERE metadata LIKE '%\"tags\"%'"
@@ -44,7 +43,7 @@ def fill_tags(connection: Transaction) -> None:
 
 
 def tag_key(tag: object) -> str:
-    """Return a tag as it is compared; of a very long one only its beginning counts."""
+    """Return a tag as tags are compared, cut to 500 characters."""
     return folded(tag)[:_LONGEST]
 
 
@@ -58,7 +57,7 @@ def _tags(metadata: Mapping[str, Any]) -> set[str]:
 
 
 def _plain(value: Any) -> Any:
-    """Return a value as JSON writes it, a truth value as a number."""
+    """Return a list or mapping as JSON, a truth value as a number, others as they are."""
     if isinstance(value, bool):
         return int(value)
     if isinstance(value, Mapping | list):

@@ -1,7 +1,7 @@
-"""Copying a whole catalog into another, from a file to a server or back: row by row, ids kept.
+"""Copying a whole catalog, from a file to a server or back, with all ids.
 
-A copy goes on where it was interrupted: rows go over in the order of their keys, so what a table
-of the target holds says how far it came. Until it is finished, the target says that it is one.
+An interrupted copy resumes: rows are copied in the order of their keys, so the highest key in the
+target is where a table stands. Until it is finished, the target is marked as unfinished.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from functools import cache
 from graphlib import TopologicalSorter
 from typing import TYPE_CHECKING, Any
 
-from ragkit.catalog.connection import PUT_META
+from ragkit.catalog.connection import PUT_META, insertion
 from ragkit.catalog.marker import META_KEY, MOVE_KEY
 from ragkit.catalog.schema import migrate
 from ragkit.errors import LibraryError
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ragkit.catalog.connection import Connections, Transaction
 
 _OF_A_PLACE = frozenset(("meta", "jobs", "workers", "claims"))
-"""What is done where a library lies, and what is known of that place."""
+"""Tables that concern the place where the catalog is, and are not copied."""
 
 _OWN_KEYS = f"key NOT LIKE 'migration %' AND key NOT IN ('functions', '{META_KEY}', '{MOVE_KEY}')"
 _ROWS, _TEXTS = 500, 20
@@ -33,14 +33,14 @@ _ROWS, _TEXTS = 500, 20
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table to copy: its columns, and those of its key."""
+    """A table to copy: its columns, and those of its primary key."""
 
     name: str
     columns: tuple[str, ...]
     key: tuple[str, ...]
 
     def batches(self, source: Connections, after: tuple[Any, ...] | None) -> Iterator[list[Any]]:
-        """Yield rows in the order of the key, those after a key or all, some at a time."""
+        """Yield batches of rows in the order of the key, from behind a key on, or all."""
         names, order = ", ".join(self.columns), ", ".join(self.key)
         size = _TEXTS if self.name == "texts" else _ROWS
         places = [self.columns.index(name) for name in self.key]
@@ -56,21 +56,19 @@ class Table:
             after = tuple(rows[-1][place] for place in places)
 
     def last_key(self, target: Connections) -> tuple[Any, ...] | None:
-        """Return the highest key that a catalog has; ``None``: it has no row."""
+        """Return the highest key in the table, or ``None`` if it is empty."""
         names = ", ".join(self.key)
         order = ", ".join(f"{name} DESC" for name in self.key)
         row = target.row(f"SELECT {names} FROM {self.name} ORDER BY {order} LIMIT 1")
         return tuple(row) if row else None
 
     def put(self, transaction: Transaction, rows: list[Any]) -> None:
-        """Write rows; those that are there already stay."""
-        names, marks = ", ".join(self.columns), ", ".join("?" * len(self.columns))
-        transaction.executemany(
-            f"INSERT INTO {self.name} ({names}) VALUES ({marks}) ON CONFLICT DO NOTHING", rows
-        )
+        """Insert rows, except those whose keys are there."""
+        statement = f"{insertion(self.name, self.columns)} ON CONFLICT DO NOTHING"
+        transaction.executemany(statement, rows)
 
     def count(self, connections: Connections) -> int:
-        """Return how many rows there are."""
+        """Count the rows."""
         return int(connections.row(f"SELECT COUNT(*) FROM {self.name}")[0])
 
     def checksum(self, connections: Connections) -> str:
@@ -88,27 +86,27 @@ def tables() -> tuple[Table, ...]:
     names = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%'"
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as model:
         migrate(model)
-        found: dict[str, Table] = {}
-        needs: dict[str, set[str]] = {}
+        by_name: dict[str, Table] = {}
+        parents: dict[str, set[str]] = {}
         for (name,) in model.execute(names).fetchall():
             if name in _OF_A_PLACE:
                 continue
             columns = model.execute(f"PRAGMA table_info({name})").fetchall()
             key = sorted((column for column in columns if column[5]), key=lambda column: column[5])
-            found[name] = Table(
+            by_name[name] = Table(
                 name, tuple(c[1] for c in columns), tuple(column[1] for column in key)
             )
-            needs[name] = {row[2] for row in model.execute(f"PRAGMA foreign_key_list({name})")}
-    return tuple(found[name] for name in TopologicalSorter(needs).static_order())
+            parents[name] = {row[2] for row in model.execute(f"PRAGMA foreign_key_list({name})")}
+    return tuple(by_name[name] for name in TopologicalSorter(parents).static_order())
 
 
 def begin(target: Catalog, identity: str, *, restart: bool) -> None:
-    """Make sure that a target may take the copy of a library, and note that it is one.
+    """Mark a target as the unfinished copy of the library with that identity.
 
-    ``restart`` empties an unfinished copy of it first.
+    ``restart`` first empties it, if it is one already.
 
     Raises:
-        LibraryError: it holds a library, or the unfinished copy of another one.
+        LibraryError: it holds another library, or an unfinished copy of one.
     """
     unfinished = target.get_meta(MOVE_KEY)
     if unfinished == identity:
@@ -121,49 +119,49 @@ def begin(target: Catalog, identity: str, *, restart: bool) -> None:
         raise LibraryError(
             "There is an unfinished copy of another library.", "Finish that, or choose another."
         )
-    full = next((table.name for table in tables() if table.last_key(target.connections)), "")
-    if full:
+    occupied = next((table.name for table in tables() if table.last_key(target.connections)), "")
+    if occupied:
         raise LibraryError(
-            f"There is a library already ({full} holds rows).",
+            f"There is a library already ({occupied} holds rows).",
             "Choose an empty database, schema (?schema=NAME) or folder: nothing is overwritten.",
         )
     target.set_meta(MOVE_KEY, identity)
 
 
 def copy(source: Connections, target: Connections, step: Callable[[str, int], object]) -> None:
-    """Copy what the target does not have yet; ``step`` is told of the rows of each table."""
+    """Copy the rows that the target lacks; call ``step(table, rows)`` after each batch."""
     for table in tables():
         for rows in table.batches(source, table.last_key(target)):
             with target.write() as transaction:
                 table.put(transaction, rows)
             step(table.name, len(rows))
-    kept = source.rows(f"SELECT key, value FROM meta WHERE {_OWN_KEYS}")
+    notes = source.rows(f"SELECT key, value FROM meta WHERE {_OWN_KEYS}")
     with target.write() as transaction:
-        transaction.executemany(PUT_META, kept)
+        transaction.executemany(PUT_META, notes)
         _set_counters(target, transaction, _counters(source))
 
 
 def differing(
     source: Connections, target: Connections, step: Callable[[str, int], object]
 ) -> list[str]:
-    """Return the tables of which the copy does not hold the same, by counts and checksums."""
-    wrong = []
+    """Return the tables whose counts or checksums differ; call ``step(table, rows)`` after each."""
+    names = []
     for table in tables():
         count = table.count(source)
         same = count == table.count(target)
         if not same or table.checksum(source) != table.checksum(target):
-            wrong.append(table.name)
+            names.append(table.name)
         step(table.name, count)
-    return wrong
+    return names
 
 
 def finish(target: Catalog) -> None:
-    """Note that a copy is whole: it is a library now."""
+    """Remove the mark of an unfinished copy."""
     target.set_meta(MOVE_KEY, None)
 
 
 def _plain(value: Any) -> Any:
-    """Return a value as both engines have it: a server stores no NUL in a text."""
+    """Return a value as both engines store it: a server has U+FFFD in place of NUL."""
     if isinstance(value, str):
         return value.replace("\0", "\ufffd")
     return bytes(value) if isinstance(value, memoryview | bytearray) else value
@@ -173,7 +171,7 @@ def _plain(value: Any) -> Any:
 
 
 def _counters(connections: Connections) -> Mapping[str, int]:
-    """Return the highest id that each table ever gave out: none is given out again."""
+    """Return the highest id that each table ever assigned, so that none is assigned again."""
     if connections.file is not None:
         return dict(connections.rows("SELECT name, seq FROM sqlite_sequence"))
     names = connections.rows(

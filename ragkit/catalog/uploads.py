@@ -1,4 +1,4 @@
-"""What became of each dropped file, kept until the person dismisses it."""
+"""The outcome of each dropped file, kept until the person dismisses it."""
 
 from __future__ import annotations
 
@@ -7,16 +7,17 @@ import time
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 
-from ragkit.catalog.connection import Connections
+from ragkit.catalog.connection import IN_LIST, Connections
 from ragkit.types import Status
 
 
 @dataclass(frozen=True, slots=True)
 class UploadRecord:
-    """One dropped file, or a member of a dropped archive, ``name`` as the person knows it.
+    """The outcome of a dropped file, or of a member of a dropped archive.
 
-    It was stored at ``path`` below the uploads folder; or ``same_as`` is the path of the document
-    ``document_id`` (0: not indexed yet) with the same bytes; or it was refused with a ``reason``.
+    ``name`` is the one that the person gave it. Either it was stored at ``path`` below the uploads
+    folder; or there is a document ``document_id`` (0: not indexed yet) with the same bytes, at the
+    path ``same_as``; or it was refused for a ``reason``.
     """
 
     name: str
@@ -29,7 +30,7 @@ class UploadRecord:
 
 @dataclass(frozen=True, slots=True)
 class StoredDocument:
-    """How a stored file stands in the catalog."""
+    """The document of a stored file."""
 
     id: int
     path: str
@@ -38,13 +39,13 @@ class StoredDocument:
 
 
 class UploadRecords:
-    """Queries about dropped files. ``machine``: those dropped there alone; empty: all."""
+    """Queries about the files dropped on one ``machine``, or on any where it is empty."""
 
     def __init__(self, connections: Connections) -> None:
         self._connections = connections
 
     def add(self, collection_id: int, records: Iterable[UploadRecord], machine: str = "") -> None:
-        """Append the outcomes of files to those stored before."""
+        """Append the outcomes of files to those that are kept."""
         now = time.time_ns()
         rows = [
             (f"{_prefix(collection_id, machine)}{now:020d} {place:05d}", json.dumps(asdict(record)))
@@ -54,7 +55,7 @@ class UploadRecords:
             connection.executemany("INSERT INTO meta VALUES (?, ?)", rows)
 
     def all(self, collection_id: int, machine: str = "") -> list[UploadRecord]:
-        """Return the uploads of a collection, in the order in which they came."""
+        """Return the outcomes of a collection's dropped files, in the order in which they came."""
         rows = self._connections.column(
             "SELECT value FROM meta WHERE key >= ? AND key < ? ORDER BY key",
             _keys(collection_id, machine),
@@ -62,28 +63,25 @@ class UploadRecords:
         return [UploadRecord(**json.loads(value)) for value in rows]
 
     def clear(self, collection_id: int, machine: str = "") -> None:
-        """Forget what was kept for a collection."""
+        """Delete the outcomes that are kept for a collection."""
         with self._connections.write() as connection:
             connection.execute(
                 "DELETE FROM meta WHERE key >= ? AND key < ?", _keys(collection_id, machine)
             )
 
     def with_bytes(self, collection_id: int, content_hash: str) -> list[tuple[int, str, str]]:
-        """Return id, folder and path of a collection's indexed documents with these bytes."""
-        return [
-            (int(row[0]), str(row[1]), str(row[2]))
-            for row in self._connections.rows(
-                "SELECT d.id, s.root, d.path FROM documents d JOIN sources s ON s.id = d.source_id "
-                "WHERE d.hash = ? AND d.collection_id = ? AND d.status = 'indexed' ORDER BY d.id",
-                (content_hash, collection_id),
-            )
-        ]
+        """Return (id, folder, path) of a collection's indexed documents with these bytes."""
+        return self._connections.rows(
+            "SELECT d.id, s.root, d.path FROM documents d JOIN sources s ON s.id = d.source_id "
+            "WHERE d.hash = ? AND d.collection_id = ? AND d.status = 'indexed' ORDER BY d.id",
+            (content_hash, collection_id),
+        )
 
     def at(self, source_id: int, paths: Sequence[str]) -> dict[str, StoredDocument]:
         """Return the documents of a source with these paths, by path."""
         rows = self._connections.rows(
             "SELECT id, path, status, reason FROM documents WHERE source_id = ? "
-            "AND path IN (SELECT value FROM json_each(?))",
+            f"AND path {IN_LIST}",
             (source_id, json.dumps(list(paths))),
         )
         return {row[1]: StoredDocument(row[0], row[1], Status(row[2]), row[3]) for row in rows}
@@ -94,6 +92,6 @@ def _prefix(collection_id: int, machine: str) -> str:
 
 
 def _keys(collection_id: int, machine: str) -> tuple[str, str]:
-    """Return the keys between which those of a collection's files lie."""
+    """Return the first key of ``meta`` for a collection's files, and the first behind them."""
     prefix = _prefix(collection_id, machine)
     return prefix, prefix + chr(0x10FFFF)

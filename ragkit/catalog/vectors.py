@@ -1,14 +1,13 @@
-"""Vectors by (hash of the embedded text, embedder), and which embedder answers."""
+"""Vectors, by the hash of the text and the embedder, and the choice of the embedder in use."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
 
-from ragkit.catalog.connection import Connections, Transaction, id_list
-from ragkit.catalog.document_writing import (
+from ragkit.catalog.connection import IN_LIST, Connections, Transaction, id_list, key_batches
+from ragkit.catalog.entry_writing import (
     copy_entry,
     put_vectors,
     remove_entries,
@@ -20,12 +19,13 @@ _EMBEDDER = "SELECT id, name, fingerprint, dimensions FROM embedders"
 _NO_VECTOR = (
     "NOT EXISTS (SELECT 1 FROM vectors v WHERE v.text_hash = e.text_hash AND v.embedder_id = ?)"
 )
-_MOST_PARAMETERS = 500
+
+_MAY_LACK = f"e.id > ? AND {_NO_VECTOR}"
 
 
 @dataclass(frozen=True, slots=True)
 class MissingVectors:
-    """How many texts have no vector of an embedder, in how many documents, of ``total`` texts."""
+    """How many of ``total`` texts have no vector of an embedder, and in how many documents."""
 
     texts: int
     documents: int
@@ -44,10 +44,10 @@ class EmbedderRecord:
 
 @dataclass(frozen=True, slots=True)
 class EmbedderChoice:
-    """Which embedder answers. ``previous`` did so before, and reverting to it is free.
+    """The ``active`` embedder, which encodes questions, and the one before it.
 
     ``target`` is the name of the embedder that the library migrates to, or empty; ``target_id``
-    its id, once it has been opened. ``paused``: no vectors are made in the background now.
+    its id, once it has been opened. ``paused``: no vectors are made in the background.
     """
 
     active: EmbedderRecord
@@ -58,23 +58,22 @@ class EmbedderChoice:
 
 
 class Vectors:
-    """Queries about vectors. Data are little-endian float16, ``dimensions`` long."""
+    """Queries about vectors, which are stored as ``dimensions`` little-endian float16."""
 
     def __init__(self, connections: Connections) -> None:
         self._connections = connections
-        # Up to which entry all have a vector, by catalog and embedder.
+        # The id up to which all entries have a vector, by catalog and embedder.
         self._complete: dict[tuple[object, int | None], int] = {}
 
     def existing(self, hashes: Iterable[bytes], embedder_id: int) -> set[bytes]:
         """Return those of the text hashes that have a vector of the embedder."""
         existing: set[bytes] = set()
-        for part in _batches(hashes):
-            marks = ",".join("?" * len(part))
-            rows = self._connections.rows(
-                f"SELECT text_hash FROM vectors WHERE embedder_id = ? AND text_hash IN ({marks})",
-                (embedder_id, *part),
+        for among, batch in key_batches(hashes):
+            column = self._connections.column(
+                f"SELECT text_hash FROM vectors WHERE embedder_id = ? AND text_hash {among}",
+                (embedder_id, *batch),
             )
-            existing.update(bytes(row[0]) for row in rows)
+            existing.update(map(bytes, column))
         return existing
 
     def of_entries(self, entry_ids: Sequence[int], embedder_id: int) -> dict[int, bytes]:
@@ -83,13 +82,13 @@ class Vectors:
             self._connections.rows(
                 "SELECT e.id, v.data FROM entries e "
                 "JOIN vectors v ON v.text_hash = e.text_hash AND v.embedder_id = ? "
-                "WHERE e.id IN (SELECT value FROM json_each(?))",
+                f"WHERE e.id {IN_LIST}",
                 (embedder_id, id_list(entry_ids)),
             )
         )
 
     def of_document(self, document_id: int, embedder_id: int) -> bytes | None:
-        """Return the vector of the document's own entry, or ``None``."""
+        """Return the vector of the entry for the document as a whole, or ``None``."""
         row = self._connections.row(
             "SELECT v.data FROM entries e "
             "JOIN vectors v ON v.text_hash = e.text_hash AND v.embedder_id = ? "
@@ -99,37 +98,39 @@ class Vectors:
         return bytes(row[0]) if row else None
 
     def is_complete(self, embedder_id: int | None) -> bool:
-        """Return whether every text has a vector of the embedder.
+        """Return whether every entry has a vector of the embedder.
 
-        Entries that had one are not looked at again until ``recheck``: what an entry uses stays.
+        Those known to have one are not checked again before ``recheck``, since vectors in use are
+        never deleted.
         """
         with self._connections.read() as connection:
             (last,) = connection.execute("SELECT coalesce(MAX(id), 0) FROM entries").fetchone()
-            # The newest first: they are those that another embedder lacks.
+            # Newest first, where one that is missing is most likely.
             lacking = connection.execute(
-                f"SELECT e.id FROM entries e WHERE e.id > ? AND {_NO_VECTOR} "
-                "ORDER BY e.id DESC LIMIT 1",
-                (self._complete_to(embedder_id), _number(embedder_id)),
+                f"SELECT e.id FROM entries e WHERE {_MAY_LACK} ORDER BY e.id DESC LIMIT 1",
+                self._unchecked(embedder_id),
             ).fetchone()
         if lacking is None:
             self._complete[self._connections.identity, embedder_id] = int(last)
         return lacking is None
 
     def recheck(self, embedder_id: int) -> None:
-        """Look at every entry again when next asked what has no vector of the embedder."""
+        """Check every entry again when a missing vector of the embedder is next asked for."""
         self._complete.pop((self._connections.identity, embedder_id), None)
 
-    def _complete_to(self, embedder_id: int | None) -> int:
-        return self._complete.get((self._connections.identity, embedder_id), 0)
+    def _unchecked(self, embedder_id: int | None) -> tuple[int, int]:
+        """Return the parameters of ``_MAY_LACK``."""
+        key = (self._connections.identity, embedder_id)
+        return self._complete.get(key, 0), -1 if embedder_id is None else embedder_id
 
     def missing(self, embedder_id: int | None) -> MissingVectors:
-        """Count texts and documents without a vector of the embedder."""
+        """Count the texts without a vector of the embedder, and their documents."""
         texts = documents = 0
         if not self.is_complete(embedder_id):
             texts, documents = self._connections.row(
                 "SELECT COUNT(DISTINCT e.text_hash), COUNT(DISTINCT e.document_id) "
-                f"FROM entries e WHERE e.id > ? AND {_NO_VECTOR}",
-                (self._complete_to(embedder_id), _number(embedder_id)),
+                f"FROM entries e WHERE {_MAY_LACK}",
+                self._unchecked(embedder_id),
             )
         (total,) = self._connections.row("SELECT COUNT(DISTINCT text_hash) FROM entries")
         return MissingVectors(int(texts), int(documents), int(total))
@@ -138,8 +139,8 @@ class Vectors:
         """Return documents with entries that have no vector of the embedder, newest first."""
         return self._connections.column(
             "SELECT d.id FROM documents d WHERE d.id IN (SELECT e.document_id FROM entries e "
-            f"WHERE e.id > ? AND {_NO_VECTOR}) ORDER BY d.changed_at DESC, d.id DESC LIMIT ?",
-            (self._complete_to(embedder_id), embedder_id, limit),
+            f"WHERE {_MAY_LACK}) ORDER BY d.changed_at DESC, d.id DESC LIMIT ?",
+            (*self._unchecked(embedder_id), limit),
         )
 
     def texts_missing(self, document_id: int, embedder_id: int) -> set[bytes]:
@@ -153,8 +154,8 @@ class Vectors:
     def put(self, embedder_id: int, vectors: Mapping[bytes, bytes], *, renew: bool) -> None:
         """Store vectors by text hash, in one transaction.
 
-        With ``renew``, the entries of these texts are replaced by copies with new ids, so that
-        indexes which hold them without a vector read them again.
+        With ``renew``, the entries of these texts get new ids, so that indexes that hold them
+        without a vector read them again.
         """
         with self._connections.write() as connection:
             put_vectors(connection, embedder_id, vectors)
@@ -170,13 +171,13 @@ class Vectors:
 
 
 class Embedders:
-    """Queries about embedders and the choice among them."""
+    """Queries about embedders, and about which is in use."""
 
     def __init__(self, connections: Connections) -> None:
         self._connections = connections
 
     def find(self, fingerprint: str) -> int | None:
-        """Return the id of an embedder, or ``None`` when it has made nothing here yet."""
+        """Return the id of an embedder, or ``None`` if it has made no vector here."""
         row = self._connections.row(
             "SELECT id FROM embedders WHERE fingerprint = ?", (fingerprint,)
         )
@@ -197,7 +198,7 @@ class Embedders:
         return int(row[0])
 
     def rename(self, fingerprint: str, name: str) -> None:
-        """Give an embedder another name, if it is known here: its files were moved."""
+        """Give an embedder another name, if it is known here, after its files were moved."""
         with self._connections.write() as connection:
             connection.execute(
                 "UPDATE embedders SET name = ? WHERE fingerprint = ? AND name <> ?",
@@ -210,24 +211,24 @@ class Embedders:
         return EmbedderRecord(*row) if row else None
 
     def newest_named(self, name: str) -> EmbedderRecord | None:
-        """Return the newest embedder of that name; a name may have had several fingerprints."""
+        """Return the newest embedder of that name, which may have had several fingerprints."""
         row = self._connections.row(f"{_EMBEDDER} WHERE name = ? ORDER BY id DESC LIMIT 1", (name,))
         return EmbedderRecord(*row) if row else None
 
     def all(self) -> list[EmbedderRecord]:
-        """Return every embedder that has made vectors here, the newest of each name, by name."""
+        """Return the embedders that have made vectors here by name, the newest of each name."""
         rows = self._connections.rows(
             f"{_EMBEDDER} WHERE id IN (SELECT MAX(id) FROM embedders GROUP BY name) ORDER BY name"
         )
         return [EmbedderRecord(*row) for row in rows]
 
     def active_id(self) -> int | None:
-        """Return the id of the embedder that answers; cheap enough for every search."""
+        """Return the id of the active embedder, if any; cheap enough for every search."""
         row = self._connections.row("SELECT active FROM embedder_choice")
         return int(row[0]) if row else None
 
     def choice(self) -> EmbedderChoice | None:
-        """Return the choice of an embedder, or ``None`` before anything has been written."""
+        """Return the choice of embedders, or ``None`` before the first."""
         row = self._connections.row(
             "SELECT active, previous, target, target_id, paused FROM embedder_choice"
         )
@@ -238,7 +239,7 @@ class Embedders:
         return EmbedderChoice(active, previous, str(row[2]), row[3], bool(row[4]))
 
     def choose_first(self, embedder_id: int, target: str = "") -> None:
-        """Make the first choice; one that has been made stays."""
+        """Make the first choice, unless there is one."""
         with self._connections.write() as connection:
             connection.execute(
                 "INSERT INTO embedder_choice (id, active, target, changed_at) "
@@ -247,7 +248,7 @@ class Embedders:
             )
 
     def set_target(self, target: str) -> None:
-        """Start a migration to the embedder of that name; an empty name stops it."""
+        """Start the migration to the embedder of that name; stop it if the name is empty."""
         self._set("target = ?, target_id = NULL, paused = 0", target)
 
     def set_target_id(self, target: str, embedder_id: int) -> None:
@@ -264,7 +265,7 @@ class Embedders:
         self._set("paused = ?", int(paused))
 
     def revert(self) -> bool:
-        """Make the previous embedder answer again, at once; return False when there is none."""
+        """Exchange the active embedder and the one before it; return False if there is none."""
         return self._set(
             "active = previous, previous = active, target = ?, target_id = NULL, paused = 0",
             "",
@@ -272,10 +273,10 @@ class Embedders:
         )
 
     def switch(self, embedder_id: int, underivable: Collection[bytes] = ()) -> bool:
-        """Make the target of the migration answer, unless a text has no vector of it.
+        """Make the target of the migration the active embedder; return whether that was done.
 
-        ``underivable`` texts do not count: they cannot be made from what is stored. Returns False
-        when vectors are missing or the target has changed meanwhile.
+        It is not while a text lacks a vector of it, other than the ``underivable`` ones, which
+        cannot be rebuilt from what is stored, nor if the target is another one by now.
         """
         with self._connections.write() as connection:
             missing = connection.execute(
@@ -292,7 +293,7 @@ class Embedders:
             return cursor.rowcount > 0
 
     def change_token(self) -> tuple[object, ...]:
-        """Return a value that differs whenever there may be new work; cheap enough to poll."""
+        """Return a value that changes whenever there may be new work; cheap enough to poll."""
         row = self._connections.row(
             "SELECT (SELECT TOTAL(version) FROM collections), active, target, paused "
             "FROM embedder_choice"
@@ -300,7 +301,7 @@ class Embedders:
         return tuple(row or ())
 
     def _set(self, assignments: str, value: object, where: str = "") -> bool:
-        """Update the choice; returns whether there was one to update."""
+        """Update the choice; return whether there was one."""
         with self._connections.write() as connection:
             cursor = connection.execute(
                 f"UPDATE embedder_choice SET {assignments}, changed_at = ? {where}",
@@ -309,26 +310,15 @@ class Embedders:
             return cursor.rowcount > 0
 
 
-def _number(embedder_id: int | None) -> int:
-    return -1 if embedder_id is None else embedder_id
-
-
-def _batches(hashes: Iterable[bytes]) -> Iterator[Sequence[bytes]]:
-    iterator = iter(hashes)
-    while batch := list(islice(iterator, _MOST_PARAMETERS)):
-        yield batch
-
-
 def _renew_entries(connection: Transaction, hashes: Iterable[bytes]) -> None:
-    """Replace the entries of these texts, and those of the same position, in order of id."""
+    """Replace the entries of these texts, and all at their positions, by copies in order of id."""
     rows: set[tuple[int, int]] = set()
-    for batch in _batches(hashes):
-        marks = ",".join("?" * len(batch))
+    for among, batch in key_batches(hashes):
         rows.update(
             connection.execute(
                 "SELECT o.id, o.collection_id FROM entries e JOIN entries o "
                 "ON o.document_id = e.document_id AND o.position = e.position "
-                f"WHERE e.text_hash IN ({marks})",
+                f"WHERE e.text_hash {among}",
                 batch,
             )
         )
@@ -342,8 +332,8 @@ def _renew_entries(connection: Transaction, hashes: Iterable[bytes]) -> None:
     for collection_id, entry_ids in replaced.items():
         version = next_version(connection, collection_id)
         connection.execute(
-            "UPDATE documents SET version = ? WHERE id IN (SELECT document_id FROM entries "
-            "WHERE id IN (SELECT value FROM json_each(?)))",
+            "UPDATE documents SET version = ? "
+            f"WHERE id IN (SELECT document_id FROM entries WHERE id {IN_LIST})",
             (version, id_list(entry_ids)),
         )
         remove_entries(connection, collection_id, version, entry_ids)

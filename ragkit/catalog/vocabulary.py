@@ -1,4 +1,4 @@
-"""The words of the vocabulary, kept in memory to find those that are spelled alike."""
+"""The words of the vocabulary in memory, to find those spelled alike."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 
 class Vocabulary:
-    """Words by their length, each with the set of its letters as bits.
+    """Words by length, each with the set of its letters as bits. Safe to share between threads.
 
-    Only what has been added since it was last asked is read. Safe to share between threads.
+    Each call reads the words added since the one before.
     """
 
     def __init__(self, connections: Connections) -> None:
@@ -26,9 +26,9 @@ class Vocabulary:
         self._newest = 0
 
     def near(self, word: str, most: int) -> list[tuple[str, int]]:
-        """Return words with up to so many edits (OSA), and those; the nearest first.
+        """Return words within ``most`` edits (OSA), each with their number, the nearest first.
 
-        Some may be gone from all documents.
+        Some may be in no document any more.
         """
         import numpy as np
         from rapidfuzz import process
@@ -71,7 +71,7 @@ class Vocabulary:
 
 
 def _letters_of(words: list[str], length: int) -> NDArray[np.uint32]:
-    """Return the set of each word's letters as bits, (n,); letters 32 apart share one."""
+    """Return the letters of each word as a set of 32 bits, (n,), by code modulo 32."""
     import numpy as np
 
     codes = np.array(words, f"<U{length}").view(np.uint32).reshape(len(words), length)

@@ -191,7 +191,7 @@ def test_token_ids_after_a_transaction_that_was_rolled_back(catalog, shelf, monk
     def fail(*_):
         raise RuntimeError("stopped")
 
-    monkeypatch.setattr("ragkit.catalog.document_writing.TokenIds.of", _then(fail))
+    monkeypatch.setattr("ragkit.catalog.entry_writing.TokenIds.of", _then(fail))
     with pytest.raises(RuntimeError, match="stopped"):
         shelf.put("a.md", "alpha beta")
     monkeypatch.undo()
@@ -203,7 +203,7 @@ def test_token_ids_after_a_transaction_that_was_rolled_back(catalog, shelf, monk
 
 def _then(after):
     """The real method, and then something that fails."""
-    from ragkit.catalog.document_writing import TokenIds
+    from ragkit.catalog.entry_writing import TokenIds
 
     real = TokenIds.of
 

@@ -63,7 +63,6 @@ def opened(catalog):
         ("SELECT 1 FROM t WHERE 1 AND a = ?", "SELECT 1 FROM t WHERE true AND a = %s"),
         ("SELECT 1 FROM t WHERE 1", "SELECT 1 FROM t WHERE true"),
         ("WHERE 1 = 0", "WHERE 1 = 0"),
-        ("? IS NULL OR a = ?", "CAST(%s AS text) IS NULL OR a = %s"),
         ("LIMIT ? OFFSET ?", "LIMIT nullif(%s, -1) OFFSET %s"),
         ("a LIKE 'http%'", "a ILIKE 'http%%'"),
         ("a CROSS JOIN b c ON c.d = a.d", "a JOIN b c ON c.d = a.d"),

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 import psycopg
 
-from ragkit.catalog.connection import RETRY_SECONDS
+from ragkit.catalog.connection import RETRY_SECONDS, Connections
 from ragkit.catalog.postgres.address import parse_address
 from ragkit.catalog.postgres.dialect import defines, definitions, translated
 from ragkit.catalog.postgres.failures import (
@@ -70,7 +70,7 @@ class PostgresTransaction:
             return [int(row[0]) for result in cursor.results() for row in result]
 
 
-class PostgresConnections:
+class PostgresConnections(Connections):
     """A pool of connections, each used by one thread at a time (``catalog.connection``).
 
     What only reads is tried again on a new connection when one is lost, for as long as a replica
@@ -197,15 +197,6 @@ class PostgresConnections:
         return self._retried(
             lambda connection: PostgresTransaction(connection).fetched(query, parameters)
         )
-
-    def row(self, query: str, parameters: Sequence[Any] = ()) -> Any:
-        """Return the first row of a query, or ``None``."""
-        rows = self.rows(query, parameters)
-        return rows[0] if rows else None
-
-    def column(self, query: str, parameters: Sequence[Any] = ()) -> list[Any]:
-        """Return the first value of each row of a query."""
-        return [row[0] for row in self.rows(query, parameters)]
 
     @contextmanager
     def write(self, *, alone: bool = True) -> Iterator[PostgresTransaction]:

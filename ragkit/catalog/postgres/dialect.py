@@ -26,7 +26,6 @@ _RULES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"\bCROSS JOIN(?=\s+\w+\s+\w+\s+ON\b)", "JOIN"),
         (r"\bWHERE 1(?=\s*$|\s*\)|\s+(?:AND|ORDER|GROUP|LIMIT)\b)", "WHERE true"),
         (r"\bLIMIT \?", "LIMIT nullif(?, -1)"),
-        (r"\? IS NULL", "CAST(? AS text) IS NULL"),
         (r"\bLIKE\b", "ILIKE"),
         (r"\bgroup_concat\((\w+)\)", r"string_agg(CAST(\1 AS text), ',')"),
         (r"\bAS INTEGER\)", "AS bigint)"),
