@@ -17,13 +17,11 @@ from ragkit.catalog.context_records import ContextStatus
 from ragkit.catalog.records import ChunkRecord
 from ragkit.errors import RagkitError
 from ragkit.library import DocumentDetail, Library
-from ragkit.reading.formats import Format
 from ragkit.retrieval.highlight import highlight_question
 from ragkit.types import Page, Status
 
 _WIDER = "document_wider"
 _MOST_CHUNKS = 40
-_PAGE_WORDS: dict[str, str] = {Format.XLSX: "sheet", Format.PPTX: "slide"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +156,7 @@ def head(detail: DocumentDetail, request: Request, file: Path, notice: str) -> N
     facts = [name(record.path), *filter(None, [record.format.upper()])]
     facts.append(plural(record.chunks, "chunk"))
     if record.pages:
-        facts.append(plural(len(record.pages), _PAGE_WORDS.get(record.format, "page")))
+        facts.append(plural(len(record.pages), markup.page_word(record.format)))
     facts.append(markup.size(record.size))
     if record.date:
         facts.append(name(record.date[:10]))

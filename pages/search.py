@@ -72,10 +72,13 @@ def question_and_answer() -> None:
     counts = library.documents.counts()
     among = plural(counts.indexed, "document") + " " if counts.indexed else ""
     question = frame.question_box("Search your documents", f"Ask or search {among}…")
+    if not counts.documents:
+        home.draw(library, (), counts)
+        return
     choices = controls.controls(library, question)
     if choices.problem:
         st.html(markup.problem(choices.problem.message, choices.problem.cure))
-    elif counts.documents and question.strip():
+    elif question.strip():
         results(library, question, choices)
     else:
         home.draw(library, choices.options.collections, counts)
@@ -131,14 +134,14 @@ def show(
         answer_html.quick(asked.quick, answer.corrected or answer.query),
     ]
     tools = answer_html.offers(
-        can_write=bool(found.offered) and not found.written,
+        can_write=bool(found.offered) and not found.written and not answer.listed,
         follows=bool(asked.quick) and found.turn is None,
     )
     below = [summary.head(answer, options, tools), indexing(library)]
     if answer.results:
         below += [result_list(library, answer, options), summary.more(answer, options)]
     else:
-        below.append(summary.nothing_found(asked.question, chips, options.mode.value))
+        below.append(summary.nothing_found(answer, chips, options.mode.value))
     # The results have a place of their own: they stay while an answer begins above them.
     with st.container(key="answer-area"):
         writes = found.turn is not None or follow_ups.is_open()

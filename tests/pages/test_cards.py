@@ -98,7 +98,7 @@ def test_a_card_says_where_and_how_much():
     said = read(cards.card(result(), 0)).text
     assert "Authentication" in said
     assert "handbook/security.md › Handbook › Securityp. 14 · 2026-03-05" in said
-    assert "chunks 2-5 of 12" in said
+    assert "chunks 2–5 of 12" in said
     assert "Matching chunks#2 0.86#3 0.82#4 0.73+ 1 neighbouring chunk (5)" in said
 
 
@@ -207,20 +207,25 @@ def test_direction_tricks_in_names_are_made_visible():
     assert "invoice\ufffdfdp.exe" in read(cards.card(tricked, 0)).text
 
 
+def test_a_document_of_a_list_has_no_bar():
+    assert "rk-bar" in cards.card(result(), 0)
+    assert "rk-bar" not in cards.card(result(matched_chunks=()), 0)
+
+
 def test_one_cell_a_chunk_with_its_kind():
-    bar = cards.coverage_bar(result())
+    bar = cards.coverage(result())
     assert bar.count("<i ") == 12
     assert "<a " not in bar
     assert bar.count("rk-hit") == 3
     assert bar.count("rk-near") == 1
     assert bar.count("rk-none") == 8
     assert 'title="chunk 2: matched, 0.86"' in bar
-    assert 'aria-label="chunks 2-5 of 12"' in bar
+    assert 'aria-label="chunks 2–5 of 12"' in bar
 
 
 def test_a_long_document_has_a_bounded_bar():
     long = result(document=replace(result().document, chunks=100_000))
-    bar = cards.coverage_bar(long)
+    bar = cards.coverage(long)
     assert bar.count("<i ") <= cards.MOST_CELLS
     assert "chunks 1–1667: matched" in bar
 

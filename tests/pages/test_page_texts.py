@@ -226,8 +226,27 @@ def test_what_is_said_of_an_answer_above_its_cards():
 
 def test_a_filter_that_nothing_passes_is_offered_to_be_dropped_once():
     none = replace(answer(), query="refund path:nowhere/", suggestion="refund", results=())
-    assert "Did you mean" not in summary.head(none, SearchOptions())
-    assert "Did you mean" in summary.head(replace(none, suggestion="refunds"), SearchOptions())
+    chips = summary.chips(none.query)
+    html = summary.nothing_found(none, chips, "hybrid")
+    assert html.count("<button") == 1
+    assert "Search without path:nowhere/" in html
+    html = summary.nothing_found(replace(none, suggestion="refunds"), chips, "hybrid")
+    assert "Search for refunds</button>" in html
+
+
+def test_why_nothing_was_found_is_said_once_and_offers_no_written_answer():
+    notice = 'No document has the exact phrase "full refunds".'
+    none = replace(
+        answer(), query='"full refunds"', suggestion="full refunds", results=(), notices=(notice,)
+    )
+    head = summary.head(none, SearchOptions(), "tools")
+    assert "Details" in head
+    assert "exact phrase" not in head
+    assert "tools" not in head
+    html = summary.nothing_found(none, (), "hybrid")
+    assert html.count("exact phrase") == 1
+    assert "Try other" not in html
+    assert "Search without quotes</button>" in html
 
 
 def test_more_results_are_offered_while_there_are_some():
@@ -239,7 +258,8 @@ def test_more_results_are_offered_while_there_are_some():
 
 def test_nothing_found_offers_to_drop_each_filter_and_another_mode():
     chips = summary.chips("zz type:pdf lang:de")
-    html = summary.nothing_found("zz <b> type:pdf lang:de", chips, "keyword")
+    none = replace(answer(), query="zz <b> type:pdf lang:de", results=())
+    html = summary.nothing_found(none, chips, "keyword")
     assert 'data-token="type:pdf"' in html
     assert "Search without filters" in html
     assert "Try a hybrid search" in html
@@ -432,3 +452,21 @@ def test_the_window_has_few_rows_of_a_long_table():
 )
 def test_an_embedder_is_called_as_people_know_it(name, shown):
     assert embedder_choice.label(name) == shown
+
+
+@pytest.mark.parametrize(
+    ("pages", "format_", "said"),
+    [
+        ((14, 15), "pdf", "p. 14–15"),
+        ((1, 1), "", "p. 1"),
+        ((1, 3), "xlsx", "sheets 1–3"),
+        ((2, 2), "pptx", "slide 2"),
+    ],
+)
+def test_pages_are_called_what_their_format_calls_them(pages, format_, said):
+    assert markup.page_range(*pages, format_) == said
+
+
+def test_work_of_one_step_has_no_figure():
+    assert markup.figure(1, 0, 1, 5.0) == ""
+    assert "0 of 2" in markup.figure(1, 0, 2, None)

@@ -9,6 +9,7 @@ from html import escape
 from urllib.parse import urlencode
 
 from ragkit import formatting
+from ragkit.reading.formats import Format
 from ragkit.retrieval.highlight import best_window
 from ragkit.surfaces.addresses import document_url
 
@@ -18,6 +19,7 @@ _SPACES = re.compile(r"[^\S\n]+")
 _BREAKS = re.compile(r"[ \t]*\n\s*")
 _MARKDOWN = re.compile(r"[\\`*_{}\[\]()#+\-.!|<>~:$&^=]")
 _SURROGATES = re.compile(r"[\ud800-\udfff]")
+_PAGE_WORDS: dict[str, str] = {Format.XLSX: "sheet", Format.PPTX: "slide"}
 
 Spans = Sequence[tuple[int, int]]
 
@@ -138,9 +140,17 @@ def took(ms: float) -> str:
     return f"{ms:.0f} ms" if ms < 1000 else f"{ms / 1000:.1f} s"
 
 
-def page_range(first: int, last: int) -> str:
-    """Return ``p. 14`` or ``p. 14–15``."""
-    return f"p. {first}" if first == last else f"p. {first}–{last}"
+def page_word(format_: str) -> str:
+    """Return what a page of a document in this format is called: ``page``, ``sheet``, ``slide``."""
+    return _PAGE_WORDS.get(format_, "page")
+
+
+def page_range(first: int, last: int, format_: str = "") -> str:
+    """Return ``p. 14`` or ``p. 14–15``; of a workbook or presentation, ``sheets 1–3``."""
+    word = _PAGE_WORDS.get(format_)
+    if first == last:
+        return f"{word or 'p.'} {first}"
+    return f"{f'{word}s' if word else 'p.'} {first}–{last}"
 
 
 def size(count: int) -> str:
@@ -178,11 +188,11 @@ def left(seconds: float | None) -> str:
 
 
 def figure(job: int, done: int, total: int, seconds_left: float | None) -> str:
-    """Return ``1,081 of 2,798 · about 1 min left`` of a job, empty while its total is unknown.
+    """Return ``1,081 of 2,798 · about 1 min left`` of a job; empty of one step, or of unknown many.
 
     ``pulse.js`` shows the newest figure of a job wherever the page has one.
     """
-    if not total:
+    if total < 2:
         return ""
     words = " · ".join(filter(None, (f"{number(done)} of {number(total)}", left(seconds_left))))
     return f'<span class="rk-figure"{attributes(data_job=job, data_at=time.time())}>{words}</span>'
@@ -198,7 +208,7 @@ def problem(message: str, cure: str) -> str:
     advice = f"<p>{text(cure)}</p>" if cure else ""
     return (
         '<section class="rk-state rk-error" role="alert">'
-        f"<h2>That did not work</h2><p>{text(message)}</p>{advice}</section>"
+        f"<h2>{text(message)}</h2>{advice}</section>"
     )
 
 

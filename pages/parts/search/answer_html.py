@@ -8,7 +8,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import groupby
 
-from pages.parts.common.markup import action, attributes, name, notices, number, plural, text
+from pages.parts.common.markup import (
+    action,
+    attributes,
+    name,
+    notices,
+    number,
+    page_range,
+    plural,
+    text,
+)
 from pages.parts.rendering import Kind, kind_of, snippet
 from pages.parts.rendering.canvas import Span, safe_link
 from ragkit.answers import (
@@ -19,11 +28,9 @@ from ragkit.answers import (
     Turn,
     WrittenAnswer,
 )
-from ragkit.reading.formats import Format
 from ragkit.retrieval.highlight import best_window, highlight_question
 from ragkit.surfaces.addresses import source_url
 
-_PAGE_WORDS: dict[str, str] = {Format.XLSX: "sheet", Format.PPTX: "slide"}
 _LONGEST_QUICK, _LONGEST_SOURCE = 360, 420
 _HOLDS = (
     "A sentence holds if it names a source that was given and its figures, dates, names and "
@@ -82,8 +89,8 @@ def place_of(source: Source) -> str:
     if source.own_headings:
         parts.append(f" › <bdi>{name(source.own_headings[-1], 70)}</bdi>")
     if source.page is not None:
-        word = _PAGE_WORDS.get(document.format, "p.") if document else "p."
-        parts.append(f", {word} {source.page}")
+        format_ = document.format if document else ""
+        parts.append(f", {page_range(source.page, source.page, format_)}")
     if document is None:
         parts.append(' <span class="rk-soft">(web)</span>')
     return "".join(parts)

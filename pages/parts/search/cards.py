@@ -103,10 +103,10 @@ def is_relative(result: Result) -> bool:
 
 
 def pages_of(result: Result) -> str:
-    """Return ``p. 14`` or ``p. 14–15``: the pages of what matched, or else of what is shown."""
+    """Return the pages of what matched, or else of what is shown: ``p. 14–15``, ``slide 2``."""
     pages = [page for chunk in result.matched_chunks for page in chunk.pages or ()]
     pages = pages or [passage.page for passage in result.passages if passage.page is not None]
-    return page_range(min(pages), max(pages)) if pages else ""
+    return page_range(min(pages), max(pages), result.document.format) if pages else ""
 
 
 def headings_of(result: Result, excerpt: Excerpt | None = None) -> tuple[str, ...]:
@@ -146,22 +146,18 @@ def _where(result: Result, expanded: ExpandedContent) -> str:
         words = ", ".join(f"<s>{name(term)}</s>" for term in absent[:4])
         facts.append(f'<span class="rk-absent">Missing: {words}</span>')
     told = f'<span class="rk-told">{" · ".join(facts)}</span>' if facts else ""
-    return f'<div class="rk-where">{place}{told}{_coverage(result)}</div>'
+    covered = f'<span class="rk-cover">{coverage(result)}</span>' if result.matched_chunks else ""
+    return f'<div class="rk-where">{place}{told}{covered}</div>'
 
 
-def _coverage(result: Result) -> str:
-    return (
-        f'<span class="rk-cover">{coverage_bar(result)}'
-        f'<span class="rk-coverage">{text(result.chunk_coverage)}</span></span>'
-    )
+def coverage(result: Result) -> str:
+    """Return which chunks are shown, as a bar and in words: ``chunks 2–4, 7 of 12``.
 
-
-def coverage_bar(result: Result) -> str:
-    """Return one cell for each chunk: matched (shaded by score), context, or not shown.
-
-    A picture, and a short cut for those who point: a click opens the chunk, as the links under
-    *Details* do. Beyond ``MOST_CELLS`` chunks a cell stands for several, and says so.
+    The bar has one cell for each chunk: matched (shaded by score), context, or not shown. A click
+    on one opens the chunk, as the links under *Details* do. Beyond ``MOST_CELLS`` chunks a cell
+    stands for several, and says so.
     """
+    words = text(result.chunk_coverage.replace("-", "–").replace(",", ", "))
     total = max(1, result.document.chunks)
     scores = {chunk.index: chunk.score for chunk in result.matched_chunks}
     context = set(result.context_chunks)
@@ -181,8 +177,9 @@ def coverage_bar(result: Result) -> str:
             kind, title = "rk-none", f"{names}: not shown"
         cells.append(f'<i class="rk-cell {kind}" data-chunk="{first + 1}" title="{title}"></i>')
     return (
-        f'<span class="rk-bar" role="img" aria-label="{text(result.chunk_coverage)}" '
+        f'<span class="rk-bar" role="img" aria-label="{words}" '
         f'style="--cells:{len(cells)}">{"".join(cells)}</span>'
+        f'<span class="rk-coverage">{words}</span>'
     )
 
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from pages.parts.common.markup import action, attributes, name, plural, text, took
 from pages.parts.library.source_tables import with_meter
-from pages.parts.search.cards import coverage_bar, open_link
+from pages.parts.search.cards import coverage, open_link
 from pages.parts.search.passages import excerpt_html
 from pages.parts.search.trace_view import trace_view
 from ragkit.catalog.records import DocumentRecord
@@ -181,8 +181,7 @@ def compact_card(chunked: ChunkedResult, number: int, topics: Sequence[TopicAnsw
         f'<header class="rk-card-head"><h2 class="rk-title">{open_link(result, question)}</h2>'
         f'<span class="rk-score" title="How well the best passage fits">{result.score:.2f}</span>'
         f'</header><p class="rk-where">{" · ".join(facts)}</p>'
-        f'<div class="rk-cover">{dots(found_by)}{coverage_bar(result)}'
-        f'<span class="rk-coverage">{text(result.chunk_coverage)}</span></div>'
+        f'<div class="rk-cover">{dots(found_by)}{coverage(result)}</div>'
         f"{excerpt_html(result, question)}</article>"
     )
 

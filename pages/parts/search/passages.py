@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from pages.parts.common.markup import action, document_link, folded, marked, name, plural
+from pages.parts.common.markup import (
+    action,
+    document_link,
+    folded,
+    marked,
+    name,
+    page_range,
+    plural,
+)
 from pages.parts.rendering import Kind, blocks, kind_of, snippet
 from ragkit.answering.excerpts import Excerpt, ExcerptKind, by_words
 from ragkit.answers import EXCERPT_WIDTH
@@ -146,7 +154,10 @@ def _whole(result: Result, number_: int, expanded: ExpandedContent, question: st
         if passage.shortens is not None:
             parts.append(_shortened(result, passage, question))
             continue
-        page = f'<span class="rk-page">p. {passage.page}</span>' if passage.page else ""
+        page = ""
+        if passage.page:
+            pages = page_range(passage.page, passage.page, result.document.format)
+            page = f'<span class="rk-page">{pages}</span>'
         trail = heading_path(passage.heading_path)
         if (trail or page) and len(result.passages) > 1:
             parts.append(f'<p class="rk-headings">{" · ".join(filter(None, (trail, page)))}</p>')

@@ -80,8 +80,11 @@ def toggle_filter(question: str, token: str, known_fields: Sequence[str] = ()) -
 def head(answer: Answer, options: SearchOptions, tools: str = "") -> str:
     """Return the part above the cards: counts, sorting and notices.
 
-    ``tools`` is HTML of what else can be done with the question.
+    ``tools`` is HTML of what else can be done with the question. Where nothing was found,
+    ``nothing_found`` says why.
     """
+    if not answer.results:
+        return summary_line(answer)
     sorting = _sorting(options) if len(answer.results) > 1 and not answer.listed else ""
     return (
         summary_line(answer, f'<span class="rk-tools">{tools}{sorting}</span>')
@@ -153,26 +156,24 @@ def _corrections(answer: Answer) -> str:
             )
             return f'<p class="rk-said-of">Also searched: {also}. {typed}</p>'
         return f'<p class="rk-said-of">Showing results for {_quoted(answer.corrected)}. {typed}</p>'
-    if answer.suggestion and not _drops_a_filter(answer):
-        unquoted = '"' in answer.query and '"' not in answer.suggestion
-        label = "Search without quotes" if unquoted else answer.suggestion
-        meant = action("ask", label, style="rk-inline", data_question=answer.suggestion)
-        return f'<p class="rk-said-of">{meant if unquoted else f"Did you mean {meant}?"}</p>'
-    return ""
+    if not answer.suggestion:
+        return ""
+    if _is_unquoted(answer):
+        unquoted = action(
+            "ask", "Search without quotes", style="rk-inline", data_question=answer.suggestion
+        )
+        return f'<p class="rk-said-of">{unquoted}</p>'
+    meant = action("ask", answer.suggestion, style="rk-inline", data_question=answer.suggestion)
+    return f'<p class="rk-said-of">Did you mean {meant}?</p>'
 
 
-def _drops_a_filter(answer: Answer) -> bool:
-    """Return whether nothing was found, and what was meant is what ``nothing_found`` offers."""
-    return not answer.results and any(
-        without_filter(answer.query, chip.token) == answer.suggestion
-        for chip in chips(answer.query)
-    )
+def _is_unquoted(answer: Answer) -> bool:
+    """Return whether the suggestion is the question without its quotation marks."""
+    return '"' in answer.query and '"' not in answer.suggestion
 
 
 def _nothing_close(answer: Answer) -> str:
     """Return that no result is close, and which words are nowhere."""
-    if not answer.results:
-        return ""
     parts = []
     if answer.nothing_close:
         parts.append("<b>Nothing here is close.</b>")
@@ -265,12 +266,16 @@ def reading_chips(answer: Answer) -> str:
     return f'<div class="rk-chips" aria-label="Read from the question">{"".join(items)}</div>'
 
 
-def nothing_found(question: str, chips: Sequence[Chip], mode: str) -> str:
-    """Return the message that nothing was found, with offers of what may help."""
+def nothing_found(answer: Answer, chips: Sequence[Chip], mode: str) -> str:
+    """Return the message that nothing was found and why, with offers of what may help."""
+    question, suggestion = answer.query, answer.suggestion
     offers = [
         action("drop", f"Search without {chip.token}", style="rk-offer", data_token=chip.token)
         for chip in chips
     ]
+    if suggestion and all(without_filter(question, chip.token) != suggestion for chip in chips):
+        label = "Search without quotes" if _is_unquoted(answer) else f"Search for {suggestion}"
+        offers.insert(0, action("ask", label, style="rk-offer", data_question=suggestion))
     if len(chips) > 1:
         offers.append(action("drop", "Search without filters", style="rk-offer", data_token=""))
     if mode != "hybrid":
@@ -284,7 +289,8 @@ def nothing_found(question: str, chips: Sequence[Chip], mode: str) -> str:
             )
         )
     filters = " with these filters" if chips else ""
-    tip = "" if chips else "<p>Try other or fewer words.</p>"
+    reasons = answer.notices or (() if chips else ("Try other or fewer words.",))
+    tip = "".join(f"<p>{text(reason)}</p>" for reason in reasons)
     return (
         f'<section class="rk-state"><h2>No results for {_quoted(question)}{filters}</h2>{tip}'
         f'<div class="rk-offers">{"".join(offers)}</div></section>'
