@@ -11,9 +11,11 @@ from ragkit.catalog.collections import Collections
 from ragkit.catalog.connection import PUT_META, Connections
 from ragkit.catalog.documents import Documents
 from ragkit.catalog.entries import Entries
+from ragkit.catalog.files import Files
 from ragkit.catalog.jobs import Jobs
 from ragkit.catalog.machine import machine_of
 from ragkit.catalog.marker import MOVE_KEY, identity_of, mark
+from ragkit.catalog.retries import Retries
 from ragkit.catalog.sqlite import SqliteConnections
 from ragkit.catalog.vectors import Embedders, Vectors
 from ragkit.errors import LibraryError
@@ -22,11 +24,9 @@ if TYPE_CHECKING:
     from ragkit.catalog.chunk_notes import NoteQueries
     from ragkit.catalog.contexts import Contexts
     from ragkit.catalog.document_values import DocumentValuesCache
-    from ragkit.catalog.files import Files
     from ragkit.catalog.filters import FilterQueries
     from ragkit.catalog.integrity import Integrity
     from ragkit.catalog.judgments import Judgments
-    from ragkit.catalog.retries import Retries
     from ragkit.catalog.runs import Runs
     from ragkit.catalog.summaries import Summaries
     from ragkit.catalog.threads import Threads
@@ -42,6 +42,8 @@ class Catalog:
         self.collections = Collections(connections)
         self.documents = Documents(connections)
         self.entries = Entries(connections)
+        self.files = Files(connections)
+        self.retries = Retries(connections)
         self.vectors = Vectors(connections)
         self.embedders = Embedders(connections)
         self.jobs = Jobs(connections)
@@ -61,13 +63,6 @@ class Catalog:
         from ragkit.catalog.summaries import Summaries
 
         return Summaries(self.connections)
-
-    @cached_property
-    def retries(self) -> Retries:
-        """Files that could not be read and will be tried again."""
-        from ragkit.catalog.retries import Retries
-
-        return Retries(self.connections)
 
     @cached_property
     def values(self) -> DocumentValuesCache:
@@ -117,13 +112,6 @@ class Catalog:
         from ragkit.catalog.uploads import UploadRecords
 
         return UploadRecords(self.connections)
-
-    @cached_property
-    def files(self) -> Files:
-        """The files of sources, as they were when last read."""
-        from ragkit.catalog.files import Files
-
-        return Files(self.connections)
 
     @cached_property
     def integrity(self) -> Integrity:

@@ -1,7 +1,7 @@
-"""The state of work in the background: reported by the process that does it, read by all others.
+"""The state of background work, and what a person requests of it.
 
-The worker writes a report for each kind of work under a key of the catalog's meta table; what a
-person requests of it stands there as well.
+Both are in the catalog's table ``meta``: the worker writes a report for each kind of work, other
+processes read it and write the requests.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _PAUSED_KEY = "contexts paused"
 _MODEL_KEY = "contexts model"
 _FIRST_KEY = "contexts first"
 _FRESH_SECONDS = {CONTEXTS_REPORT: 300.0, EMBEDDING_REPORT: 180.0}
-"""A report that is older is of a process that has gone: a model may need minutes for a batch."""
+"""An older report is by a process that has ended; a batch may take a model minutes."""
 
 
 class BackgroundPhase(StrEnum):
@@ -42,13 +42,13 @@ class BackgroundPhase(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class BackgroundReport:
-    """The last report of a background loop. ``message`` is what it waits for.
+    """The last report of a background loop; ``message`` says what it waits for.
 
     ``model`` writes contexts or makes vectors; ``per_minute`` is the recent pace in chunks or
-    texts, ``None`` before it is known; ``at`` is in seconds since the epoch. Of contexts:
-    ``current`` is the document at hand, ``ready`` counts chunks whose context is written and not
-    yet indexed. Of vectors: ``done`` and ``total`` count texts, and ``waiting`` documents have
-    entries without a vector of the active embedder.
+    texts, if known; ``at`` is in seconds since the epoch. For contexts: ``current`` is the document
+    being worked on, ``ready`` counts chunks whose context is written but not indexed. For vectors:
+    ``done`` and ``total`` count texts, ``waiting`` counts documents with entries that lack a vector
+    of the active embedder.
     """
 
     phase: BackgroundPhase = BackgroundPhase.OFF
@@ -64,12 +64,12 @@ class BackgroundReport:
 
 
 def write_report(catalog: Catalog, key: str, report: BackgroundReport) -> None:
-    """Store a report under the key of its kind of work, with the present time."""
+    """Store a report, with the current time, under the key of its kind of work."""
     catalog.set_meta(key, {**asdict(report), "at": time.time()})
 
 
 def _read_report(catalog: Catalog, key: str) -> tuple[BackgroundReport, bool]:
-    """Return the last report, and whether it is fresh: somebody is there who does the work."""
+    """Return the last report, and whether it is so recent that the work goes on."""
     stored = catalog.get_meta(key) or {}
     values = {
         each.name: stored[each.name] for each in fields(BackgroundReport) if each.name in stored
@@ -84,9 +84,9 @@ def _read_report(catalog: Catalog, key: str) -> tuple[BackgroundReport, bool]:
 
 @dataclass(frozen=True, slots=True)
 class UserRequests:
-    """What the person requests of the writing of contexts, and may change at any moment.
+    """What the person requests of the writing of contexts.
 
-    ``model`` is empty when none was chosen; ``first`` is the collection that comes before others.
+    ``model`` is empty if none was chosen; ``first`` is the collection to be done first.
     """
 
     paused: bool = False
@@ -96,12 +96,11 @@ class UserRequests:
 
 @dataclass(frozen=True, slots=True)
 class BackfillState:
-    """Counts of chunks by status, what is being done, and how long it will take.
+    """The state of the writing of contexts.
 
-    ``running``: a process is there that writes contexts when any are pending; ``chosen`` is the
-    model that the person chose, or empty; ``ready`` of the pending chunks are written and about to
-    be indexed. ``cost`` is what those that are written have cost; ``tokens_each`` is the mean of a
-    chunk, ``None`` before the first.
+    ``running``: a process writes contexts when any are pending. ``chosen`` is the model that the
+    person chose, or empty. ``ready`` of the pending chunks are written but not indexed. ``cost`` is
+    that of the written contexts, ``tokens_each`` its mean for a chunk, if there is any.
     """
 
     counts: ContextCounts
@@ -123,7 +122,7 @@ class BackfillState:
 def read_context_state(
     catalog: Catalog, collection_id: int | None = None, *, writing: bool = True
 ) -> BackfillState:
-    """Return the present state, of one collection or all; ``writing``: the lock is held."""
+    """Return the state for one collection or all; ``writing``: a process holds the lock."""
     contexts = catalog.contexts
     counts = contexts.counts(collection_id)
     report, fresh = _read_report(catalog, CONTEXTS_REPORT)
@@ -137,10 +136,10 @@ def read_context_state(
     working = phase is BackgroundPhase.WORKING
     per_minute = report.per_minute
     cost = contexts.cost(collection_id)
-    # What is known of other collections says more than nothing.
-    known = cost if cost.contexts or collection_id is None else contexts.cost()
-    if per_minute is None and known.contexts and known.seconds:
-        per_minute = 60.0 * known.contexts / known.seconds
+    # A collection without contexts is expected to cost as much as others.
+    example = cost if cost.contexts or collection_id is None else contexts.cost()
+    if per_minute is None and example.contexts and example.seconds:
+        per_minute = 60.0 * example.contexts / example.seconds
     return BackfillState(
         counts=counts,
         phase=phase,
@@ -155,12 +154,12 @@ def read_context_state(
         chosen=requests.model,
         ready=report.ready if working else 0,
         cost=cost,
-        tokens_each=known.tokens / known.contexts if known.contexts else None,
+        tokens_each=example.tokens / example.contexts if example.contexts else None,
     )
 
 
 def user_requests(catalog: Catalog) -> UserRequests:
-    """Return all that the person requests now."""
+    """Return the person's current requests."""
     first = catalog.get_meta(_FIRST_KEY)
     return UserRequests(
         is_paused(catalog), chosen_model(catalog), None if first is None else int(first)
@@ -178,22 +177,22 @@ def set_paused(catalog: Catalog, paused: bool) -> None:
 
 
 def chosen_model(catalog: Catalog) -> str:
-    """Return the model that the person chose for this library; empty: the settings decide."""
+    """Return the model that the person chose for this library, or an empty string."""
     return str(catalog.get_meta(_MODEL_KEY) or "")
 
 
 def context_model_name(catalog: Catalog, settings: ModelSettings) -> str:
-    """Return the model that writes for this library: the person's choice, else the settings'."""
+    """Return the model that writes contexts: the person's choice, else that of the settings."""
     return chosen_model(catalog) or settings.context_model
 
 
 def choose_model(catalog: Catalog, name: str) -> None:
-    """Set the model that writes contexts from the next chunk on; empty: the settings decide."""
+    """Choose the model that writes contexts; empty: that of the settings."""
     catalog.set_meta(_MODEL_KEY, name or None)
 
 
 def write_first(catalog: Catalog, collection_id: int | None) -> None:
-    """Set the collection whose contexts are written before those of others, or ``None``."""
+    """Choose the collection whose contexts are written first, or ``None``."""
     catalog.set_meta(_FIRST_KEY, collection_id)
 
 
@@ -202,11 +201,11 @@ def write_first(catalog: Catalog, collection_id: int | None) -> None:
 
 @dataclass(frozen=True, slots=True)
 class EmbedderState:
-    """Which embedder answers, which one is to, and how far the move is.
+    """The names of embedders, and the progress of making vectors.
 
-    ``previous`` is the one to which one can go back; ``target`` the one that the library is moved
-    to, or empty. ``done`` of ``total`` texts have a vector of the target, or of the active one when
-    there is no target. ``waiting`` documents lack vectors of the active one: their words find them.
+    ``previous`` can be reverted to; the library migrates to ``target``, if any. ``done`` of
+    ``total`` texts have a vector of the target, or else of the active embedder. ``waiting``
+    documents lack vectors of the active one, and are found by their words only.
     """
 
     active: str
@@ -223,16 +222,16 @@ class EmbedderState:
 
     @property
     def seconds_left(self) -> float | None:
-        """How long the rest takes at the present pace; ``None`` when that is not known."""
+        """The time left at the current pace; ``None`` if that is unknown."""
         return _seconds_for(max(0, self.total - self.done), self.per_minute)
 
 
 def read_embedder_state(
     catalog: Catalog, *, writing: bool = True, active: str = ""
 ) -> EmbedderState:
-    """Return the present state; ``writing``: the lock is held.
+    """Return the state; ``writing``: a process holds the lock.
 
-    ``active`` is the embedder that answers before the library has made a choice.
+    ``active`` is the name to return as such before the library has chosen an embedder.
     """
     choice = catalog.embedders.choice()
     if choice is None:
@@ -241,7 +240,7 @@ def read_embedder_state(
     running = writing and fresh
     is_of_choice = report.model == (choice.target or choice.active.name)
     if running:
-        # Counting reads every entry, which the process that makes the vectors has done.
+        # Counting would read every entry, as the process that makes the vectors has done.
         phase, waiting = report.phase, report.waiting
         done, total = (report.done, report.total) if is_of_choice else (0, 0)
     else:
@@ -272,7 +271,7 @@ def read_embedder_state(
 
 
 def _seconds_for(count: int, per_minute: float | None) -> float | None:
-    """Return how long ``count`` chunks or texts take; ``None`` when the pace is not known."""
+    """Return the time that ``count`` chunks or texts take, or ``None`` if the pace is unknown."""
     if not count:
         return 0.0
     return count * 60.0 / per_minute if per_minute else None
@@ -283,13 +282,13 @@ _MOST_DOCUMENTS = 10
 
 
 class RecentHits:
-    """A queue of documents from searches to the writer, which empties it now and then."""
+    """A queue, in a file, of documents found by searches, whose contexts are written first."""
 
     def __init__(self, paths: LibraryPaths) -> None:
         self._file = paths.root / "found.txt"
 
     def add(self, document_ids: Iterable[int]) -> None:
-        """Add the best documents of an answer. What cannot be written is left out."""
+        """Add the best documents of an answer; errors are ignored."""
         line = " ".join(str(int(number)) for number in list(document_ids)[:_MOST_DOCUMENTS])
         if not line:
             return
@@ -303,11 +302,11 @@ class RecentHits:
 
     @property
     def waiting(self) -> bool:
-        """True when there is something to take."""
+        """Whether the queue has documents."""
         return self._file.exists()
 
     def take(self) -> list[int]:
-        """Remove and return all that was added: documents of the newest answer first."""
+        """Empty the queue and return its documents, those of the newest answer first."""
         taken = Path(f"{self._file}.taken")
         try:
             self._file.replace(taken)

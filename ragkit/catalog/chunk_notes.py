@@ -1,7 +1,7 @@
-"""What contexts note of chunks: topic, decisions, action items, sentiment and who speaks.
+"""Notes of chunks, from their contexts: topic, decisions, action items, sentiment and speakers.
 
-``contexts.details`` is what a model wrote; the table ``chunk_notes`` holds of it what filters ask
-for, a row a chunk. A row is written with its context and goes with it.
+``contexts.details`` is what a model wrote. The table ``chunk_notes`` has the part of it that
+filters read, a row for each chunk, which is written and deleted with the context.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ _CHUNK = LEVEL_CODES[Level.CHUNK]
 
 @dataclass(frozen=True, slots=True)
 class ChunkNotes:
-    """What a context notes of its chunk; empty where it says nothing.
+    """The notes of a chunk.
 
-    ``decisions`` and ``actions`` are what was decided and what is to be done, each a few words.
-    They may be missing where ``has_decision`` and ``has_action`` say that there are some.
+    ``decisions`` and ``actions`` are a few words each; they may be empty although ``has_decision``
+    or ``has_action`` is true.
     """
 
     topic: str = ""
@@ -39,14 +39,14 @@ class ChunkNotes:
 
     @property
     def words(self) -> str:
-        """What searches by words find the chunk by: a line for each thing that is noted."""
+        """The text by which searches find the chunk, a line for each note."""
         decided = [DECISION, *self.decisions] if self.has_decision else []
         to_do = ["action item", *self.actions] if self.has_action else []
         return "\n".join(filter(None, (self.topic, *decided, *to_do)))
 
 
 def notes_of(details: Mapping[str, Any]) -> ChunkNotes:
-    """Read the details of a context; what has not the expected form counts as not said."""
+    """Parse the details of a context, ignoring values of another form than expected."""
     decisions, actions = _texts(details, "decisions"), _texts(details, "action_items")
     return ChunkNotes(
         _text(details, "topic_summary"),
@@ -70,7 +70,7 @@ def _texts(details: Mapping[str, Any], name: str) -> tuple[str, ...]:
 
 
 def topic_key(text: str) -> str:
-    """Return a topic in the form that is compared: its stems between spaces."""
+    """Return a topic as topics are compared: its stems, each between spaces."""
     tokens = index_tokens(text) or tokenize(text)
     return f" {' '.join(tokens)} " if tokens else ""
 
@@ -79,7 +79,7 @@ def topic_key(text: str) -> str:
 
 
 def put_notes(connection: Transaction, place: tuple[int, int], notes: ChunkNotes) -> None:
-    """Write the notes of a chunk, by document id and index, in place of those it had."""
+    """Replace the notes of a chunk, given as (document id, index)."""
     topic, speakers = topic_key(notes.topic), _speakers(connection, place, notes.speakers)
     connection.execute("DELETE FROM chunk_notes WHERE document_id = ? AND chunk_idx = ?", place)
     if topic or speakers or notes.has_decision or notes.has_action or notes.sentiment:
@@ -95,7 +95,7 @@ def put_notes(connection: Transaction, place: tuple[int, int], notes: ChunkNotes
 
 
 def fill_notes(connection: Transaction) -> None:
-    """Write the notes of all contexts anew; one whose details cannot be read notes nothing."""
+    """Derive the notes of all contexts again, without those whose details are no JSON."""
     rows = connection.execute("SELECT document_id, chunk_idx, details FROM contexts").fetchall()
     for document_id, index, details in rows:
         try:
@@ -106,9 +106,9 @@ def fill_notes(connection: Transaction) -> None:
 
 
 def _speakers(connection: Transaction, place: tuple[int, int], names: Sequence[str]) -> str:
-    """Return the keys of those names that the chunk's own text has.
+    """Return the keys of those names that occur in the chunk's text, joined.
 
-    None in a document whose reader knows who speaks: there a name in the text is only mentioned.
+    There are none in documents with known speakers, where a name in the text is only a mention.
     """
     keys = list(dict.fromkeys(filter(None, map(speaker_key, names))))
     if not keys:
@@ -127,13 +127,13 @@ def _speakers(connection: Transaction, place: tuple[int, int], names: Sequence[s
 
 
 class NoteQueries:
-    """Queries about what contexts note of the chunks of a collection."""
+    """Queries about the notes of a collection's chunks."""
 
     def __init__(self, connections: Connections) -> None:
         self._connections = connections
 
     def has_few_topics(self, collection_id: int) -> bool:
-        """Return whether contexts name so few topics that one can choose; never those of all."""
+        """Return whether there are at most 30 topics to choose from; never for all collections."""
         if collection_id == ALL_COLLECTIONS:
             return False
         return len(self.topics(collection_id, _MOST_CHOICES + 1)) <= _MOST_CHOICES
@@ -141,9 +141,9 @@ class NoteQueries:
     def values(
         self, collection_id: int, among: Sequence[int] | None = None, *, topics: bool
     ) -> dict[int, list[tuple[str, str]]]:
-        """Return what is noted in documents, or in those ``among`` them, as (filter, value) by id.
+        """Return the notes as (filter, value), by document id; of the documents ``among``, or all.
 
-        A topic is its key, a line break, and the first of its names in the document.
+        The value of a topic is its key, a line break, and its first name in the document.
         """
         where, parameters = of_collection("collection_id", collection_id)
         if among is not None:
@@ -171,7 +171,7 @@ class NoteQueries:
         return noted
 
     def topics(self, collection_id: int, most: int) -> list[str]:
-        """Return topics that contexts name, of one collection or of all, ordered by their stems."""
+        """Return at most ``most`` topics of a collection or of all, ordered by their stems."""
         where, values = of_collection("collection_id", collection_id)
         return self._connections.column(
             f"SELECT MIN(topic) FROM chunk_notes WHERE {where} AND topic_key <> '' "
@@ -180,7 +180,7 @@ class NoteQueries:
         )
 
     def contexts(self, collection_id: int) -> bool:
-        """Return whether the collection has any context that was written."""
+        """Return whether the collection has any context."""
         where, values = of_collection("d.collection_id", collection_id)
         query = (
             "SELECT 1 FROM contexts c JOIN documents d ON d.id = c.document_id "

@@ -1,4 +1,4 @@
-"""Contexts of chunks as plain values, and the keys that they are kept by."""
+"""Contexts of chunks as plain values, and the keys of the cache of answers."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from ragkit.formatting import duration, plural
 from ragkit.types import Chunk
 
 BY_PERSON = "person"
-"""Stands in place of the model when a person wrote or changed a context."""
+"""The model of a context that a person wrote or changed."""
 
 RECORDED = "recorded"
-"""Stands in the place of the model when a context was recalled from a file."""
+"""The model of a context that was loaded from a file."""
 
 
 class ContextStatus(StrEnum):
-    """The status of a chunk. A truncated one has a context, written from a part of the prompt."""
+    """The status of a chunk; a truncated context was written from a part of the prompt."""
 
     PENDING = "pending"
     COMPLETE = "complete"
@@ -30,9 +30,9 @@ class ContextStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ContextAnswer:
-    """The context of a chunk, and which model wrote it. ``details`` holds JSON values.
+    """The context of a chunk, and the model that wrote it; ``details`` are JSON values.
 
-    ``tokens`` counts prompt and answer; ``truncated``: the model did not see the whole prompt.
+    ``tokens`` counts prompt and answer; ``truncated``: the model saw only a part of the prompt.
     """
 
     context: str
@@ -47,13 +47,13 @@ class ContextAnswer:
 
     @property
     def by_person(self) -> bool:
-        """True when a person wrote it."""
+        """Whether a person wrote it."""
         return self.model == BY_PERSON
 
 
 @dataclass(frozen=True, slots=True)
 class ContextRecord:
-    """A chunk's context and status. ``error`` is the last one, kept through retries."""
+    """A chunk's context and status; ``error`` is the last one, also after a success."""
 
     document_id: int
     chunk_index: int
@@ -66,10 +66,10 @@ class ContextRecord:
 
 @dataclass(frozen=True, slots=True)
 class ContextDraft:
-    """Everything that is written for one chunk when its context arrives.
+    """Everything that is written for one chunk with its context.
 
-    ``tokens`` are added to the chunk's own entry, by field; ``entries`` follow it. Nothing is
-    written when the chunk has changed since the answer was written.
+    ``tokens``, by field code, are added to the chunk's entry, and ``entries`` follow it. Nothing is
+    written if the chunk has changed since the answer.
     """
 
     document_id: int
@@ -83,7 +83,7 @@ class ContextDraft:
 
 @dataclass(frozen=True, slots=True)
 class WaitingChunk:
-    """A chunk that waits for a context. ``asked``: it was requested again."""
+    """A chunk that waits for a context; ``asked``: a new one, in place of an earlier attempt."""
 
     index: int
     attempts: int
@@ -92,7 +92,7 @@ class WaitingChunk:
 
 @dataclass(frozen=True, slots=True)
 class FailedContext:
-    """A chunk whose context could not be written. ``error`` says why, and how to fix it."""
+    """A chunk whose context could not be written; ``error`` says why, and how to fix it."""
 
     document_id: int
     path: str
@@ -119,10 +119,10 @@ class ContextCounts:
 
 @dataclass(frozen=True, slots=True)
 class ContextCost:
-    """What models spent on the contexts that are kept: tokens of prompt and answer, and seconds.
+    """The tokens (of prompts and answers) and seconds that models spent on the stored contexts.
 
-    Both include the ``summaries`` of long documents; ``summaries_failed`` could not be written.
-    ``contexts`` counts those that cost anything, not those that a person wrote.
+    Both include ``summaries`` of long documents; ``summaries_failed`` could not be written.
+    ``contexts`` counts those by models, not by people.
     """
 
     contexts: int = 0
@@ -133,7 +133,7 @@ class ContextCost:
 
     @property
     def in_words(self) -> str:
-        """It as "12,345 tokens, 3 min; 2 long documents summarised"; empty for nothing."""
+        """The cost as "12,345 tokens, 3 min; 2 long documents summarised"; empty for none."""
         parts = [f"{self.tokens:,} tokens, {duration(self.seconds)}"] if self.tokens else []
         if self.summaries:
             parts.append(f"{plural(self.summaries, 'long document')} summarised")
@@ -145,11 +145,11 @@ class ContextCost:
 
 
 def text_key(chunk_text: str, document_hash: str) -> bytes:
-    """Return the key of a chunk's text in one version of a document, at any path: 16 bytes."""
+    """Return the key, 16 bytes, of a chunk's text in the version of a document with that hash."""
     mixed = f"{document_hash}\n{chunk_text}".encode("utf-8", "surrogatepass")
     return hashlib.blake2b(mixed, digest_size=16).digest()
 
 
 def person_key(chunk_text: str, document_id: int) -> bytes:
-    """Return the key of what a person wrote: it stays with the document through its versions."""
+    """Return the key of a context by a person, which is kept for all versions of the document."""
     return text_key(chunk_text, f"document {document_id}")

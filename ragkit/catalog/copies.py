@@ -1,4 +1,4 @@
-"""Whole copies of a catalog: backups beside it, and putting another catalog in its place."""
+"""Copies of a whole catalog: backups in the library, and replacing the catalog by another."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from ragkit.paths import LibraryPaths
 KEPT_BACKUPS = 3
 
 JOURNAL, LOG, SHARED_MEMORY = "-journal", "-wal", "-shm"
-"""What SQLite adds to a catalog's name for the files that it keeps beside it."""
+"""The endings of the files that SQLite keeps beside a database."""
 
 BESIDE = (JOURNAL, LOG, SHARED_MEMORY)
 
@@ -35,7 +35,7 @@ _STAMP = "%Y%m%d-%H%M%S"
 
 @dataclass(frozen=True, slots=True)
 class Backup:
-    """A copy of the catalog: its file, when it was made (seconds since the epoch), its bytes."""
+    """A copy of the catalog: its file, its time in seconds since the epoch, its size in bytes."""
 
     file: Path
     at: float
@@ -43,7 +43,7 @@ class Backup:
 
 
 def backups(paths: LibraryPaths) -> list[Backup]:
-    """Return the copies that are kept in the library, the newest first."""
+    """Return the backups in the library, the newest first."""
     kept = []
     for file in sorted(paths.backups.glob("catalog-*.sqlite"), reverse=True):
         with suppress(ValueError, OSError):
@@ -53,7 +53,7 @@ def backups(paths: LibraryPaths) -> list[Backup]:
 
 
 def backup_is_due(paths: LibraryPaths) -> bool:
-    """Return whether the newest copy is a day old, or missing."""
+    """Return whether there is no backup of the last 24 hours."""
     kept = backups(paths)
     return not kept or not 0 <= time.time() - kept[0].at < _DAY
 
@@ -61,12 +61,12 @@ def backup_is_due(paths: LibraryPaths) -> bool:
 def keep_backup(
     paths: LibraryPaths, connection: sqlite3.Connection, *, at: datetime | None = None
 ) -> Backup:
-    """Copy the catalog into the library; keep the newest copies, each of which was checked.
+    """Write a backup into the library, and delete all but the newest three.
 
-    ``at`` is the time that the copy is named for, by default the present.
+    ``at`` is the time in its name, by default now.
 
     Raises:
-        CatalogError: the catalog is damaged, or the copy cannot be written; none is dropped then.
+        CatalogError: the catalog is damaged, or the backup cannot be written; none is deleted.
     """
     file = paths.backups / f"catalog-{at or datetime.now(UTC):{_STAMP}}.sqlite"
     try:
@@ -83,7 +83,7 @@ def keep_backup(
 
 
 def write_copy(connection: sqlite3.Connection, file: Path) -> None:
-    """Write a snapshot of a catalog to a file in one step, checked before it has its name.
+    """Write a snapshot of a catalog to a file, which is checked before it gets its name.
 
     Raises:
         CatalogError: the catalog is damaged, or the file cannot be written.
@@ -115,29 +115,29 @@ def write_copy(connection: sqlite3.Connection, file: Path) -> None:
 
 
 def check_copy(file: Path) -> None:
-    """Raise unless a file is a sound catalog that this program can read.
+    """Raise unless a file is an intact catalog of a version that this program knows.
 
     Raises:
         CatalogError: it is not.
     """
-    said = ""
+    fault = ""
     try:
         with closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)) as copy:
             version = copy.execute("PRAGMA user_version").fetchone()[0]
             copy.execute("SELECT COUNT(*) FROM documents").fetchone()
-            said = copy.execute("PRAGMA quick_check(1)").fetchone()[0]
+            fault = copy.execute("PRAGMA quick_check(1)").fetchone()[0]
             if not 0 < version <= len(MIGRATIONS):
-                said = f"it has version {version}"
+                fault = f"it has version {version}"
     except sqlite3.Error as error:
-        said = str(error)
-    if said != "ok":
-        raise CatalogError(f"{file} is not an intact catalog: {said}.", "Use another backup.")
+        fault = str(error)
+    if fault != "ok":
+        raise CatalogError(f"{file} is not an intact catalog: {fault}.", "Use another backup.")
 
 
 def settle(file: Path) -> None:
-    """Have SQLite finish or undo what a killed process left beside a catalog, as far as it can.
+    """Have SQLite apply the log or journal that a killed process left beside a catalog.
 
-    A damaged log stays as it is: SQLite would drop what it holds.
+    A damaged log is left alone, since SQLite would drop its contents.
     """
     from ragkit.catalog.write_ahead_log import log_is_damaged
 
@@ -149,17 +149,17 @@ def settle(file: Path) -> None:
 
 
 def put_in_place(paths: LibraryPaths, new: Path) -> Path | None:
-    """Make a checked catalog the library's; return where the one before is kept, if there was one.
+    """Replace the library's catalog by a checked one; return where the old one is kept, if any.
 
-    Killed at any instant, the library has the old catalog, the new one, or says that it has none.
-    Nothing stays beside it that SQLite would apply to the new one. The marker follows: what the
-    library held before is not missed. Index files are dropped.
+    If this is killed at any instant, the library has the old catalog or the new one, or reports
+    that it has none. The log and journal of the old one are moved away with it, and index files are
+    deleted.
 
     Raises:
-        OSError: it cannot be done.
+        OSError: a file cannot be moved.
         sqlite3.Error: the new catalog cannot be written.
     """
-    _succeed(paths, new)
+    _adopt(paths, new)
     aside = None
     folder = paths.root / "replaced"
     kept = folder / f"catalog-{datetime.now(UTC):{_STAMP}}-{uuid.uuid4().hex[:4]}.sqlite"
@@ -175,8 +175,8 @@ def put_in_place(paths: LibraryPaths, new: Path) -> Path | None:
     return aside
 
 
-def _succeed(paths: LibraryPaths, new: Path) -> None:
-    """Give a catalog the library's identity and a count beyond its marker's; nothing runs in it."""
+def _adopt(paths: LibraryPaths, new: Path) -> None:
+    """Give a catalog the library's identity, ``saved`` above the marker's, and no jobs."""
     marker = read_marker(paths)
     with closing(sqlite3.connect(new)) as connection:
         noted = noted_in(connection)
@@ -193,7 +193,7 @@ def _succeed(paths: LibraryPaths, new: Path) -> None:
 
 
 def on_server() -> CatalogError:
-    """Return the error of copying a catalog that lies on a server."""
+    """Return the error for a request to copy a catalog on a server."""
     return CatalogError(
         "A catalog on a server is not copied by ragkit.",
         "Make a backup where it runs (pg_dump), or move the library into a folder: ragkit move.",
@@ -211,7 +211,7 @@ BACKUPS_OF_SERVER = "Backups of the catalog are made where its server runs (pg_d
 
 
 def describe(kept: Sequence[Backup]) -> str:
-    """Return in a sentence how many backups there are, their size, and when the last was made."""
+    """Return a sentence with the number of backups, their size, and the time of the newest."""
     if not kept:
         return "No backups of the catalog yet."
     when = datetime.fromtimestamp(kept[0].at).astimezone()

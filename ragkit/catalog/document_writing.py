@@ -20,6 +20,7 @@ from ragkit.types import FileState, Status
 
 CHUNK_COLUMNS = "idx, start, stop, section, heading_path, page_first, page_last, context, parent"
 _NOT_A_WORD = re.compile(r"[\W_]+")
+_COPIED = ("hash", "title", "format", "markup", "language", "date", "seconds")
 _EMPTY = {
     "title": "",
     "format": "",
@@ -49,19 +50,13 @@ def put_document(
         {
             "status": Status.INDEXED.value,
             "reason": "",
-            "hash": draft.hash,
             "recipe": draft.pipeline_fingerprint,
-            "title": draft.title,
-            "format": draft.format,
-            "markup": draft.markup,
-            "language": draft.language,
-            "date": draft.date,
+            **{name: getattr(draft, name) for name in _COPIED},
             "metadata": _json(draft.metadata),
             "pages": _json([[p.number, p.label, p.start, p.end] for p in draft.pages]),
             "warnings": _json(draft.warnings),
             "chunks": len(draft.chunks),
             "characters": len(draft.text),
-            "seconds": draft.seconds,
             "version": version,
         },
     )
@@ -147,19 +142,12 @@ def _put_contents(connection: Transaction, document_id: int, draft: DocumentDraf
     connection.executemany(
         "INSERT INTO sections VALUES (?, ?, ?, ?, ?, ?)",
         [
-            (
-                document_id,
-                section.index,
-                section.start,
-                section.end,
-                section.level,
-                _json(section.path),
-            )
-            for section in draft.sections
+            (document_id, each.index, each.start, each.end, each.level, _json(each.path))
+            for each in draft.sections
         ],
     )
     connection.executemany(
-        f"INSERT INTO chunks (document_id, {CHUNK_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        insertion("chunks", ["document_id", *CHUNK_COLUMNS.split(", ")]),
         [
             (
                 document_id,

@@ -1,4 +1,4 @@
-"""The values that documents can be filtered by, and how many documents have each."""
+"""Facets: the values that documents can be filtered by, with the number of documents of each."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ Counts = tuple[tuple[str, int], ...]
 
 @dataclass(frozen=True, slots=True)
 class Facet:
-    """How many documents have each value of a filter, the most frequent first.
+    """The number of documents with each value of a filter, the most frequent values first.
 
-    ``documents`` is how many have any value.
+    ``documents`` is the number with any value.
     """
 
     values: Counts = ()
     documents: int = 0
 
     def divides(self, total: int) -> bool:
-        """Return whether it is worth choosing from it among ``total`` documents.
+        """Return whether it is a useful choice among ``total`` documents.
 
-        A tenth of them have one of two or more values, and these are not mere numbers or dates.
+        It has two or more values, not only numbers and dates, and a tenth of the documents has one.
         """
         names = [value for value, count in self.values if count]
         return (
@@ -54,18 +54,18 @@ class Facet:
 
 @dataclass(frozen=True, slots=True)
 class Facets:
-    """The facets of some documents, by the names of their filters.
+    """The facets of ``documents`` documents, by the names of their filters.
 
-    Fields of front matter have ``=`` before their names; only those are here that have 2 to 30
-    values in the collection, one of which documents share. Of each facet these are the 30 most
-    frequent values. ``documents`` is how many were counted.
+    The names of fields of front matter begin with ``=``; only those with 2 to 30 values in the
+    collection, one of them in several documents, are facets. Each facet has its 30 most frequent
+    values.
     """
 
     documents: int = 0
     by_filter: Mapping[str, Facet] = field(default_factory=dict)
 
     def values(self, name: str) -> Counts:
-        """Return the values of a filter, by the name that a question gives it."""
+        """Return the values of a filter, by its name in the query language."""
         facet = self.by_filter.get(name) or self.by_filter.get(f"={name}") or Facet()
         return facet.values
 
@@ -76,7 +76,7 @@ class Facets:
 
 
 def joined(parts: Sequence[Facets]) -> Facets:
-    """Count what several collections have together."""
+    """Return the sum of the facets of several collections."""
     if len(parts) == 1:
         return parts[0]
     counts: dict[str, Counter[str]] = {}
@@ -92,9 +92,10 @@ def joined(parts: Sequence[Facets]) -> Facets:
 
 
 class Column:
-    """Values of documents: for each (document, value) its row and the place of the value.
+    """The values of documents: m pairs of a document's row and the index of a value.
 
-    ``rows`` and ``places`` are int32 (m,); rows ascend, and no pair stands twice.
+    ``rows`` and ``places`` are int32 (m,); rows ascend, and no pair occurs twice. ``place_of`` is
+    the index of each value.
     """
 
     def __init__(self) -> None:
@@ -104,7 +105,7 @@ class Column:
         self.rows = self.places = np.zeros(0, np.int32)
 
     def add(self, pairs: Iterable[tuple[int, str]]) -> None:
-        """Add pairs of row and value, of rows behind all others."""
+        """Add pairs of row and value; the rows are higher than all before."""
         import numpy as np
 
         place_of = self.place_of
@@ -116,7 +117,7 @@ class Column:
         self.places = np.concatenate([self.places, np.array(places, np.int32)])
 
     def counts(self, chosen: Bools) -> tuple[Ids, int]:
-        """Return how many chosen rows have each value, (v,), and how many have any."""
+        """Return the number of chosen rows with each value, (v,), and of those with any."""
         import numpy as np
 
         kept = chosen[self.rows]
@@ -127,17 +128,16 @@ class Column:
 
     @property
     def nbytes(self) -> int:
-        """About how many bytes it takes."""
+        """The approximate size in bytes."""
         return self.rows.nbytes + self.places.nbytes + _VALUE_BYTES * len(self.place_of)
 
 
 class FacetTable:
-    """The values of the documents of a collection by row, to be counted for some of them.
+    """The values of a collection's documents by row, to be counted for any selection of rows.
 
-    A field of front matter with very many values is left out: it is none to choose from before
-    many of its documents have changed (``outlives``). ``topics`` says whether those that contexts
-    name are counted. ``rows`` is of how many rows it has the values, ``dead`` how many of them
-    were not live at first.
+    Fields of front matter with too many values are dropped until many documents have changed
+    (``outlives``). ``topics`` says whether topics of contexts are counted. ``rows`` is the number
+    of rows that were read, ``dead`` how many of them were not live at first.
     """
 
     def __init__(self, *, topics: bool = True, dead: int = 0) -> None:
@@ -155,8 +155,8 @@ class FacetTable:
     ) -> None:
         """Add (row, format, language, path, metadata as JSON) of documents, rows ascending.
 
-        They stand behind all others; ``rows`` is how many there are then. ``noted`` is what
-        contexts note of their chunks: (filter, value), by row.
+        These rows are higher than all before; ``rows`` is the number of rows afterwards. ``noted``
+        are the notes of their chunks: (filter, value), by row.
         """
         found: dict[str, list[tuple[int, str]]] = {}
         for row, *document in documents:
@@ -174,13 +174,13 @@ class FacetTable:
         self.rows, self._counted = rows, None
 
     def outlives(self, dead: int) -> bool:
-        """Return whether what was left out cannot matter yet, with so many dead rows."""
+        """Return whether dropped fields are surely still too diverse, with so many dead rows."""
         return not self._dropped or dead - self._dead < _MOST_CHANGES
 
     def facets(self, live: Bools, chosen: Bools | None = None) -> Facets:
-        """Count the values of live rows, or of those ``chosen`` of them, (n,).
+        """Count the values of live rows, or of those ``chosen`` among them, (n,).
 
-        What live rows have and none of the chosen does counts as 0.
+        Values of live rows that no chosen row has count 0.
         """
         if self._counted is None or self._counted[0] is not live:
             present = {name: column.counts(live) for name, column in self._columns.items()}
@@ -196,7 +196,7 @@ class FacetTable:
         present: Mapping[str, tuple[Ids, int]],
         counts: Mapping[str, tuple[Ids, int]],
     ) -> Facets:
-        """Return what was counted of some rows, of the values that are present in any."""
+        """Return the facets of rows from counts of the values that are present in live rows."""
         import numpy as np
 
         facets: dict[str, Facet] = {}
@@ -216,19 +216,19 @@ class FacetTable:
 
     @property
     def nbytes(self) -> int:
-        """About how many bytes it takes."""
+        """The approximate size in bytes."""
         return sum(column.nbytes for column in self._columns.values())
 
 
 class FieldNames:
-    """Which rows have each field of front matter; ``rows`` is of how many it knows."""
+    """The rows with each field of front matter; ``rows`` is the number of rows that were read."""
 
     def __init__(self) -> None:
         self.rows = 0
         self._rows_of: dict[str, Ids] = {}
 
     def add(self, rows: int, found: Iterable[tuple[str, Ids]]) -> None:
-        """Add rows behind all others, by field; ``rows`` is how many there are then."""
+        """Add rows higher than all before, by field; ``rows`` is the number of rows afterwards."""
         import numpy as np
 
         for name, new in found:
@@ -237,17 +237,17 @@ class FieldNames:
         self.rows = rows
 
     def of(self, live: Bools) -> tuple[str, ...]:
-        """Return the fields that live rows have, sorted."""
+        """Return the fields of live rows, sorted."""
         return tuple(sorted(name for name, rows in self._rows_of.items() if live[rows].any()))
 
     @property
     def nbytes(self) -> int:
-        """About how many bytes it takes."""
+        """The approximate size in bytes."""
         return sum(rows.nbytes for rows in self._rows_of.values())
 
 
 def _named_topics(counts: Sequence[tuple[str, int]]) -> list[tuple[str, int]]:
-    """Add up topics of the same key, under the first of their names (``NoteQueries.values``)."""
+    """Sum the topics of one key, under their first name (``NoteQueries.values``)."""
     found: dict[str, tuple[str, int]] = {}
     for value, count in counts:
         key, _, name = value.partition("\n")
@@ -261,12 +261,12 @@ def _ordered(counts: Iterable[tuple[str, int]]) -> Counts:
 
 
 def _is_shared(values: int, pairs: int) -> bool:
-    """Return whether there are 2 to 30 values, of which documents share one."""
+    """Return whether there are 2 to 30 values, one of them in several documents."""
     return 1 < values <= _MOST_VALUES and pairs > values
 
 
 def _values(kind: str, language: str, path: str, packed: str) -> Iterator[tuple[str, str]]:
-    """Yield what a document can be filtered by: (name of the filter, value)."""
+    """Yield (name of a filter, value) of a document; ``packed`` is its metadata as JSON."""
     yield "type", kind
     if language:
         yield "lang", language
@@ -294,7 +294,7 @@ def _listed(value: Any) -> list[str]:
 
 
 def _people(written: Sequence[str]) -> Iterator[str]:
-    """Yield names, or addresses where there is no name, of what a header or an author says."""
+    """Yield the names, or else addresses, of the people in the values of a header or an author."""
     for value in written:
         if "@" not in value:
             yield value

@@ -1,7 +1,7 @@
-"""Filters as conditions in SQL, on documents and on entries, and what their values stand for.
+"""Filters of a search as conditions in SQL, on documents and on entries.
 
-Filters by speaker and day read the table ``speakers``: who speaks in which part of a
-conversation, and when. What contexts note of chunks is in ``chunk_notes`` (``chunk_notes.py``).
+The table ``speakers`` says who speaks in which part of a conversation, and on which day. Filters by
+topics, decisions and so on read the table ``chunk_notes`` (``chunk_notes.py``).
 """
 
 from __future__ import annotations
@@ -22,14 +22,15 @@ if TYPE_CHECKING:
     from ragkit.options import Filters
 
 Condition: TypeAlias = tuple[str, tuple[Any, ...]]
-"""A condition on documents ``d`` in SQL, and its parameters."""
+"""A condition in SQL on documents ``d``, and its parameters."""
 
 
 @dataclass(frozen=True, slots=True)
 class EntryCondition:
-    """Which entries pass, as a query that selects ``document`` and ``entry``, each entry once.
+    """A query for the entries that pass: its columns are ``document`` and ``entry``, both ids.
 
-    Further conditions can follow it, such as one on ``id``, its column of documents' ids.
+    No entry occurs twice. It ends with a ``WHERE``, so that conditions may be appended, such as one
+    on ``id``, the name of its column of document ids.
     """
 
     query: str
@@ -48,17 +49,17 @@ LAST_DATE = (
     f"coalesce(substr(json_extract(d.metadata, '$.last_date'), 1, 10), {FIRST_DATE}) "
     f"ELSE {FIRST_DATE} END"
 )
-"""The same, of a conversation its last."""
+"""The day of a document; of a conversation, its last."""
 
 SUFFIX = "folded(replace(d.path, rtrim(d.path, replace(d.path, '.', '')), ''))"
-"""What follows the last dot of a document's path."""
+"""The suffix of a document's path, without its dot."""
 
 _VALUE = (
     "folded(CASE {0}.type WHEN 'true' THEN 'true' WHEN 'false' THEN 'false' ELSE {0}.value END) "
     "IN (SELECT value FROM json_each(?))"
 )
 MAY_BE_UNSAID = frozenset(("framework", "language"))
-"""Fields that a technical document may fit without having them: a guide that names no framework."""
+"""Fields that may be absent where a filter applies: a guide may fit that names no framework."""
 
 _UNSAID = "NOT EXISTS (SELECT 1 FROM json_each(d.metadata) u WHERE u.key = ?)"
 _FIELD = (
@@ -86,7 +87,7 @@ _FAMILIES = {
 
 @cache
 def type_families() -> Mapping[str, tuple[str, ...]]:
-    """Return what ``type:`` may name beside formats and suffixes: families, with their members."""
+    """Return families of types, which ``type:`` may name too, with their formats and suffixes."""
     from ragkit.reading.formats import CODE_SUFFIXES
 
     families = {name: tuple(members.split()) for name, members in _FAMILIES.items()}
@@ -96,17 +97,17 @@ def type_families() -> Mapping[str, tuple[str, ...]]:
 
 
 def may_be_unsaid(field: str, values: Iterable[str]) -> bool:
-    """Return whether a filter by these values of a field may keep documents without the field."""
+    """Return whether documents without a field may pass a filter by these values of it."""
     return field.casefold() in MAY_BE_UNSAID and not any(value[:1] == "=" for value in values)
 
 
 def without_mark(field: str, value: str) -> str:
-    """Return a value without the ``=`` that makes a filter by such a field strict."""
+    """Return a value without the leading ``=``, which excludes documents without the field."""
     return value.removeprefix("=") if field.casefold() in MAY_BE_UNSAID else value
 
 
 def document_conditions(collection_id: int, filters: Filters, *, unsaid: bool) -> list[Condition]:
-    """Return conditions on documents, all of which must hold, but those on ids and sources."""
+    """Return the conditions on documents of all filters but those by ids and sources."""
     conditions: list[Condition] = []
 
     def either(values: Sequence[Any], condition: str) -> None:
@@ -157,7 +158,7 @@ def document_conditions(collection_id: int, filters: Filters, *, unsaid: bool) -
 
 
 def _spoken(collection_id: int, filters: Filters) -> Condition:
-    """Return the condition that one of the people speaks, on the days that are asked for."""
+    """Return the condition that one of the speakers speaks, within the days of the filters."""
     said, message_values = _message_conditions(filters)
     messages = _MESSAGES.format(
         document="d.id", level=_DOCUMENT, position="v.position", conditions=said
@@ -169,7 +170,7 @@ def _spoken(collection_id: int, filters: Filters) -> Condition:
 
 
 def heading_condition(collection_id: int, headings: Sequence[str]) -> EntryCondition:
-    """Return the condition that an entry overlaps a section under one of the headings or titles."""
+    """Return the condition that an entry overlaps a section below a heading, or in such a title."""
     names = json.dumps([folded(heading) for heading in headings])
     where, own = of_collection("d.collection_id", collection_id)
     query = (
@@ -185,7 +186,10 @@ def heading_condition(collection_id: int, headings: Sequence[str]) -> EntryCondi
 
 
 def message_condition(collection_id: int, filters: Filters) -> EntryCondition:
-    """Return the condition that an entry has such messages; by days alone, all others pass."""
+    """Return the condition that an entry has messages of the speakers, within the days.
+
+    Without speakers, entries of documents without dated messages pass too.
+    """
     conditions, parameters = _message_conditions(filters)
     condition = _MESSAGES.format(
         document="e.document_id",
@@ -215,7 +219,7 @@ def message_condition(collection_id: int, filters: Filters) -> EntryCondition:
 
 
 def _message_conditions(filters: Filters) -> tuple[str, list[str]]:
-    """Return conditions on speaker and day; both must hold for the same messages."""
+    """Return conditions on the speaker and day of a message ``v``, and their values."""
     conditions = ""
     parameters: list[str] = []
     if filters.speakers:
@@ -231,12 +235,12 @@ def _message_conditions(filters: Filters) -> tuple[str, list[str]]:
 
 
 def with_families(types: Sequence[str]) -> list[str]:
-    """Return types with all that belong to those that are families, such as "excel"."""
+    """Return types, with the members of those that are families, such as "excel"."""
     return [kind for name in types for kind in (name, *type_families().get(name, ()))]
 
 
 def _path(value: str) -> str:
-    """Anchor a folder ("notes/") at the start of a path part; other text may match anywhere."""
+    """Return the text to look for in "/path": a folder ("notes/") begins with a slash."""
     plain = folded(value)
     return f"/{plain.lstrip('/')}" if plain.endswith("/") else plain
 
@@ -246,7 +250,7 @@ def _path(value: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class NoteCondition:
-    """A filter in SQL: of what chunks ``n`` must hold one thing, or else their document ``d``."""
+    """A filter by notes: a chunk ``n`` must meet one of ``chunk``, or its document ``document``."""
 
     chunk: tuple[str, ...]
     chunk_values: tuple[object, ...]
@@ -255,19 +259,19 @@ class NoteCondition:
 
 
 def note_conditions(filters: Filters) -> list[NoteCondition]:
-    """Return the filters that what contexts note decides; all of them must hold.
+    """Return the filters by notes, all of which must hold.
 
-    A field of front matter that is called like one of them counts as well, for a whole document.
+    A field of front matter with the name of a filter counts too, for all chunks of its document.
     """
     conditions = []
     if filters.has:
         meant = {value.removesuffix("s") for value in filters.has}
-        # Each by an index of its own.
+        # Two conditions, since each has an index of its own.
         noted = tuple(f"n.{name} = 1" for name in (DECISION, ACTION) if name in meant)
         attached = _ATTACHED if ATTACHMENT in meant else ""
         conditions.append(NoteCondition(noted, (), attached))
     if filters.topics:
-        # An empty key would be found in every topic.
+        # An empty key would occur in every topic.
         keys = [topic_key(value) or "  " for value in filters.topics]
         either = " OR ".join(["instr(n.topic_key, ?)"] * len(keys))
         conditions.append(NoteCondition((either,), tuple(keys), *_field("topic", filters.topics)))
@@ -284,7 +288,7 @@ def note_conditions(filters: Filters) -> list[NoteCondition]:
 
 
 def speaker_condition(names: Sequence[str]) -> tuple[str, str]:
-    """Return the condition that one of these people speaks in a chunk ``n``, and its value."""
+    """Return the condition that one of these speakers speaks in a chunk ``n``, and its value."""
     condition = (
         "n.speakers <> '' AND EXISTS (SELECT 1 FROM json_each(?) WHERE instr(n.speakers, value))"
     )
@@ -292,7 +296,7 @@ def speaker_condition(names: Sequence[str]) -> tuple[str, str]:
 
 
 def speaker_keys(names: Sequence[str]) -> str:
-    """Return the keys of names as a JSON list; one without letters is like nobody's."""
+    """Return the keys of names as a JSON list; that of an empty name matches nobody."""
     return json.dumps([speaker_key(name) or " " * 9 for name in names])
 
 
@@ -305,7 +309,7 @@ def _field(name: str, values: Sequence[str]) -> tuple[str, tuple[object, ...]]:
 
 
 def document_condition(noted: NoteCondition, collection_id: int) -> tuple[str, list[object]]:
-    """Return the condition on documents ``d``: a document passes through one of its chunks."""
+    """Return the condition on documents ``d`` that pass, or of which a chunk passes, and values."""
     parts, values = [], list[object]()
     if noted.chunk:
         query, values = _chunks_query("n.document_id", collection_id, noted)
@@ -317,7 +321,7 @@ def document_condition(noted: NoteCondition, collection_id: int) -> tuple[str, l
 
 
 def entry_conditions(noted: NoteCondition, collection_id: int) -> list[EntryCondition]:
-    """Return the conditions of which the own entry of a chunk must meet one."""
+    """Return conditions on entries of chunks, one of which must hold."""
     where, own = of_collection("n.collection_id", collection_id)
     conditions = [
         EntryCondition(
@@ -340,7 +344,7 @@ def entry_conditions(noted: NoteCondition, collection_id: int) -> list[EntryCond
 
 
 def whole_conditions(noted: NoteCondition, collection_id: int) -> list[Condition]:
-    """Return the conditions on documents ``d`` through which all of their chunks pass."""
+    """Return conditions on documents ``d``, each of which makes all of their chunks pass."""
     conditions: list[Condition] = []
     if noted.chunk:
         query, values = _chunks_query("n.document_id, n.chunk_idx", collection_id, noted)
@@ -354,7 +358,7 @@ def whole_conditions(noted: NoteCondition, collection_id: int) -> list[Condition
 def _chunks_query(
     columns: str, collection_id: int, noted: NoteCondition
 ) -> tuple[str, list[object]]:
-    """Return the query for columns of the chunks that pass, of one maybe several times."""
+    """Return the query for columns of the chunks that pass, with repetitions, and its values."""
     where, own = of_collection("n.collection_id", collection_id)
     queries = [
         f"SELECT {columns} FROM chunk_notes n WHERE {where} AND ({condition})"

@@ -1,4 +1,4 @@
-"""Filters as ids: which documents and entries a search may return, and the values on offer."""
+"""Resolving filters to ids of documents and entries, and counting the values to filter by."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class FilterQueries:
         return np.sort(ids, kind="stable")
 
     def _sources(self, collection_id: int, filters: Filters) -> Condition:
-        """Return the condition that a document lies in one of the folders that are named."""
+        """Return the condition that a document's source is one of those filtered by."""
         where, values = of_collection("collection_id", collection_id)
         roots = self._connections.rows(
             f"SELECT id, root FROM sources WHERE {where} ORDER BY id", values
@@ -68,19 +68,19 @@ class FilterQueries:
         return "d.source_id IN (SELECT value FROM json_each(?))", (id_list(ids),)
 
     def entries_under(self, collection_id: int, headings: Sequence[str]) -> Ids:
-        """Return ids of entries that overlap a section under one of those headings or titles.
+        """Return ids of entries that overlap a section below a heading, or in a document so titled.
 
-        A chunk may span several small sections; the entry of a whole document is under all of
-        its headings. Ids ascend, here and below.
+        A chunk may span several small sections, and the entry of a document overlaps all of them.
+        Ids ascend, here and below.
         """
         with self._rows.at_present(collection_id) as (rows, connection):
             return rows.entries(connection, heading_condition(collection_id, headings))
 
     def entries_by_speaker(self, collection_id: int, filters: Filters) -> Ids | None:
-        """Return ids of entries with messages of the filtered speakers and days.
+        """Return ids of entries with messages of the speakers and days filtered by.
 
-        A document that is no conversation has only its own date: its entries all pass a filter
-        by days alone. ``None`` when nothing is restricted.
+        All entries of documents other than conversations pass a filter by days alone, since
+        ``documents`` has applied it. Returns ``None`` when nothing is restricted.
         """
         if not (filters.speakers or filters.after or filters.before):
             return None
@@ -92,9 +92,9 @@ class FilterQueries:
             return rows.entries(connection, message_condition(collection_id, filters))
 
     def noted_entries(self, collection_id: int, filters: Filters) -> Ids | None:
-        """Return ids of the own entries of chunks that pass what contexts note.
+        """Return ids of the entries of chunks whose notes pass the filters.
 
-        ``None`` where the filters ask for nothing that belongs to a chunk.
+        Returns ``None`` when no filter concerns the notes of chunks.
         """
         conditions = note_conditions(filters)
         if not any(noted.chunk for noted in conditions):
@@ -107,7 +107,7 @@ class FilterQueries:
         return reduce(partial(np.intersect1d, assume_unique=True), map(united, passing))
 
     def wholly_noted(self, collection_id: int, filters: Filters) -> Ids:
-        """Return ids of documents of which every chunk passes one of the filters."""
+        """Return ids of documents all chunks of which pass one of the filters by notes."""
         with self._rows.at_present(collection_id) as (rows, connection):
             passing = np.zeros(len(rows.ids), np.bool_)
             for noted in note_conditions(filters):
@@ -117,7 +117,7 @@ class FilterQueries:
         return np.sort(ids, kind="stable")
 
     def speakers(self, document_id: int) -> tuple[SpeakerRecord, ...]:
-        """Return who speaks where in a document, and on which days."""
+        """Return the speakers of a document, by the parts in which they speak."""
         rows = self._connections.rows(
             "SELECT level, position, speaker, day FROM speakers WHERE document_id = ?",
             (document_id,),
@@ -125,7 +125,7 @@ class FilterQueries:
         return tuple(SpeakerRecord(*row) for row in rows)
 
     def newest_first(self, document_ids: Iterable[int], limit: int = -1) -> list[int]:
-        """Return ids of documents by their dates, the newest first; those of a day by path."""
+        """Return ids of documents, the newest first, those of one day by path."""
         return self._connections.column(
             "SELECT d.id FROM documents d WHERE d.id IN (SELECT value FROM json_each(?)) "
             f"ORDER BY {LAST_DATE} DESC, d.path, d.id LIMIT ?",
@@ -133,10 +133,10 @@ class FilterQueries:
         )
 
     def facets(self, collections: Sequence[CollectionRecord], among: Ids | None = None) -> Facets:
-        """Count the values of the indexed documents, or of those with the ids ``among``.
+        """Count the values of indexed documents, or of those with the ids ``among``.
 
-        Only documents that have changed are read again. All of a library with very many are counted
-        as if they were of one collection.
+        Only documents that have changed are read. All collections of a library with over 100 are
+        counted as one.
         """
         return joined([self._facets(each, among) for each in self._ids(collections)])
 
@@ -159,12 +159,12 @@ class FilterQueries:
             return table.facets(rows.live, chosen)
 
     def _needs_topics(self, rows: DocumentRows, table: FacetTable) -> bool:
-        """Return whether topics, which were too many, have become few."""
+        """Return whether topics, which were too many to count, have become few."""
         changed = not table.topics and table.rows < len(rows.ids)
         return changed and NoteQueries(self._connections).has_few_topics(rows.collection_id)
 
     def _read_facets(self, rows: DocumentRows, table: FacetTable, connection: Transaction) -> None:
-        """Read the values of the rows that a table has not."""
+        """Add the values of the rows that a table lacks."""
         condition, values = rows.among(table.rows)
         documents = connection.execute(
             "SELECT d.id, d.format, d.language, d.path, d.metadata FROM documents d "
@@ -190,7 +190,7 @@ class FilterQueries:
         return {suffix for suffix in suffixes if suffix and "/" not in suffix}
 
     def folders(self, collection_id: int) -> set[str]:
-        """Return the folders that a collection's files lie in, each with its "/"."""
+        """Return the names of the folders in the paths of a collection's files, each with a "/"."""
         where, values = of_collection("collection_id", collection_id)
         paths = self._connections.column(
             f"SELECT DISTINCT rtrim(path, replace(path, '/', '')) FROM documents WHERE {where}",
@@ -199,10 +199,7 @@ class FilterQueries:
         return {f"{part}/" for path in paths for part in path.split("/") if part}
 
     def field_names(self, collections: Sequence[CollectionRecord]) -> tuple[str, ...]:
-        """Return every front-matter field that a document of the collections has, sorted.
-
-        Only documents that have changed are read again.
-        """
+        """Return the names of all front-matter fields of the collections' documents, sorted."""
         names = {name for each in self._ids(collections) for name in self._field_names(each)}
         return tuple(sorted(names))
 

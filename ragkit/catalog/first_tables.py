@@ -1,4 +1,4 @@
-"""The first six migrations of the catalog. Never edit one that has been released."""
+"""The first six migrations of the catalog. A released migration is never edited."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from ragkit.catalog.connection import Transaction
 
 
 def execute(connection: Transaction, statements: str) -> None:
-    """Run statements one by one: ``executescript`` would end the transaction that they are in."""
+    """Run statements one by one: ``executescript`` would commit the transaction."""
     for statement in statements.split(";\n"):
         if statement.strip():
             connection.execute(statement)
 
 
 def m001_tables(connection: Transaction) -> None:
-    """Lay the tables of the first version."""
+    """Create the tables of the first version."""
     execute(connection, _FIRST)
 
 
@@ -185,7 +185,7 @@ CREATE TABLE worker (
 
 
 def m002_context_cache(connection: Transaction) -> None:
-    """Keep what models wrote beyond the life of a document's version, and find work quickly."""
+    """Add the cache of answers, and indexes by which waiting chunks are found."""
     execute(connection, _CONTEXT_CACHE)
 
 
@@ -207,7 +207,7 @@ CREATE INDEX entries_by_document ON entries (document_id, position, level);
 
 
 def m003_speakers(connection: Transaction) -> None:
-    """Say who speaks where and on which days: by level and position, as entries are named."""
+    """Add the speakers and days of the parts of conversations."""
     execute(connection, _SPEAKERS)
 
 
@@ -224,7 +224,7 @@ CREATE TABLE speakers (
 
 
 def m004_judgments(connection: Transaction) -> None:
-    """Keep what people found right: spans of documents, which no change of chunks can lose."""
+    """Add judgments, of spans of text that are independent of chunks, and votes."""
     execute(connection, _JUDGMENTS)
 
 
@@ -261,7 +261,7 @@ CREATE INDEX votes_by_collection ON votes (collection_id);
 
 
 def m005_runs(connection: Transaction) -> None:
-    """Keep what evaluations found, question by question, so that later ones can be compared."""
+    """Add kept evaluations, with the metrics of each question."""
     execute(connection, _RUNS)
 
 
@@ -301,7 +301,7 @@ CREATE TABLE run_values (
 
 
 def m006_embedder_choice(connection: Transaction) -> None:
-    """Keep which embedder answers, which did before, and which one the library is moved to."""
+    """Add the choice of embedders: the active one, the one before, and the target."""
     execute(connection, _EMBEDDER_CHOICE)
 
 

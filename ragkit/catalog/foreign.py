@@ -1,4 +1,4 @@
-"""Catalogs from elsewhere: what is checked before one is used, and where its uploads lie then."""
+"""Catalogs of imported archives: checking one before it is used, and moving its uploads."""
 
 from __future__ import annotations
 
@@ -19,10 +19,11 @@ _ODD_UPLOAD = re.compile(r'\\|[\x00-\x1f<>:"|?*]')
 
 
 def examine(file: Path) -> None:
-    """Check a catalog of foreign origin before it is used.
+    """Raise unless a catalog of an archive is sound and like one that ragkit wrote.
 
     Raises:
-        LibraryError: when it is damaged or holds what ragkit never writes.
+        LibraryFormatError: it is of an unknown version.
+        LibraryError: it is damaged, has other tables, invalid JSON, or paths out of its folders.
     """
     try:
         with closing(sqlite3.connect(f"{file.as_uri()}?mode=ro", uri=True)) as connection:
@@ -34,14 +35,15 @@ def examine(file: Path) -> None:
                     f"{len(MIGRATIONS)}.",
                     "Update ragkit.",
                 )
-            wrong = _faults(connection)
+            fault = _fault(connection)
     except sqlite3.Error as error:
         raise as_library_error(error, file) from error
-    if wrong:
-        raise LibraryError(f"The archive's catalog {wrong}.", "Export the library again.")
+    if fault:
+        raise LibraryError(f"The archive's catalog {fault}.", "Export the library again.")
 
 
-def _faults(connection: sqlite3.Connection) -> str:
+def _fault(connection: sqlite3.Connection) -> str:
+    """Return the rest of a sentence on the first fault, or an empty string."""
     had = applied(connection)
     with closing(sqlite3.connect(":memory:")) as fresh:
         for step in MIGRATIONS:
@@ -68,7 +70,7 @@ def _faults(connection: sqlite3.Connection) -> str:
 
 
 def _kind_of_json(text: str) -> str:
-    """Return "object" or "array", or an empty string for any other value and for invalid JSON."""
+    """Return "object", "array", or an empty string for other values and invalid JSON."""
     try:
         value = json.loads(text)
     except (ValueError, TypeError, RecursionError):
@@ -79,7 +81,7 @@ def _kind_of_json(text: str) -> str:
 
 
 def _json_columns(connection: sqlite3.Connection) -> Iterator[tuple[str, str, str]]:
-    """Yield tables and columns of JSON, with the type that the values are to have."""
+    """Yield (table, column, "object" or "array") of the columns with JSON."""
     yield from (("sections", "path", "array"), ("chunks", "heading_path", "array"))
     tables = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
     for (table,) in tables:
@@ -97,7 +99,7 @@ def _layout(connection: sqlite3.Connection) -> set[tuple[str, str, str]]:
 
 
 def move_uploads(connections: Connections, uploads: Path) -> None:
-    """Update the folders of all uploads after a library has been moved."""
+    """Change the folders of all uploads to those in another library."""
     with connections.write() as connection:
         connection.executemany(
             "UPDATE sources SET root = ? WHERE id = ?",

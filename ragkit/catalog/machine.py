@@ -1,7 +1,7 @@
-"""Libraries on a server, which holds the truth; each machine has a folder of its own as well.
+"""The folder that each machine has for a library whose catalog is on a server.
 
-The folder holds caches, logs and uploaded files. It serves one library, as one machine, and says so
-in ``server.json``; without uploads it may be deleted at any time.
+It has caches, logs and uploaded files, and ``server.json``, which says for which library and as
+which machine. Without uploads it may be deleted at any time.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from ragkit.paths import LibraryPaths, write_private
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """A folder of a library on a server. ``library`` is the identity that its catalog has.
+    """The contents of ``server.json``.
 
-    ``id`` is the machine's, for what it claims and which folders it alone reads; ``server`` is the
-    address as it may be shown.
+    ``library`` is the identity of the catalog; ``id`` that of the machine, in whose name jobs and
+    folders are claimed; ``server`` is the address without the password.
     """
 
     library: str
@@ -28,7 +28,7 @@ class Machine:
 
 
 def read_machine(paths: LibraryPaths) -> Machine | None:
-    """Return what a folder serves; ``None``: no library on a server, as far as is known."""
+    """Return the contents of a folder's ``server.json``, or ``None`` if it cannot be read."""
     try:
         return Machine(**json.loads(paths.server.read_text("utf-8")))
     except (OSError, ValueError, TypeError):
@@ -36,10 +36,10 @@ def read_machine(paths: LibraryPaths) -> Machine | None:
 
 
 def refuse_other_place(paths: LibraryPaths, *, on_server: bool) -> None:
-    """Raise if a folder cannot be that of a library on a server, or of one in a file.
+    """Raise if a folder is that of a library on a server but should not be, or the reverse.
 
     Raises:
-        LibraryError: it holds a library of its own, or serves one on a server.
+        LibraryError: it has a library in a file, or belongs to one on a server.
     """
     if on_server and paths.catalog.exists():
         raise LibraryError(
@@ -55,10 +55,10 @@ def refuse_other_place(paths: LibraryPaths, *, on_server: bool) -> None:
 
 
 def machine_of(paths: LibraryPaths, library: str, server: str) -> str:
-    """Return the id under which a folder serves a library; the folder is given one if need be.
+    """Return the machine's id of a folder for a library, after making one if it has none.
 
     Raises:
-        LibraryError: the folder holds files that were uploaded to another library.
+        LibraryError: the folder has files uploaded to another library, or cannot be written.
     """
     machine = read_machine(paths)
     if machine is not None and machine.library == library:

@@ -1,8 +1,8 @@
-"""What a library held when it was last written, noted outside the catalog.
+"""The marker: a file beside the catalog that says what the catalog holds.
 
-An empty catalog is sound to SQLite: only a note beside it can tell that it once held something.
-``saved`` counts the times that it was noted, in the catalog and in the marker. The catalog's count
-is on the disk before the marker is written, so a catalog whose count is lower has lost changes.
+To SQLite an empty catalog is sound; only the marker tells that it once held something. The marker
+and the catalog both have ``saved``, the number of times that a marker was written. The catalog's is
+on the disk first, so a catalog whose number is lower has lost changes.
 """
 
 from __future__ import annotations
@@ -35,17 +35,17 @@ CURE = (
     "read and read the rest again from your folders."
 )
 META_KEY = "library"
-"""The row of ``meta`` with the library's identity and ``saved``."""
+"""The key in ``meta`` of the library's identity and ``saved``."""
 
 MOVE_KEY = "move"
-"""The row of ``meta`` of an unfinished copy: the identity of the library that it is of."""
+"""The key in ``meta`` of an unfinished copy, for the identity of the original."""
 
 _COUNTED = ("collections", "sources", "documents", "judgments", "threads")
 
 
 @dataclass(frozen=True, slots=True)
 class Marker:
-    """The identity of a library, what it held, and when (in seconds since the epoch)."""
+    """The identity of a library and what it held ``at`` a time, in seconds since the epoch."""
 
     identity: str
     saved: int
@@ -68,7 +68,7 @@ class Marker:
 
 
 def read_marker(paths: LibraryPaths) -> Marker | None:
-    """Return the marker of a library; ``None`` when it is missing or damaged."""
+    """Return the marker of a library, or ``None`` if it is missing or damaged."""
     try:
         values = json.loads(paths.marker.read_text("utf-8"))
         if values.pop("check") != _check(values):
@@ -79,7 +79,7 @@ def read_marker(paths: LibraryPaths) -> Marker | None:
 
 
 def write_marker(paths: LibraryPaths, marker: Marker) -> None:
-    """Write a marker in one step, and not before it is on the disk."""
+    """Write a marker atomically, and flush it to the disk."""
     values = asdict(marker)
     write_private(paths.marker, json.dumps({**values, "check": _check(values)}, indent=1))
 
@@ -89,16 +89,13 @@ def _check(values: dict[str, Any]) -> str:
 
 
 def mark(connections: Connections) -> None:
-    """Note what the catalog holds now. That it cannot be noted is no reason to fail.
-
-    What a server holds is not this machine's to watch over.
-    """
+    """Write the marker of a catalog in a file; a failure is only logged."""
     if connections.read_only or connections.file is None:
         return
     paths = LibraryPaths(connections.file.parent)
     try:
         connection = connections.get()
-        # Waits for the disk: the marker must never be ahead of the catalog.
+        # The commit must reach the disk before the marker does.
         connection.execute("PRAGMA synchronous = FULL")
         try:
             with connections.write():
@@ -117,7 +114,7 @@ def mark(connections: Connections) -> None:
 
 
 def identity_of(connections: Connections) -> str:
-    """Return a library's identity, unique to it; one is made and stored if it has none."""
+    """Return a library's unique identity, after making one if it has none."""
     row = connections.row("SELECT value FROM meta WHERE key = ?", (META_KEY,))
     if row:
         return str(json.loads(row[0])["identity"])
@@ -130,18 +127,18 @@ def identity_of(connections: Connections) -> str:
 
 
 def noted_in(connection: Transaction) -> dict[str, Any]:
-    """Return the identity and ``saved`` of a catalog; empty when they were never noted."""
+    """Return the identity and ``saved`` of a catalog, or an empty dict."""
     row = connection.execute("SELECT value FROM meta WHERE key = ?", (META_KEY,)).fetchone()
     value = json.loads(row[0]) if row else {}
     return value if isinstance(value, dict) else {}
 
 
 def counted(connection: sqlite3.Connection) -> dict[str, int]:
-    """Count the rows that a person would miss; a table of a later version has none."""
-    there = {row[0] for row in connection.execute("SELECT name FROM sqlite_master")}
+    """Count the rows that a person would miss, by table; 0 for tables of later versions."""
+    tables = {row[0] for row in connection.execute("SELECT name FROM sqlite_master")}
     return {
         table: connection.execute(f"SELECT COUNT(*) FROM {table}").fetchone()[0]
-        if table in there
+        if table in tables
         else 0
         for table in _COUNTED
     }
@@ -151,11 +148,11 @@ def counted(connection: sqlite3.Connection) -> dict[str, int]:
 
 
 def refuse_torn_files(file: Path, *, create: bool) -> None:
-    """Raise if the catalog's files cannot be what was written; looks at the files alone.
+    """Raise if files of the catalog are missing or damaged, without opening them with SQLite.
 
     Raises:
-        CatalogError: they are damaged, or missing where a library has been.
-        LibraryError: there is no library, and none is to be made.
+        CatalogError: there is a library, and its catalog is missing, empty or damaged.
+        LibraryError: there is no library, and ``create`` is not set.
     """
     paths = LibraryPaths(file.parent)
     log = Path(f"{file}-wal")
@@ -173,7 +170,7 @@ def refuse_torn_files(file: Path, *, create: bool) -> None:
         if not create:
             raise _no_library(file)
     if _size(log):
-        # After a library has been closed there is none, and looking at a folder takes no numpy.
+        # Imported here for numpy: a library that was closed has no log.
         from ragkit.catalog.write_ahead_log import log_is_damaged
 
         if log_is_damaged(log):
@@ -186,11 +183,11 @@ def _no_library(file: Path) -> LibraryError:
 
 
 def refuse_lost_contents(connection: sqlite3.Connection, file: Path, *, create: bool) -> None:
-    """Raise if a catalog that SQLite can open holds less than the library did.
+    """Raise if a catalog that SQLite can open has lost contents.
 
     Raises:
         CatalogError: its tables, or changes that had been saved, are gone.
-        LibraryError: there is no library, and none is to be made.
+        LibraryError: there is no library, and ``create`` is not set.
     """
     paths = LibraryPaths(file.parent)
     query = "SELECT 1 FROM sqlite_master WHERE name = 'collections'"
@@ -214,7 +211,7 @@ def refuse_lost_contents(connection: sqlite3.Connection, file: Path, *, create: 
 
 
 def _refuse_lost(paths: LibraryPaths, what: str, log: bool = False) -> None:
-    """Raise if there are signs that the library held something."""
+    """Raise if there are signs that the library had contents."""
     signs = [*_signs(paths), *(["changes that were not yet moved into it"] if log else [])]
     if signs:
         raise CatalogError(

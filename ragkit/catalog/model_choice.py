@@ -1,4 +1,4 @@
-"""The folders with models that a person added to a library, and the model chosen to rerank."""
+"""The models that a person added to a library as folders, and the reranker that they chose."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _RERANKER_KEY = "rerank model"
 
 @dataclass(frozen=True, slots=True)
 class AddedModel:
-    """A folder's model as it was when a person added it.
+    """A model in a folder, as it was when a person added it.
 
     ``name`` is "folder:/path", ``kind`` a value of ``ModelKind``, ``dimensions`` 0 for a
     cross-encoder, ``size`` in bytes, ``licence`` as its files state it or empty, ``checksum`` the
@@ -33,27 +33,27 @@ class AddedModel:
 
 
 def added_models(catalog: Catalog) -> list[AddedModel]:
-    """Return the models that were added, in the order of that."""
+    """Return the added models, in the order in which they were added."""
     names = {field.name for field in fields(AddedModel)}
     stored = catalog.get_meta(_FOLDERS_KEY) or []
     return [AddedModel(**each) for each in stored if each.keys() == names]
 
 
 def store_models(catalog: Catalog, models: Iterable[AddedModel]) -> None:
-    """Store which models were added."""
+    """Replace the list of added models."""
     catalog.set_meta(_FOLDERS_KEY, [asdict(model) for model in models] or None)
 
 
 def chosen_reranker(catalog: Catalog) -> str:
-    """Return the model that a person chose to rerank this library's results, or nothing."""
+    """Return the reranker that the person chose for this library, or an empty string."""
     return str(catalog.get_meta(_RERANKER_KEY) or "")
 
 
 def choose_reranker(catalog: Catalog, name: str) -> None:
-    """Set the model that reranks; empty: the settings decide."""
+    """Choose the reranker; empty: that of the settings."""
     catalog.set_meta(_RERANKER_KEY, name or None)
 
 
 def rerank_model_name(catalog: Catalog, settings: ModelSettings) -> str:
-    """Return the model that reranks: the person's choice, else the settings'; empty: neither."""
+    """Return the reranker: the person's choice, else that of the settings, which may be empty."""
     return chosen_reranker(catalog) or settings.rerank_model

@@ -1,4 +1,4 @@
-"""Reading a catalog that may not be written: SQLite wants a shared memory file beside its log."""
+"""Reading a catalog whose folder is read-only, where SQLite cannot make the file "-shm"."""
 
 from __future__ import annotations
 
@@ -15,16 +15,15 @@ from ragkit.paths import LibraryPaths
 
 
 def may_write(file: Path) -> bool:
-    """Return whether a catalog and its folder may be written; one to be created counts as such."""
+    """Return whether a catalog, if it exists, and its folder are writable."""
     return os.access(file.parent, os.W_OK) and (not file.exists() or os.access(file, os.W_OK))
 
 
 def readable(file: Path) -> tuple[str, tempfile.TemporaryDirectory[str] | None]:
-    """Return the URI under which a catalog can be read, and the folder of a private copy, if any.
+    """Return the URI by which a catalog can be read, and the temporary folder of a copy, if any.
 
-    One with a log is read beside its writer where there is one. Otherwise it is copied together
-    with its log, or with the journal of a transaction that was cut off, as is one of an earlier
-    version, which is brought up to date in the copy.
+    It is copied, with its log or journal, if these need recovery and no process has "-shm" open, or
+    if it is of an earlier version; the copy is then migrated.
 
     Raises:
         sqlite3.Error: it cannot be read.
@@ -52,9 +51,9 @@ def readable(file: Path) -> tuple[str, tempfile.TemporaryDirectory[str] | None]:
 
 
 def collection_names(paths: LibraryPaths) -> list[str]:
-    """Return the names of a library's collections, ordered, without a write, a copy or a wait.
+    """Return the names of a library's collections in order, without writing, copying or waiting.
 
-    None where that is not possible.
+    Returns an empty list if that is not possible.
     """
     try:
         uri, as_it_is = _address(paths.catalog)
@@ -68,12 +67,12 @@ def collection_names(paths: LibraryPaths) -> list[str]:
 
 
 def _beside(file: Path) -> list[Path]:
-    """Return where a journal or a log of the catalog would be."""
+    """Return the paths of the catalog's journal and log, whether they exist or not."""
     return [Path(f"{file}{ending}") for ending in (JOURNAL, LOG)]
 
 
 def _address(file: Path) -> tuple[str, bool]:
-    """Return the URI under which a catalog is only read, and whether it can be without a copy."""
+    """Return the read-only URI of a catalog, and whether it can be read without a copy."""
     logged = any(each.exists() and each.stat().st_size > 0 for each in _beside(file))
     uri = f"{file.absolute().as_uri()}?mode=ro" + ("" if logged else "&immutable=1")
     return uri, not logged or Path(f"{file}{SHARED_MEMORY}").exists()

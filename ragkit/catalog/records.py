@@ -1,4 +1,4 @@
-"""Rows of the catalog as plain values, and drafts of rows to write."""
+"""Rows of the catalog as plain values, and drafts of rows to be written."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _MOST_REASONS = 60
 
 SILENT_SECONDS = 10.0
-"""A machine of which nothing was heard for so long has lost what it had claimed."""
+"""A machine whose last heartbeat is older loses its claims."""
 
 
 class JobState(StrEnum):
@@ -41,7 +41,7 @@ class JobState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class CollectionRecord:
-    """An isolated search scope. Every change of its documents gives it another ``version``."""
+    """An isolated search scope; every change of its documents gives it a new ``version``."""
 
     id: int
     name: str
@@ -50,24 +50,24 @@ class CollectionRecord:
 
     @property
     def prompts(self) -> Mapping[str, str]:
-        """The prompts that a person wrote for it, by what they ask for."""
+        """The collection's own prompts, by kind."""
         prompts: Mapping[str, str] = self.settings.get("prompts", {})
         return prompts
 
     @property
     def is_everything(self) -> bool:
-        """True of what stands for all collections of a library."""
+        """Whether this stands for all collections of a library."""
         return self.id == ALL_COLLECTIONS
 
     @classmethod
     def everything(cls, version: Version) -> CollectionRecord:
-        """Return a record that stands for all collections, at the newest change of any."""
+        """Return the record that stands for all collections; ``version`` is the newest of any."""
         return cls(ALL_COLLECTIONS, "all collections", {}, version)
 
 
 @dataclass(frozen=True, slots=True)
 class CollectionContents:
-    """How much a collection holds: what deleting it would take away.
+    """The contents of a collection, which would be deleted with it.
 
     ``uploads`` of the ``documents`` were uploaded; ``edited`` counts contexts that a person wrote.
     """
@@ -81,12 +81,12 @@ class CollectionContents:
 
     @property
     def irreplaceable(self) -> bool:
-        """Whether some of it cannot be had again by adding the folders again."""
+        """Whether adding the folders again would not bring all of it back."""
         return bool(self.uploads or self.ratings or self.runs or self.edited)
 
     @property
     def counted(self) -> tuple[tuple[int, str], ...]:
-        """What goes with it as (count, noun): documents and folders always, the rest if any."""
+        """The contents as (count, noun): documents and folders always, others if there are any."""
         rest = (
             (self.ratings, "rating"),
             (self.runs, "kept evaluation"),
@@ -100,7 +100,7 @@ class CollectionContents:
 class SourceRecord:
     """A folder or the uploads of a collection. ``state``: new, ready, held or offline.
 
-    ``machine`` is the one that reads it; empty: whichever sees the folder.
+    ``machine`` is the one that reads it; empty: any that sees the folder.
     """
 
     id: int
@@ -155,9 +155,9 @@ class ChunkRecord:
 
 @dataclass(frozen=True, slots=True)
 class KnownFile:
-    """What the catalog stores about a file of a source.
+    """A file of a source as the catalog knows it.
 
-    ``retry_at``: it could not be read, for a reason that passes, and is to be tried again then.
+    ``retry_at`` is set if it could not be read for a passing reason, and is tried again then.
     """
 
     document_id: int
@@ -176,7 +176,7 @@ class KnownFile:
 
 @dataclass(frozen=True, slots=True)
 class NumberedTokens:
-    """Tokens as positions in a word list that the entries of a document share."""
+    """Tokens as indexes into a list of words, which entries of a document share."""
 
     words: tuple[str, ...]
     numbers: NDArray[np.uint32]
@@ -190,9 +190,9 @@ class NumberedTokens:
 class EntryDraft:
     """An index entry before it has an id. ``position`` is its chunk's or section's index.
 
-    ``tokens`` maps a field code to its tokens; ``text_hash`` identifies the text that was embedded,
-    and ``content_key`` its own text without context, ignoring case and white space. ``block`` is
-    the inner block that the entry stands for, and ``position`` then the index of its chunk.
+    ``tokens`` are by field code. ``text_hash`` identifies the embedded text, ``content_key`` the
+    entry's own text without context, case and white space. ``block`` is the inner block that the
+    entry stands for, if any; ``position`` is then the index of its chunk.
     """
 
     level: int
@@ -205,9 +205,9 @@ class EntryDraft:
 
 @dataclass(frozen=True, slots=True)
 class SpeakerRecord:
-    """Someone speaks in a part of a conversation, identified by level and position of its entry.
+    """A speaker in a part of a conversation, which is identified by the level and position.
 
-    ``day`` is in ISO form, or empty where it is not known.
+    ``day`` is in ISO form, or empty if unknown.
     """
 
     level: int
@@ -218,7 +218,7 @@ class SpeakerRecord:
 
 @dataclass(frozen=True, slots=True)
 class DocumentDraft:
-    """Everything that one transaction writes for a document."""
+    """A document with everything that is made of it, to be written in one transaction."""
 
     source_id: int
     collection_id: int
@@ -267,7 +267,7 @@ class JobRecord:
 class WorkerRecord:
     """The last heartbeat of a machine's worker. Times are seconds since the epoch.
 
-    ``silent`` is how many seconds ago it was, by the one clock that all machines go by.
+    ``silent`` is the age of the heartbeat in seconds, by the clock of the catalog's host.
     """
 
     machine: str
@@ -280,16 +280,16 @@ class WorkerRecord:
 
     @property
     def is_heard(self) -> bool:
-        """Whether it was heard of lately, so that what it has claimed is its own."""
+        """Whether the heartbeat is recent, so that the machine keeps its claims."""
         return self.silent < SILENT_SECONDS
 
     @property
     def works(self) -> bool:
-        """Whether it runs, as far as others can tell."""
+        """Whether it runs, to judge by its heartbeat."""
         return self.state != "stopped" and self.is_heard
 
     def watched(self) -> dict[int, tuple[str, str]]:
-        """Return how it keeps each source current, and why not better, by the source's number."""
+        """Return (mode of watching, reason for not a better one), by the id of the source."""
         return {
             number: (mode, reason)
             for mode, reason, ranges in self.notes.get("watching", ())
@@ -298,9 +298,10 @@ class WorkerRecord:
 
 
 def watched_notes(states: Iterable[tuple[str, str, Sequence[int]]]) -> list[list[str]]:
-    """Return how a worker keeps sources current, and why not better, as it notes that.
+    """Return how a worker watches sources, in the form of ``WorkerRecord.notes``.
 
-    Numbers of sources ascend. Few reasons are kept, since each folder that is gone has its own.
+    ``states`` are (mode, reason for not a better one, ascending ids of sources). At most 60 reasons
+    are kept, since every missing folder has its own.
     """
     notes, others = list[list[str]](), dict[str, list[int]]()
     for mode, reason, numbers in states:
@@ -312,7 +313,7 @@ def watched_notes(states: Iterable[tuple[str, str, Sequence[int]]]) -> list[list
 
 
 def _ranges_of(numbers: Sequence[int]) -> str:
-    """Return ascending numbers as text, such as "1-3 7"."""
+    """Return ascending numbers as a text such as "1-3 7"."""
     ranges: list[list[int]] = []
     for number in numbers:
         if ranges and ranges[-1][1] == number - 1:
@@ -323,15 +324,15 @@ def _ranges_of(numbers: Sequence[int]) -> str:
 
 
 def _numbers_in(ranges: str) -> Iterator[int]:
-    """Yield the numbers that ``_ranges_of`` wrote."""
-    for one in ranges.split():
-        first, _, last = one.partition("-")
+    """Yield the numbers of a text by ``_ranges_of``."""
+    for span in ranges.split():
+        first, _, last = span.partition("-")
         yield from range(int(first), int(last or first) + 1)
 
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """Numbers of documents by status, and of their chunks."""
+    """The number of documents by status, and of their chunks."""
 
     indexed: int = 0
     pending: int = 0

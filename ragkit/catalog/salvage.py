@@ -1,4 +1,4 @@
-"""Saving what SQLite can still read of a damaged catalog, table by table and row by row."""
+"""Saving the rows of a damaged catalog that SQLite can still read."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ragkit.catalog.chunk_notes import fill_notes
+from ragkit.catalog.connection import insertion
 from ragkit.catalog.copies import JOURNAL, LOG
 from ragkit.catalog.entry_counts import fill_counts
 from ragkit.catalog.lineage import renew_versions
@@ -19,19 +20,19 @@ from ragkit.catalog.tags import fill_tags
 
 _MOST_PROBES = 4000
 _SPARE_IDS = 1000
-"""Ids that the lost rows may have had, and that are given to nothing else."""
+"""How many ids are skipped, which lost rows may have had."""
 
 _LOST_THREADS = """
 INSERT OR IGNORE INTO threads (id, title, created_at, changed_at)
 SELECT thread_id, substr(question, 1, 80), at, at FROM turns
 WHERE id IN (SELECT MIN(id) FROM turns GROUP BY thread_id)
 """
-"""What is left of a thread that is lost itself is listed under its first question."""
+"""A lost thread with turns gets its first question for a title."""
 
 
 @dataclass
 class SavedTable:
-    """What became of a table's rows; ``gaps`` are ranges of its first key that cannot be read."""
+    """The outcome for a table; ``gaps`` are unreadable ranges of the first column of its key."""
 
     name: str
     saved: int = 0
@@ -40,13 +41,13 @@ class SavedTable:
 
 
 def salvage(damaged: Path, backup: Path | None, target: Path, scratch: Path) -> list[SavedTable]:
-    """Write a new catalog of what is left of a damaged one, and of a backup where it has gaps.
+    """Write a new catalog with the rows of a damaged one, and those of a backup in its gaps.
 
-    Both stay as they are; ``scratch`` is a folder for a copy.
+    Neither is changed; ``scratch`` is a folder for a copy.
 
     Raises:
-        sqlite3.Error: the new one cannot be written, or the backup cannot be read.
-        OSError: there is no room for it.
+        sqlite3.Error: the new catalog cannot be written, or the backup cannot be read.
+        OSError: the copy cannot be written.
     """
     work = _work_copy(damaged, backup, scratch)
     with closing(sqlite3.connect(target, isolation_level=None)) as new:
@@ -67,8 +68,7 @@ def salvage(damaged: Path, backup: Path | None, target: Path, scratch: Path) -> 
             if backup is not None and report.gaps:
                 _fill(backup, new, report)
             if first and not new.execute(f"SELECT 1 FROM {table}").fetchone():
-                marks = ", ".join("?" * len(first[0]))
-                new.executemany(f"INSERT INTO {table} VALUES ({marks})", first)
+                new.executemany(insertion(table, [name for name, _ in _columns(new, table)]), first)
             reports.append(report)
         _keep_ids(new, [work, *([backup] if backup else [])])
         new.execute(_LOST_THREADS)
@@ -76,14 +76,14 @@ def salvage(damaged: Path, backup: Path | None, target: Path, scratch: Path) -> 
         fill_notes(new)
         fill_counts(new)
         fill_tags(new)
-        # Old index files may hold rows that were lost, or lack some that the backup brought back.
+        # Index files may have rows that were lost, and lack rows of the backup.
         renew_versions(new)
         new.execute("COMMIT")
     return reports
 
 
 def _work_copy(damaged: Path, backup: Path | None, scratch: Path) -> Path:
-    """Copy a damaged catalog and its log; a first page that tells nothing is the backup's."""
+    """Copy a damaged catalog and its log; an unreadable first page is replaced by the backup's."""
     work = scratch / "damaged.sqlite"
     for ending in ("", JOURNAL, LOG):
         source = Path(f"{damaged}{ending}")
@@ -140,13 +140,14 @@ def _walk(
     tail: str,
     values: Sequence[Any],
 ) -> tuple[Any, bool]:
-    """Copy rows until the first that cannot be read; return the last key, and if that was all."""
-    at, last = columns.index(_key(new, report.name)), None
+    """Copy rows up to the first unreadable one; return the last key, and whether all were read."""
+    key_place, last = columns.index(_key(new, report.name)), None
+    add = insertion(report.name, columns)
     try:
         query = f"SELECT {', '.join(columns)} FROM {report.name} NOT INDEXED {tail}"
         for row in source.execute(query, values):
-            report.saved += _insert(new, report.name, columns, row)
-            last = row[at]
+            report.saved += _insert(new, add, row)
+            last = row[key_place]
     except sqlite3.DatabaseError:
         return last, False
     return last, True
@@ -160,7 +161,7 @@ def _bisect(
     low: Any,
     high: Any,
 ) -> None:
-    """Copy the rows between two keys that can be read; what cannot be read becomes gaps."""
+    """Copy the readable rows between two keys by bisection; the others become gaps."""
     key = _key(new, report.name)
     if not isinstance(low, int | bytes) or type(low) is not type(high):
         report.gaps.append((low, high))
@@ -193,17 +194,16 @@ def _blob(number: int) -> bytes:
     return number.to_bytes(8, "big")[1:] if number < 1 << 56 else b"\xff" * 64
 
 
-def _insert(new: sqlite3.Connection, table: str, columns: Sequence[str], row: Sequence[Any]) -> int:
-    marks = ", ".join("?" * len(columns))
-    query = f"INSERT OR IGNORE INTO {table} ({', '.join(columns)}) VALUES ({marks})"
+def _insert(new: sqlite3.Connection, add: str, row: Sequence[Any]) -> int:
+    """Insert a row, unless its key is there or a value is too damaged; return 1 or 0."""
     try:
-        return new.execute(query, row).rowcount
+        return new.execute(f"{add} ON CONFLICT DO NOTHING", row).rowcount
     except (sqlite3.DatabaseError, UnicodeEncodeError):
-        return 0  # A damaged value that the table does not take.
+        return 0
 
 
 def _fill(backup: Path, new: sqlite3.Connection, report: SavedTable) -> None:
-    """Copy the backup's rows in the gaps of a table."""
+    """Copy the rows of the backup that are in the gaps of a table."""
     key = _key(new, report.name)
     with closing(_read(backup)) as source:
         columns = _common(source, new, report.name)
@@ -213,7 +213,7 @@ def _fill(backup: Path, new: sqlite3.Connection, report: SavedTable) -> None:
             where = " AND ".join(text for text, _ in chosen) or "1"
             query = f"SELECT {', '.join(columns)} FROM {report.name} WHERE {where}"
             for row in source.execute(query, [value for _, value in chosen]):
-                report.from_backup += _insert(new, report.name, columns, row)
+                report.from_backup += _insert(new, insertion(report.name, columns), row)
 
 
 def _columns(connection: sqlite3.Connection, table: str) -> list[tuple[str, int]]:
@@ -221,8 +221,8 @@ def _columns(connection: sqlite3.Connection, table: str) -> list[tuple[str, int]
 
 
 def _common(source: sqlite3.Connection, new: sqlite3.Connection, table: str) -> list[str]:
-    there = {name for name, _ in _columns(source, table)}
-    return [name for name, _ in _columns(new, table) if name in there]
+    names = {name for name, _ in _columns(source, table)}
+    return [name for name, _ in _columns(new, table) if name in names]
 
 
 def _key(connection: sqlite3.Connection, table: str) -> str:
@@ -231,7 +231,7 @@ def _key(connection: sqlite3.Connection, table: str) -> str:
 
 
 def _keep_ids(new: sqlite3.Connection, sources: Sequence[Path]) -> None:
-    """Give ids of lost rows to nothing else: entries are never the same twice."""
+    """Keep ids of lost rows from being assigned again."""
     highest = dict(new.execute("SELECT name, seq FROM sqlite_sequence"))
     for file in sources:
         with suppress(sqlite3.Error), closing(_read(file)) as source:

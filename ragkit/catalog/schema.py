@@ -1,6 +1,6 @@
-"""The catalog's tables, as numbered migrations, the first of them in ``first_tables``.
+"""The catalog's tables as numbered migrations, of which the first six are in ``first_tables``.
 
-Never edit one that has been released.
+A released migration is never edited.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from ragkit.errors import LibraryFormatError
 
 
 def m007_writers(connection: Transaction) -> None:
-    """Say which model wrote the question of a judgment; empty where no model did."""
+    """Add the model that wrote the question of a judgment, empty for none."""
     execute(connection, "ALTER TABLE judgments ADD COLUMN writer TEXT NOT NULL DEFAULT ''")
 
 
 def m008_lineage(connection: Transaction) -> None:
-    """Give every change of a collection a number of its own and a token that no other has."""
+    """Add the tokens of versions, and one for each version that exists."""
     execute(connection, _LINEAGE)
 
 
@@ -43,7 +43,7 @@ FROM (SELECT version FROM collections UNION SELECT version FROM removed_entries)
 
 
 def m010_retries(connection: Transaction) -> None:
-    """Say which files could not be read for a reason that passes, and when they are tried again."""
+    """Add the files that could not be read for a passing reason, with the time to try again."""
     execute(connection, _RETRIES)
 
 
@@ -58,12 +58,12 @@ CREATE TABLE retries (
 
 
 def m009_file_stamps(connection: Transaction) -> None:
-    """Keep each file's device, inode and ctime; without them it is hashed at the next sync."""
+    """Add the device, inode and ctime of files; without them a file is hashed by the next sync."""
     execute(connection, "ALTER TABLE documents ADD COLUMN stamp TEXT NOT NULL DEFAULT ''")
 
 
 def m011_threads(connection: Transaction) -> None:
-    """Keep questions that follow one another with their answers; no collection takes them along."""
+    """Add threads, which are not deleted with a collection."""
     execute(connection, _THREADS)
 
 
@@ -91,7 +91,7 @@ CREATE INDEX turns_by_thread ON turns (thread_id, id)
 
 
 def m012_question_filters(connection: Transaction) -> None:
-    """Say what a question of a set is restricted to, also where it was asked for a run."""
+    """Add the filter of a question, in judgments and in runs."""
     execute(connection, _QUESTION_FILTERS)
 
 
@@ -102,13 +102,13 @@ ALTER TABLE run_values ADD COLUMN filter TEXT NOT NULL DEFAULT ''
 
 
 def m013_parents(connection: Transaction) -> None:
-    """Say which chunks make a parent. Until a document is cut anew, each is one by itself."""
+    """Add the parent of a chunk: itself, until its document is cut again."""
     execute(connection, "ALTER TABLE chunks ADD COLUMN parent INTEGER NOT NULL DEFAULT 0")
     execute(connection, "UPDATE chunks SET parent = idx")
 
 
 def m014_chunk_notes(connection: Transaction) -> None:
-    """Keep what contexts note of chunks where filters find it, and fill it from the contexts."""
+    """Add the notes of chunks, derived from the contexts."""
     from ragkit.catalog.chunk_notes import fill_notes
 
     execute(connection, _CHUNK_NOTES)
@@ -142,7 +142,7 @@ CREATE INDEX chunk_notes_speakers ON chunk_notes (collection_id, speakers) WHERE
 
 
 def m015_blocks(connection: Transaction) -> None:
-    """Say which table, list or code block an entry finer than a chunk stands for."""
+    """Add the table, list or code block that an entry below the level of chunks stands for."""
     execute(connection, _BLOCKS)
 
 
@@ -158,7 +158,7 @@ CREATE TABLE blocks (
 
 
 def m016_summaries(connection: Transaction) -> None:
-    """Keep a summary of each long document, and have what contexts cost summed up by an index."""
+    """Add summaries of long documents, and an index that covers the cost of contexts."""
     execute(connection, _SUMMARIES)
 
 
@@ -179,7 +179,7 @@ CREATE INDEX contexts_by_document ON contexts (document_id, status, tokens, seco
 
 
 def m017_prompts(connection: Transaction) -> None:
-    """Take up the prompts that stood in files beside the catalog, those for all for each."""
+    """Copy prompts from files beside the catalog into the settings of each collection."""
     file = connection.execute("PRAGMA database_list").fetchone()[2]
     folder = Path(file).parent / "prompts"
     if not file or not folder.is_dir():
@@ -199,7 +199,7 @@ def m017_prompts(connection: Transaction) -> None:
 
 
 def m018_entry_counts(connection: Transaction) -> None:
-    """Keep how many entries each collection has at each level."""
+    """Add the number of entries of each collection at each level."""
     from ragkit.catalog.entry_counts import fill_counts
 
     execute(connection, _ENTRY_COUNTS)
@@ -217,7 +217,7 @@ CREATE TABLE entry_counts (
 
 
 def m019_tags(connection: Transaction) -> None:
-    """Keep tags where filters find them, and the last change of each document's values."""
+    """Add the tags of documents for filters, and the version at which a document changed."""
     from ragkit.catalog.tags import fill_tags
 
     execute(connection, _TAGS)
@@ -238,7 +238,7 @@ CREATE INDEX tags_by_name ON tags (collection_id, tag, document_id)
 
 
 def m020_machines(connection: Transaction) -> None:
-    """Say which machine works on what, for libraries on a server; in a file it is always one."""
+    """Add the machines of a library on a server, and what each has claimed."""
     execute(connection, _MACHINES)
 
 
@@ -259,7 +259,7 @@ ALTER TABLE sources ADD COLUMN machine TEXT NOT NULL DEFAULT ''
 
 
 def m021_counted_documents(connection: Transaction) -> None:
-    """Have documents counted by an index alone, whose rows are a tenth as long."""
+    """Extend an index so that it covers counting documents, whose rows are ten times as long."""
     execute(connection, _COUNTED_DOCUMENTS)
 
 
@@ -292,11 +292,11 @@ MIGRATIONS: tuple[Callable[[Transaction], None], ...] = (
     m020_machines,
     m021_counted_documents,
 )
-"""In the order in which they are applied. A catalog's version is how many of them it has had."""
+"""In the order of application. The version of a catalog is the number of those applied."""
 
 
 def applied(connection: sqlite3.Connection) -> set[str]:
-    """The names of the migrations that a catalog has had, as it notes them itself."""
+    """Return the names of the migrations that were applied to a catalog."""
     if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'meta'").fetchone():
         return set()
     rows = connection.execute("SELECT value FROM meta WHERE key GLOB 'migration [0-9]*'")
@@ -304,23 +304,23 @@ def applied(connection: sqlite3.Connection) -> set[str]:
 
 
 def migration_note(name: str) -> tuple[str, str]:
-    """Return key and value by which a catalog notes that it has had a migration."""
+    """Return the row of ``meta`` that records a migration as applied."""
     return f"migration {name[1:4]}", f"{name} {time.time():.0f}"
 
 
 def needs_migration(connection: sqlite3.Connection) -> bool:
-    """Return whether a catalog is of an earlier version; one without tables is of none."""
+    """Return whether a catalog is of an earlier version; an empty one is not."""
     version = int(connection.execute("PRAGMA user_version").fetchone()[0])
     return 0 < version < len(MIGRATIONS)
 
 
 def migrate(connection: sqlite3.Connection) -> None:
-    """Bring the catalog to the newest version, one transaction a step.
+    """Apply the migrations that a catalog lacks, each in a transaction.
 
-    Steps are known by their names, so that one that was added in between is made up for.
+    They are recorded by name, so that one missing in between is applied too.
 
     Raises:
-        LibraryFormatError: when a newer ragkit has written this catalog.
+        LibraryFormatError: a newer ragkit has written this catalog.
     """
     version = int(connection.execute("PRAGMA user_version").fetchone()[0])
     if version > len(MIGRATIONS):

@@ -1,8 +1,7 @@
-"""Threads: questions that follow one another, each turn with its answers as they were given.
+"""Threads: questions that follow one another, with the answers that were given.
 
-Like judgments they are not part of what is indexed. A turn keeps the words that it quotes, so that
-a thread outlives the documents and collections that it is about. Each write is one small
-transaction of its own.
+A turn has the text of the sentences that it cites, so that a thread outlives its documents and
+collections. Nothing that searches or writes documents reads threads.
 """
 
 from __future__ import annotations
@@ -23,22 +22,24 @@ from ragkit.errors import NotFoundError, ThreadError
 from ragkit.formatting import shortened
 
 LONGEST_QUESTION = 4000
-"""Characters of a question that is kept."""
+"""The maximum of characters of a stored question."""
 
 LONGEST_TITLE = 80
-"""Characters of a thread's title."""
+"""The maximum of characters of a title."""
 
 MOST_TURNS, MOST_THREADS = 200, 2000
-"""Turns of one thread, and threads of a library; nothing is deleted to make room."""
+"""The maximum of turns of a thread, and of threads; older ones are never deleted for others."""
 
 _LARGEST_ANSWER = 2_000_000
 _EMPTY_SECONDS = 86_400.0
 _EVERY = 0
+"""The id, in the stored collections of a thread, of all in a library with very many."""
+
 _COLUMNS = "id, title, collections, created_at, changed_at"
 
 
 class Threads:
-    """Queries about threads. Any process may write; two that add to one thread lose nothing."""
+    """Queries about threads, which any process may write. Each method is one transaction."""
 
     def __init__(self, connections: Connections) -> None:
         self._connections = connections
@@ -54,10 +55,10 @@ class Threads:
     def get(self, thread_id: int) -> Thread:
         """Return a thread with its turns, oldest first, as they were stored.
 
-        Collections have their current names, those that are gone the names that they had.
+        Collections have their current names, deleted ones the names that they had.
 
         Raises:
-            NotFoundError: it is gone.
+            NotFoundError: there is no such thread.
         """
         with self._connections.read() as connection:
             row = connection.execute(
@@ -88,7 +89,7 @@ class Threads:
         """
         now, names = time.time(), list(dict.fromkeys(collections))
         with self._connections.write() as connection:
-            # Of those that nothing was added to, such as a killed process leaves, nothing is lost.
+            # Threads that stayed without a turn, as a killed process leaves.
             connection.execute(
                 "DELETE FROM threads WHERE created_at < ? "
                 "AND NOT EXISTS (SELECT 1 FROM turns WHERE thread_id = threads.id)",
@@ -108,7 +109,7 @@ class Threads:
             return int(cursor.fetchone()[0])
 
     def add(self, thread_id: int, turn: Turn) -> int:
-        """Append a turn, and return its id; ``turn.at`` of 0 is now.
+        """Append a turn, and return its id; a ``turn.at`` of 0 is now.
 
         Raises:
             NotFoundError: the thread is gone.
@@ -131,7 +132,7 @@ class Threads:
             return int(cursor.fetchone()[0])
 
     def replace(self, turn: Turn) -> None:
-        """Store a turn in place of the one with its id, when it was asked staying as it was.
+        """Replace the turn with the same id, except for its time.
 
         Raises:
             NotFoundError: it is gone.
@@ -173,10 +174,10 @@ class Threads:
                 raise _missing(thread_id)
 
     def restore(self, thread: Thread) -> None:
-        """Store a thread that was deleted, under the ids that it and its turns had.
+        """Store a deleted thread again, with the ids of it and its turns.
 
         Raises:
-            ThreadError: it is there.
+            ThreadError: it has not been deleted.
         """
         columns = [(turn.id, thread.id, turn.at, *_packed(turn)) for turn in thread.turns]
         with self._connections.write() as connection:
@@ -195,7 +196,7 @@ class Threads:
 
 
 def _collections(connection: Transaction, names: Sequence[str]) -> str:
-    """Return where a thread asks, as it is kept: by numbers, all of very many by that of none."""
+    """Return the collections of a thread as JSON, by id and name; all of very many as one."""
     ids = dict(connection.execute("SELECT name, id FROM collections").fetchall())
     if len(names) > MOST_APART and set(names) == set(ids):
         return json.dumps([{"id": _EVERY}])
@@ -203,11 +204,11 @@ def _collections(connection: Transaction, names: Sequence[str]) -> str:
 
 
 def _names_of(packed: str, names: Mapping[int, str]) -> tuple[str, ...]:
-    """Return the names that collections have now, of what ``_collections`` made."""
-    known = [one for one in json.loads(packed) if isinstance(one, dict)]
-    if any(one.get("id") == _EVERY for one in known):
+    """Return the current names of the collections in the JSON by ``_collections``."""
+    collections = [each for each in json.loads(packed) if isinstance(each, dict)]
+    if any(each.get("id") == _EVERY for each in collections):
         return tuple(names.values())
-    return tuple(str(names.get(one.get("id", _EVERY), one.get("name"))) for one in known)
+    return tuple(str(names.get(each.get("id", _EVERY), each.get("name"))) for each in collections)
 
 
 def _missing(thread_id: int) -> NotFoundError:
@@ -223,7 +224,7 @@ def _note_change(connection: Any, thread_id: int) -> None:
 
 
 def _title(text: str) -> str:
-    """Return a title on one line, its middle left out where it is long."""
+    """Return a title as one line, without its middle if it is too long."""
     line = " ".join(_storable(text).split())
     line = "".join(character for character in line if character.isprintable())
     if not line:
@@ -235,7 +236,7 @@ def _title(text: str) -> str:
 
 
 def _packed(turn: Turn) -> tuple[str, str, str, str]:
-    """Return question, asked, quick sources and written answer as they are stored.
+    """Return the columns question, asked, quick and written of a turn.
 
     Raises:
         ThreadError: one of them is too long.
@@ -256,7 +257,7 @@ def _packed(turn: Turn) -> tuple[str, str, str, str]:
 
 
 def _as_json(source: Source) -> dict[str, Any]:
-    """Return a source without ``changed``, which is found out whenever it is read."""
+    """Return a source without ``changed``, which is computed when it is read."""
     values = asdict(source)
     del values["changed"]
     return values
@@ -267,7 +268,7 @@ def _dumped(value: Any) -> str:
 
 
 def _storable(text: str) -> str:
-    """Replace half characters, which badly decoded text has and no database takes."""
+    """Replace lone surrogates, which no database stores."""
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
@@ -293,11 +294,11 @@ def _hints(kind: type) -> Mapping[str, Any]:
 
 
 def _decoded(kind: Any, value: Any) -> Any:
-    """Return a JSON value as what it was before it was stored; unknown fields are left out.
+    """Return a JSON value as a value of a type, such as a dataclass, ignoring unknown fields.
 
     Raises:
-        ValueError: it is something else.
-        TypeError: something is missing in it.
+        ValueError: it is of another type.
+        TypeError: a field without a default is missing.
     """
     origin, arguments = get_origin(kind), get_args(kind)
     if isinstance(kind, type) and is_dataclass(kind) and isinstance(value, dict):

@@ -15,7 +15,6 @@ from ragkit.catalog.entry_writing import (
 from ragkit.catalog.lineage import next_version
 from ragkit.types import LEVEL_CODES, Level
 
-_EMBEDDER = "SELECT id, name, fingerprint, dimensions FROM embedders"
 _NO_VECTOR = (
     "NOT EXISTS (SELECT 1 FROM vectors v WHERE v.text_hash = e.text_hash AND v.embedder_id = ?)"
 )
@@ -207,20 +206,19 @@ class Embedders:
 
     def get(self, embedder_id: int) -> EmbedderRecord | None:
         """Return one embedder, or ``None``."""
-        row = self._connections.row(f"{_EMBEDDER} WHERE id = ?", (embedder_id,))
-        return EmbedderRecord(*row) if row else None
+        return next(iter(self._records("id = ?", embedder_id)), None)
 
     def newest_named(self, name: str) -> EmbedderRecord | None:
         """Return the newest embedder of that name, which may have had several fingerprints."""
-        row = self._connections.row(f"{_EMBEDDER} WHERE name = ? ORDER BY id DESC LIMIT 1", (name,))
-        return EmbedderRecord(*row) if row else None
+        return next(iter(self._records("name = ? ORDER BY id DESC LIMIT 1", name)), None)
 
     def all(self) -> list[EmbedderRecord]:
         """Return the embedders that have made vectors here by name, the newest of each name."""
-        rows = self._connections.rows(
-            f"{_EMBEDDER} WHERE id IN (SELECT MAX(id) FROM embedders GROUP BY name) ORDER BY name"
-        )
-        return [EmbedderRecord(*row) for row in rows]
+        return self._records("id IN (SELECT MAX(id) FROM embedders GROUP BY name) ORDER BY name")
+
+    def _records(self, which: str, *values: object) -> list[EmbedderRecord]:
+        query = f"SELECT id, name, fingerprint, dimensions FROM embedders WHERE {which}"
+        return [EmbedderRecord(*row) for row in self._connections.rows(query, values)]
 
     def active_id(self) -> int | None:
         """Return the id of the active embedder, if any; cheap enough for every search."""

@@ -1,8 +1,7 @@
-"""Damage of a write-ahead log that SQLite would pass over: it stops reading at the first bad frame.
+"""Finding damage of a write-ahead log, which SQLite ignores: it reads up to the first bad frame.
 
-That is right after a crash, whose last frames are torn. A bad frame with a commit behind it is
-something else: changes that were saved, and would be dropped without a word. Without a commit the
-frames are of a transaction that was cut off, in which SQLite may have written one anew in place.
+That is right after a crash, which may leave torn frames of an unfinished transaction. But if a
+commit follows a bad frame, saved changes are damaged, and SQLite would drop them silently.
 """
 
 from __future__ import annotations
@@ -20,16 +19,16 @@ _USUAL_PAGE = 4096
 
 
 def log_is_damaged(file: Path) -> bool:
-    """Return whether the log holds a good commit behind a bad frame or a bad header.
+    """Return whether a log has a valid commit behind a bad header or frame.
 
-    A log that another process writes to at this moment is not taken for damaged.
+    It is read twice, so that a log being written by another process is not taken for damaged.
     """
     before = _look(file)
     return before is not None and before == _look(file)
 
 
 def _look(file: Path) -> tuple[bytes, int] | None:
-    """Return header and number of the first bad frame of a damaged log, else ``None``."""
+    """Return the header and the index of the first bad frame of a damaged log, else ``None``."""
     try:
         with file.open("rb") as log:
             header = log.read(_HEADER)
@@ -65,11 +64,10 @@ def _good_frames(
     salts: NDArray[np.uint32] | None,
     before: NDArray[np.uint32],
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_], NDArray[np.uint32]]:
-    """Return which frames follow from the checksum that the frame before them states.
+    """Return which frames are valid, which of these commit, bool (n,), and the last checksum.
 
-    Also returns which of these end a transaction, and the last checksum that is stated, [1, 2];
-    ``before`` is the one stated before the first.
-    ``salts`` must stand in each frame; ``None``: any will do.
+    A frame is valid if its checksum follows from the one before it (``before`` the first), uint32
+    (1, 2), and if it has the ``salts``, unless they are ``None``.
     """
     frames = np.frombuffer(block[: len(block) // (page + _FRAME_HEADER) * (page + _FRAME_HEADER)],
                            np.uint8).reshape(-1, page + _FRAME_HEADER)  # fmt: skip
@@ -83,14 +81,14 @@ def _good_frames(
 
 
 def _checksums(words: NDArray[np.uint32], starts: NDArray[np.uint32]) -> NDArray[np.uint32]:
-    """Return SQLite's checksums of rows of words, [rows, 2], each begun with its start."""
+    """Return SQLite's checksum of each row of words, (n, 2), begun with its start, (n, 2)."""
     weights, carried = _weights(words.shape[1])
     return words.astype(np.uint32) @ weights + starts.astype(np.uint32) @ carried
 
 
 @lru_cache(maxsize=4)
 def _weights(words: int) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
-    """Return how much each word, and each start, counts in a checksum: it is linear modulo 2^32.
+    """Return the weights of the words and of the start in a checksum, which is linear mod 2^32.
 
     SQLite adds two words at a time: ``a += x + b; b += y + a``.
     """

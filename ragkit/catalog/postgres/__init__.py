@@ -1,1 +1,1 @@
-"""The catalog on a server of PostgreSQL: the same tables and queries, for several machines."""
+"""The catalog on a PostgreSQL server, for several machines: the same tables and queries."""

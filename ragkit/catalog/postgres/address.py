@@ -1,4 +1,4 @@
-"""The address of a library on a server: what psycopg needs of it, and what may be shown of it."""
+"""The address of a library on a server, for psycopg and for messages."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
 from ragkit.errors import LibraryError, SettingsError
 
 SCHEMA = "ragkit"
-"""The schema of a library whose address names none."""
+"""The default schema."""
 
 _SCHEMA_NAME = re.compile(r"[a-z_][a-z0-9_]{0,62}")
 _DEFAULTS = {
@@ -24,7 +24,7 @@ _DEFAULTS = {
 _SESSION = {
     "jit": "off",
     "enable_partitionwise_join": "on",
-    # A machine that is gone must not keep the others from writing.
+    # The server must notice that a machine with a lock has gone.
     "tcp_keepalives_idle": "15",
     "tcp_keepalives_interval": "5",
     "tcp_keepalives_count": "3",
@@ -33,7 +33,7 @@ _SESSION = {
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where a library is. ``shown`` is the address without a password."""
+    """The address of a library; ``shown`` is without the password."""
 
     conninfo: str
     schema: str
@@ -44,17 +44,17 @@ class Address:
 
 
 def is_server(address: str) -> bool:
-    """Return whether an address names a server of PostgreSQL."""
+    """Return whether an address is that of a PostgreSQL server."""
     return address.startswith(("postgresql://", "postgres://"))
 
 
 def parse_address(url: str) -> Address:
-    """Read ``postgresql://user@host:port/database?schema=NAME``, with any option of libpq.
+    """Parse ``postgresql://user@host:port/database?schema=NAME``, with any options of libpq.
 
-    Of several hosts the one that takes writes is meant.
+    With several hosts, the one that accepts writes is used.
 
     Raises:
-        SettingsError: it is no such address.
+        SettingsError: it is not such an address.
         LibraryError: psycopg is not installed.
     """
     try:
@@ -65,12 +65,12 @@ def parse_address(url: str) -> Address:
             "A library on a server needs psycopg, which is not installed.",
             'Install it: pip install "ragkit-search[postgres]".',
         ) from error
-    wrong = SettingsError(
+    invalid = SettingsError(
         "The address of the server cannot be read.",
         "It looks like postgresql://user@host:5432/database?schema=ragkit.",
     )
     if not is_server(url):
-        raise wrong
+        raise invalid
     try:
         parts = urlsplit(url)
         options = dict(parse_qsl(parts.query, keep_blank_values=True))
@@ -78,7 +78,7 @@ def parse_address(url: str) -> Address:
         plain = urlunsplit(parts._replace(query=urlencode(options, quote_via=quote)))
         given = conninfo_to_dict(plain)
     except (Error, ValueError):
-        raise wrong from None  # psycopg's message quotes the address, with its password.
+        raise invalid from None  # psycopg's message quotes the address, with its password.
     if not _SCHEMA_NAME.fullmatch(schema):
         raise SettingsError(
             "The schema's name in the address of the server has other than a-z, 0-9 and _.",

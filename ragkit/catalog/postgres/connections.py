@@ -1,4 +1,4 @@
-"""Connections to a catalog on a server: a few for a process, replaced when the server goes away."""
+"""Connections to a catalog on a server: a few for each process, replaced when they are lost."""
 
 from __future__ import annotations
 
@@ -11,6 +11,10 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import psycopg
+from psycopg.abc import Buffer
+from psycopg.adapt import Loader
+from psycopg.types.numeric import Int8Dumper
+from psycopg.types.string import StrDumperUnknown
 
 from ragkit.catalog.connection import RETRY_SECONDS, Connections
 from ragkit.catalog.postgres.address import parse_address
@@ -23,20 +27,19 @@ from ragkit.catalog.postgres.failures import (
     unsure,
 )
 from ragkit.catalog.postgres.schema import is_current, prepare
-from ragkit.catalog.postgres.values import adapt
 from ragkit.errors import CatalogError, LibraryBusyError, UnstorableError
 
 _MOST_CONNECTIONS = 16
 _WAIT_SECONDS = 60
 _LOCK = 0x7261676B
-"""What advisory locks of ragkit begin with; the schema's name is the other half."""
+"""The first key of the advisory lock for writing; the second is of the schema's name."""
 
 _T = TypeVar("_T")
 _Psycopg = psycopg.Connection[Any]
 
 
 class PostgresTransaction:
-    """A transaction, to which statements in SQLite's words are put."""
+    """A transaction that runs statements written for SQLite."""
 
     def __init__(self, connection: _Psycopg) -> None:
         self.connection = connection
@@ -49,19 +52,19 @@ class PostgresTransaction:
         return self.connection.execute(statement.text, statement.values(parameters))
 
     def fetched(self, query: str, parameters: Sequence[Any]) -> list[Any]:
-        """Run a statement and return its rows; none where it has no result."""
+        """Run a statement and return its rows; none if it has no result."""
         cursor = self.execute(query, parameters)
         return cursor.fetchall() if cursor.description else []
 
     def executemany(self, query: str, rows: Iterable[Sequence[Any]]) -> psycopg.Cursor[Any]:
-        """Run a statement for each row of parameters, without waiting for each answer."""
+        """Run a statement once for each row of parameters, in a pipeline."""
         statement = translated(query)
         cursor = self.connection.cursor()
         cursor.executemany(statement.text, [statement.values(row) for row in rows])
         return cursor
 
     def inserted(self, query: str, rows: Sequence[Sequence[Any]]) -> list[int]:
-        """Insert rows by a query that returns the id of each; return the ids in the same order."""
+        """Run an ``INSERT ... RETURNING id`` for each row, and return the ids in order."""
         statement = translated(query)
         with self.connection.cursor() as cursor:
             cursor.executemany(
@@ -71,11 +74,12 @@ class PostgresTransaction:
 
 
 class PostgresConnections(Connections):
-    """A pool of connections, each used by one thread at a time (``catalog.connection``).
+    """A pool of connections, each used by one thread at a time.
 
-    What only reads is tried again on a new connection when one is lost, for as long as a replica
-    may take to become the primary. A transaction that has begun is not: its caller is told that
-    nothing of it was kept or, where the answer to its end was lost, that it may have been.
+    A query outside of a transaction is retried on a new connection when one is lost, for as long as
+    a replica may take to become the primary. A transaction is not retried once it has begun: its
+    caller learns that nothing was kept or, if the connection was lost during the commit, that it
+    may have been.
     """
 
     skip_locked = "FOR UPDATE SKIP LOCKED"
@@ -105,7 +109,7 @@ class PostgresConnections(Connections):
                 return
         with self.write() as transaction:
             prepare(transaction.connection, transaction, self.address, create=create)
-        # What was laid is no change that a person made.
+        # Creating tables does not count.
         self.wrote = False
 
     # -- connections -----------------------------------------------------------------------
@@ -117,7 +121,7 @@ class PostgresConnections(Connections):
 
     @contextmanager
     def _borrowed(self) -> Iterator[_Psycopg]:
-        """Lend a connection, trying for some seconds to make one; a lost one is not kept."""
+        """Lend a connection of the pool, or a new one, and take it back unless it is lost."""
         self.get()
         if not self._places.acquire(timeout=_WAIT_SECONDS):
             raise LibraryBusyError("The library is busy.", "Try again in a moment.")
@@ -140,19 +144,18 @@ class PostgresConnections(Connections):
                 connection = psycopg.connect(self.address.conninfo, autocommit=True)
                 break
             except (psycopg.OperationalError, psycopg.InterfaceError) as error:
-                found = no_server(self.address, error)
-                # At first somebody looks at the screen, and the address may be wrong.
+                # The first time the address may be wrong, and somebody waits.
                 if not self._answered or time.monotonic() > deadline:
-                    raise found from None
+                    raise no_server(self.address, error) from None
             time.sleep(0.1)
-        # Without it, tables would be laid in the schema of others.
+        # Otherwise tables would be created in another schema.
         if connection.info.parameter_status("search_path") not in (None, self.address.schema):
             connection.close()
             raise behind_pooler(self.address)
         if _is_pooled(connection):
-            # Statements that one connection prepared would be another's.
+            # Prepared statements would belong to another connection of the pooler.
             connection.prepare_threshold = None
-        adapt(connection)
+        _adapt(connection)
         return connection
 
     def _give_back(self, connection: _Psycopg) -> None:
@@ -166,7 +169,7 @@ class PostgresConnections(Connections):
             connection.close()
 
     def _forget_idle(self) -> None:
-        """Close the connections that wait: those of a server that is gone are as lost as one."""
+        """Close the idle connections: when one is lost, they are too."""
         with self._guard:
             left, self._idle = self._idle, deque()
         for connection in left:
@@ -174,7 +177,7 @@ class PostgresConnections(Connections):
                 connection.close()
 
     def _retried(self, ask: Callable[[_Psycopg], _T]) -> _T:
-        """Ask something that changes nothing, again on another connection where one is lost."""
+        """Call a function that only reads, and again on another connection if one is lost."""
         deadline = time.monotonic() + RETRY_SECONDS
         while True:
             with self._borrowed() as connection:
@@ -200,10 +203,10 @@ class PostgresConnections(Connections):
 
     @contextmanager
     def write(self, *, alone: bool = True) -> Iterator[PostgresTransaction]:
-        """Run a block in one transaction; with ``alone``, no other such block anywhere.
+        """Run a block in one transaction; those with ``alone`` are serialised, as in SQLite.
 
-        A lock of the library's own serialises them, as a file of SQLite does: whoever comes later
-        sees all that was written, and ids and versions are visible in the order of their numbers.
+        An advisory lock of the library does that. So each sees all that earlier ones wrote, and ids
+        and versions become visible in order.
         """
         begin = f"BEGIN; SET LOCAL lock_timeout = '{_WAIT_SECONDS}s'"
         if alone:
@@ -259,7 +262,7 @@ class PostgresConnections(Connections):
 
     @contextmanager
     def _begun(self, begin: str) -> Iterator[_Psycopg]:
-        """Lend a connection on which a transaction has begun; nothing is lost if it must retry."""
+        """Begin a transaction, on another connection if one is lost, and lend the connection."""
         deadline = time.monotonic() + RETRY_SECONDS
         while True:
             with self._borrowed() as connection:
@@ -276,13 +279,13 @@ class PostgresConnections(Connections):
             self._forget_idle()
 
     def close(self) -> None:
-        """Close every connection; one in use is closed when it is given back."""
+        """Close every connection; those in use are closed when they are returned."""
         self._closed = True
         self._forget_idle()
 
 
 def _is_pooled(connection: _Psycopg) -> bool:
-    """Return whether another process stands between, which may give each transaction another."""
+    """Return whether a pooler may run each transaction on another connection of its own."""
     row = connection.execute("SELECT pg_backend_pid()").fetchone()
     return row is not None and row[0] != connection.info.backend_pid
 
@@ -290,3 +293,39 @@ def _is_pooled(connection: _Psycopg) -> bool:
 def _is_replica(connection: _Psycopg) -> bool:
     row = connection.execute("SELECT pg_is_in_recovery()").fetchone()
     return bool(row and row[0])
+
+
+# -- values --------------------------------------------------------------------------------
+
+
+class _Text(StrDumperUnknown):
+    """Writes U+FFFD for NUL, which PostgreSQL does not store; offsets stay the same."""
+
+    def dump(self, obj: str) -> Buffer | None:
+        return super().dump(obj.replace("\0", "\ufffd") if "\0" in obj else obj)
+
+
+class _Truth(Int8Dumper):
+    def dump(self, obj: Any) -> Buffer | None:
+        return b"1" if obj else b"0"
+
+
+class _TruthLoader(Loader):
+    def load(self, data: Buffer) -> int:
+        return int(bytes(data) == b"t")
+
+
+class _NumberLoader(Loader):
+    def load(self, data: Buffer) -> int | float:
+        text = bytes(data)
+        return float(text) if b"." in text or b"N" in text else int(text)
+
+
+def _adapt(connection: _Psycopg) -> None:
+    """Convert values as SQLite does: truth values are 0 or 1, counts are numbers."""
+    adapters = connection.adapters
+    adapters.register_dumper(str, _Text)
+    adapters.register_dumper(int, Int8Dumper)
+    adapters.register_dumper(bool, _Truth)
+    adapters.register_loader("bool", _TruthLoader)
+    adapters.register_loader("numeric", _NumberLoader)

@@ -1,4 +1,4 @@
-"""What a server reports, in a sentence for a person; none of them names the password."""
+"""Errors of psycopg as errors that tell a person what to do, without the password."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _REFUSED = (errors.InvalidPassword, errors.InvalidAuthorizationSpecification)
 
 
 def is_lost(error: Exception, connection: psycopg.Connection[object] | None) -> bool:
-    """Return whether the connection, not the statement, is what failed: another may work."""
+    """Return whether the connection was lost, so that another one may succeed."""
     if isinstance(error, _GONE):
         return True
     if not isinstance(error, psycopg.OperationalError | psycopg.InterfaceError):
@@ -38,7 +38,7 @@ def is_lost(error: Exception, connection: psycopg.Connection[object] | None) -> 
 
 
 def no_server(address: Address, error: Exception) -> CatalogError:
-    """Return the error of a server that does not answer, or does not let one in."""
+    """Return the error to raise when connecting failed."""
     text = str(error).lower()
     if isinstance(error, _REFUSED) or "authentication" in text or "password" in text:
         return CatalogError(
@@ -69,7 +69,7 @@ def no_server(address: Address, error: Exception) -> CatalogError:
 
 
 def behind_pooler(address: Address) -> CatalogError:
-    """Return the error of a connection without the settings that it was asked with."""
+    """Return the error for a pooler that drops the options of connections."""
     return CatalogError(
         f"What answers for {address.shown} does not pass on the settings of a connection, as "
         "poolers do (PgBouncer).",
@@ -79,7 +79,7 @@ def behind_pooler(address: Address) -> CatalogError:
 
 
 def as_library_error(error: Exception, address: Address) -> LibraryError:
-    """Convert what psycopg raised to an error that tells a person what to do."""
+    """Return the error to raise in place of one of psycopg's."""
     if isinstance(error, _UNSTORABLE):
         return UnstorableError(
             f"A value is too large to be stored ({_reason(error)}).",
@@ -111,7 +111,7 @@ def as_library_error(error: Exception, address: Address) -> LibraryError:
 
 
 def unsure(address: Address) -> LibraryError:
-    """Return the error of a change whose end was not confirmed: only a look can tell."""
+    """Return the error for a commit that was not confirmed, and may have succeeded."""
     return ServerAwayError(
         f"The connection to {address.shown} was lost while a change was being saved.",
         "Look whether it is there before you make it again.",

@@ -1,4 +1,4 @@
-"""Functions of SQLite, and of ragkit, that the catalog's queries call."""
+"""SQL functions that queries call and PostgreSQL lacks: those of SQLite, and ragkit's own."""
 
 FUNCTIONS = r"""
 CREATE OR REPLACE FUNCTION folded(value text) RETURNS text
@@ -6,10 +6,7 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN CASE
     WHEN octet_length(value) = length(value) THEN lower(value COLLATE "C") COLLATE "C"
     ELSE casefold(normalize(value, NFKC) COLLATE pg_unicode_fast) COLLATE "C" END;
 
-CREATE OR REPLACE FUNCTION now_seconds() RETURNS double precision
-LANGUAGE sql VOLATILE RETURN extract(epoch FROM clock_timestamp());
-
--- Stands in conditions only: whether one text holds another.
+-- Whether one text contains another: queries use it in conditions only.
 CREATE OR REPLACE FUNCTION instr(value text, part text) RETURNS boolean
 LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN strpos(value, part) > 0;
 
@@ -31,11 +28,11 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN greatest(one, other);
 CREATE OR REPLACE AGGREGATE total(double precision)
 (sfunc = float8pl, stype = double precision, initcond = '0');
 
--- The time by the server's clock: machines do not agree on it.
+-- By the server's clock, since those of machines differ.
 CREATE OR REPLACE FUNCTION now_seconds() RETURNS double precision
 LANGUAGE sql VOLATILE RETURN CAST(extract(epoch FROM clock_timestamp()) AS double precision);
 
--- JSON is kept as text. No text holds a NUL, written with an escape either.
+-- JSON is stored as text, in which even an escaped NUL is invalid here.
 CREATE OR REPLACE FUNCTION parsed(document text) RETURNS json
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN CAST(replace(document, '\u0000', '\ufffd') AS json);
@@ -94,4 +91,4 @@ CREATE OPERATOR ->> (function = number_at, leftarg = text, rightarg = integer);
 DROP OPERATOR IF EXISTS ->> (text, text);
 CREATE OPERATOR ->> (function = json_extract, leftarg = text, rightarg = text)
 """
-"""They are replaced whenever they differ from those that the library was last opened with."""
+"""They are created again whenever they differ from those of the library."""

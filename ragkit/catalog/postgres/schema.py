@@ -1,7 +1,6 @@
-"""The catalog's tables on a server: laid from SQLite's, and brought up to date by its migrations.
+"""The catalog's tables on a server: translated from those of SQLite, with the same migrations.
 
-So the two never differ, but for parts that tables are divided into and for functions that only
-PostgreSQL lacks.
+They differ from these in partitions and in functions that only PostgreSQL lacks.
 """
 
 from __future__ import annotations
@@ -26,11 +25,11 @@ _FUNCTIONS_KEY = "functions"
 
 
 def prepare(connection: Any, transaction: Transaction, address: Address, *, create: bool) -> None:
-    """Bring a library to the newest version, or lay its tables; within the caller's transaction.
+    """Create the tables of a library, or migrate them, in the caller's transaction.
 
     Raises:
         LibraryFormatError: a newer ragkit has written it, or the server is too old.
-        LibraryError: there is none, and none is to be made.
+        LibraryError: there is none, and ``create`` is not set.
     """
     if connection.info.server_version < _LEAST_VERSION:
         raise LibraryFormatError(
@@ -62,7 +61,7 @@ def prepare(connection: Any, transaction: Transaction, address: Address, *, crea
 
 
 def is_current(transaction: Transaction) -> bool:
-    """Return whether a library is there and needs nothing of ``prepare``."""
+    """Return whether there is a library with all migrations and the current functions."""
     if not has_tables(transaction):
         return False
     row = transaction.execute("SELECT value FROM meta WHERE key = ?", (_FUNCTIONS_KEY,)).fetchone()
@@ -71,18 +70,18 @@ def is_current(transaction: Transaction) -> bool:
 
 
 def has_tables(transaction: Transaction) -> bool:
-    """Return whether there is a library in the schema."""
+    """Return whether the schema has the tables of a library."""
     return transaction.execute("SELECT to_regclass('meta')").fetchone()[0] is not None
 
 
 def applied(transaction: Transaction) -> set[str]:
-    """Return the names of the migrations that a library has had."""
+    """Return the names of the migrations that were applied."""
     rows = transaction.execute("SELECT value FROM meta WHERE key LIKE 'migration %'")
     return {str(row[0]).partition(" ")[0] for row in rows}
 
 
 def _lay_tables(connection: Any, transaction: Transaction, schema: str) -> None:
-    # One that is there may have been made by whoever may: users need no right to make others.
+    # An existing schema is used, so that the user needs no right to create one.
     if not connection.execute("SELECT to_regnamespace(%s) IS NOT NULL", (schema,)).fetchone()[0]:
         connection.execute(sql.SQL("CREATE SCHEMA {}").format(sql.Identifier(schema)))
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as model:

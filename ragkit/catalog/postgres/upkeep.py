@@ -1,4 +1,4 @@
-"""Consistency checks and size of a catalog on a server, which looks after its own files."""
+"""Consistency checks and maintenance of a catalog on a server."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from ragkit.catalog.postgres.schema import applied
 
 
 class ServerIntegrity(Integrity):
-    """The same checks; what concerns a file of SQLite is the server's own affair."""
+    """The checks that do not concern a file of SQLite, and others in place of those that do."""
 
     def damage(self, *, whole: bool = False) -> list[str]:  # noqa: ARG002
-        """Return nothing: a server refuses to read what is damaged, and says so."""
+        """Return an empty list: a server reports damage when it reads it."""
         return []
 
     def broken_references(self) -> int:
-        """Return 0: the server has no row that refers to a missing one."""
+        """Return 0: a server enforces references."""
         return 0
 
     def version(self) -> int:
-        """Return the version of the catalog's schema."""
+        """Return the number of migrations that were applied."""
         with self._connections.read() as transaction:
             return len(applied(transaction))
 
     def space(self) -> tuple[int, int]:
-        """Return the bytes of all tables of the library; no free space is reported."""
+        """Return the bytes of all tables, and 0 for free space, which is not reported."""
         query = (
             "SELECT CAST(coalesce(sum(pg_total_relation_size(oid)), 0) AS bigint) FROM pg_class "
             "WHERE relnamespace = CAST(current_schema AS regnamespace) AND relkind = 'r'"
@@ -34,11 +34,11 @@ class ServerIntegrity(Integrity):
         return self._number(query), 0
 
     def shrink(self) -> None:
-        """Have the server reuse what is free, and learn anew what the tables hold."""
+        """Run ``settle``, which lets the server reuse free space."""
         self.settle()
 
     def settle(self) -> None:
-        """Have the server note what its tables hold, which it plans queries by."""
+        """Vacuum all tables, and update the statistics that plans are made by."""
         tables = self._connections.column(
             "SELECT quote_ident(relname) FROM pg_class WHERE relkind = 'r' "
             "AND relnamespace = CAST(current_schema AS regnamespace)"
@@ -46,7 +46,7 @@ class ServerIntegrity(Integrity):
         self._connections.rows(f"VACUUM (ANALYZE) {', '.join(tables)}")
 
     def copy(self, target: Path) -> None:  # noqa: ARG002
-        """Refuse: a server is copied by its own means.
+        """Raise, since a server has tools of its own for that.
 
         Raises:
             CatalogError: always.
