@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragkit.catalog.connection import IN_LIST, Connections, conditions, id_list
-from ragkit.catalog.document_writing import CHUNK_COLUMNS
-from ragkit.catalog.documents import chunk_of_row
+from ragkit.catalog.documents import Documents
 from ragkit.catalog.entry_counts import fill_counts, miscounted
 from ragkit.catalog.entry_rows import AT_LEVELS
 from ragkit.catalog.failures import as_library_error
@@ -239,50 +238,36 @@ class Integrity:
         key = (document_id,)
         with self._connections.read() as connection:
             head = connection.execute(
-                "SELECT d.id, d.source_id, d.collection_id, d.path, d.recipe, d.title, d.markup, "
+                "SELECT d.source_id, d.collection_id, d.path, d.recipe, d.title, d.markup, "
                 "coalesce(t.text, '') FROM documents d LEFT JOIN texts t ON t.document_id = d.id "
                 "WHERE d.id = ? AND d.status = 'indexed'",
                 key,
             ).fetchone()
             if head is None:
                 return None
-            sections = connection.execute(
-                "SELECT idx, start, stop, level, path FROM sections WHERE document_id = ? "
-                "ORDER BY idx",
-                key,
-            ).fetchall()
+            documents = Documents(self._connections)
+            sections = documents.sections(document_id)
+            chunks = documents.chunks(document_id)
             blocks = connection.execute(
                 "SELECT b.start, b.stop, b.kind, e.position, b.section FROM blocks b "
                 "JOIN entries e ON e.id = b.entry_id WHERE e.document_id = ? ORDER BY e.id",
                 key,
             ).fetchall()
-            chunks = connection.execute(
-                f"SELECT {CHUNK_COLUMNS} FROM chunks WHERE document_id = ? ORDER BY idx", key
-            ).fetchall()
             entries = connection.execute(
                 "SELECT level, position, text_hash FROM entries WHERE document_id = ? ORDER BY id",
                 key,
             ).fetchall()
+        source_id, collection_id, path, recipe, title, markup, text = head
         return StoredDocument(
-            id=head[0],
-            source_id=head[1],
-            collection_id=head[2],
-            path=head[3],
-            pipeline_fingerprint=head[4],
-            title=head[5],
-            markup=Markup(head[6]),
-            text=head[7],
-            sections=tuple(
-                Section(index, start, end, level, tuple(json.loads(path)))
-                for index, start, end, level, path in sections
-            ),
-            chunks=tuple(chunk_of_row(row) for row in chunks),
-            entries=tuple(StoredEntry(row[0], row[1], bytes(row[2])) for row in entries),
-            blocks=tuple(
+            document_id, source_id, collection_id, path, recipe, title, Markup(markup), text,
+            tuple(sections),
+            tuple(chunks),
+            tuple(StoredEntry(level, position, bytes(key)) for level, position, key in entries),
+            tuple(
                 InnerBlock(start, end, BlockKind(kind), chunk, section)
                 for start, end, kind, chunk, section in blocks
             ),
-        )
+        )  # fmt: skip
 
     def upload_paths(self) -> Iterator[tuple[str, str]]:
         """Yield root and path of every indexed document that was uploaded."""
@@ -320,7 +305,12 @@ class Integrity:
 
     def shrink(self) -> None:
         """Return free space to the disk. Others can read meanwhile, and wait to write."""
-        self._connections.rows("VACUUM")
+        # Otherwise the new file is built in memory (``temp_store`` in sqlite.py).
+        self._connections.rows("PRAGMA temp_store = FILE")
+        try:
+            self._connections.rows("VACUUM")
+        finally:
+            self._connections.rows("PRAGMA temp_store = MEMORY")
         self.settle()
 
     def settle(self) -> None:

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import sqlite3
+import sys
 from contextlib import closing
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -287,6 +289,24 @@ def test_shrinking_gives_spare_pages_back(shelf, integrity):
     assert integrity.space() == (size - spare, 0) or integrity.space()[0] < size
     assert integrity.space()[1] == 0
     assert shelf.catalog.documents.list(status=Status.INDEXED) == []
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads the memory in use from /proc")
+@pytest.mark.sqlite
+def test_shrinking_does_not_hold_the_catalog_in_memory(shelf, integrity):
+    def peak():
+        return int(Path("/proc/self/status").read_text().partition("VmHWM:")[2].split()[0]) << 10
+
+    connections = shelf.catalog.connections
+    connections.rows("PRAGMA cache_size = -1000")
+    with connections.write() as connection:
+        rows = [(f"key {number}", "x" * 100_000) for number in range(600)]
+        connection.executemany("INSERT INTO meta VALUES (?, ?)", rows)
+    Path("/proc/self/clear_refs").write_text("5")  # Resets the peak.
+    before = peak()
+    integrity.shrink()
+    assert integrity.space()[0] > 60_000_000
+    assert peak() - before < 20_000_000
 
 
 def test_a_collection_with_a_pipeline_of_its_own_is_stale_by_that(shelf, integrity):
