@@ -260,10 +260,10 @@ class IndexBackend(Protocol):
         """Return the index of exactly the collection's present entries of a level."""
 
     def generation(self, collection: Collection) -> str:
-        """Return the name of what the chunk index stands on; empty when only in memory."""
+        """Return the name of the chunk index's generation; empty if it is only in memory."""
 
     def pop_notice(self, collection: Collection) -> str:
-        """Return a sentence about a repair that nobody was told of yet, or an empty string."""
+        """Return a notice of a repair, once; an empty string if there is none."""
 
     def save(self, collection: Collection, *, always: bool = False) -> int:
         """Make changes durable where there are many, or always; return how many indexes.

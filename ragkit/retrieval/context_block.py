@@ -106,7 +106,7 @@ def _head(number: int, result: Result) -> str:
 
 
 def one_line(text: str) -> str:
-    """Return a text on one line, without anything that is not seen."""
+    """Return a text on one line, without invisible characters."""
     return " ".join(_UNSEEN.sub(" ", text).split())
 
 

@@ -68,7 +68,7 @@ def correct(
     query: Query,
     answer: Answer,
 ) -> Correction:
-    """Return what a question was probably meant to be; ``indexes`` of chunks are searched."""
+    """Return the question as it was probably meant, by the words of the chunk ``indexes``."""
     parsed = query.parsed
     if parsed.suggestion:
         return Correction(parsed.suggestion, searched=not query.text and not query.lists)
@@ -139,7 +139,7 @@ def _why_nothing(
 
 
 def _with_value(question: str, name: str, value: str, near: str) -> str:
-    """Return a question with another value in a filter; without the filter for an empty one."""
+    """Return a question with a filter's value replaced, or without the filter for ``""``."""
     if near:
         written = rf'(?<=[:,"]){re.escape(value)}(?=[\s,"]|$)'
     else:
@@ -167,7 +167,7 @@ def _has_documents(catalog: Catalog, collection: CollectionRecord, filters: Filt
 def _nearest_value(
     catalog: Catalog, collections: Sequence[CollectionRecord], name: str, value: str
 ) -> str:
-    """Return the value of a filter that is most like one that nothing has, or an empty string."""
+    """Return the value in use that is most like one that no document has; empty if none is."""
     from rapidfuzz import fuzz, process, utils
 
     known: set[str] = set()
@@ -194,7 +194,7 @@ def _nearest_value(
 
 
 def _respelled(catalog: Catalog, indexes: Sequence[EntryIndex], answer: Answer) -> str:
-    """Return the question with words that are nowhere replaced by near ones; empty if none is."""
+    """Return the question with unknown words replaced by similar known ones; empty if none is."""
     question = answer.query
     spellings = []
     for place, word in enumerate(answer.missing_terms):

@@ -49,10 +49,10 @@ class Indexes(Protocol):
         """Return the index of exactly the collection's present entries of a level."""
 
     def generation(self, collection: CollectionRecord) -> str:
-        """Return the name of what the chunk index stands on; empty when only in memory."""
+        """Return the name of the chunk index's generation; empty if it is only in memory."""
 
     def pop_notice(self, collection: CollectionRecord) -> str:
-        """Return a sentence about a repair that nobody was told of yet, or an empty string."""
+        """Return a notice of a repair, once; an empty string if there is none."""
 
 
 class Everywhere:
@@ -86,17 +86,17 @@ class Everywhere:
         return (CollectionRecord.everything(collections.newest()),)
 
     def current(self, collection: CollectionRecord, level: Level = Level.CHUNK) -> EntryIndex:
-        """Return the index of a collection, or the one of the chunks of all."""
+        """Return the index of a collection, or of the chunks of all collections together."""
         if collection.is_everything:
             return self._chunks().index
         return self._indexes.current(collection, level)
 
     def generation(self, collection: CollectionRecord) -> str:
-        """Return the name of what the chunk index stands on; empty when only in memory."""
+        """Return the name of the chunk index's generation; empty if it is only in memory."""
         return "" if collection.is_everything else self._indexes.generation(collection)
 
     def pop_notice(self, collection: CollectionRecord) -> str:
-        """Return a sentence about a repair that nobody was told of yet, or an empty string."""
+        """Return a notice of a repair, once; an empty string if there is none."""
         return "" if collection.is_everything else self._indexes.pop_notice(collection)
 
     def nearest(
@@ -141,7 +141,7 @@ class Everywhere:
 
 
 def _without_copies(entry_ids: Ids, keys: NDArray[np.uint64]) -> Ids:
-    """Return entries without those of which some with the same text come before them.
+    """Return entries with at most ``_MOST_COPIES`` of the same text, the first ones.
 
     Where many collections have the same files, the best would else be one text in all of them.
     """
@@ -154,7 +154,7 @@ def _without_copies(entry_ids: Ids, keys: NDArray[np.uint64]) -> Ids:
 
 
 def _interleaved(lists: Sequence[Ids]) -> Ids:
-    """Return what stands in any of some lists, each once, by its best place in one of them."""
+    """Merge lists of ids; each id once, ordered by its best place in any list."""
     places = np.concatenate([np.arange(len(one)) for one in lists])
     every = np.concatenate(lists)[np.argsort(places, kind="stable")]
     values, first = np.unique(every, return_index=True)

@@ -114,7 +114,7 @@ class Folded:
     removed: Mapping[str, int]
 
     def lead(self, hit: Hit) -> Hit:
-        """Return the hit that is left for one."""
+        """Return the hit that a hit was folded into, itself if it is left."""
         while hit.entry_id in self.into:
             hit = self.into[hit.entry_id]
         return hit
@@ -142,7 +142,7 @@ def fold_duplicates(hits: Sequence[Hit], options: SearchOptions, lookups: HitLoo
 def _folds(
     hits: Sequence[Hit], options: SearchOptions, lookups: HitLookups
 ) -> Iterator[tuple[str, Callable[[list[Hit]], Clusters]]]:
-    """Yield the steps that are on, with what their duplicates are called."""
+    """Yield the folding steps that the options turn on, each with a name for what it folds."""
     if len({hit.content_key for hit in hits}) < len(hits):
         yield "duplicates", fold_identical
     if options.near_duplicates:

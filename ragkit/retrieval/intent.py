@@ -81,7 +81,7 @@ class Phrase:
 
 
 def read(question: str, known: KnownValues, today: date) -> tuple[Reading, ...]:
-    """Return what phrases of a question mean as filters, in its order; most have none."""
+    """Return the phrases of a question that can be read as filters, in its order."""
     found = []
     for phrase in phrases(question, known, today):
         if not 0 < known.count(phrase.filters) < known.total:
@@ -153,7 +153,7 @@ class _Text:
 
 
 def _found(text: _Text, known: KnownValues, today: date) -> Iterator[Phrase]:
-    """Yield what the rules find, in no order."""
+    """Yield the phrases that the rules find, in no particular order."""
     rules, plain = _rules(), text.plain
     details = [*_times(text, today), *_senders(text, known)]
     chained: dict[Phrase, int] = {}
@@ -192,7 +192,7 @@ def _found(text: _Text, known: KnownValues, today: date) -> Iterator[Phrase]:
 
 
 def _types_in(text: _Text, noun: re.Match[str], *, described: bool) -> Iterator[Phrase]:
-    """Yield the type of documents that is asked for: "PDFs about …", "in the slides"."""
+    """Yield phrases that ask for a type of document: "PDFs about …", "in the slides"."""
     rules, plain = _rules(), text.plain
     type_ = next((name for name, known in _types().items() if known.fullmatch(noun[0])), "")
     if not type_:
@@ -229,7 +229,7 @@ def _times(text: _Text, today: date) -> Iterator[Phrase]:
 
 
 def _relative(kind: str, said: str, today: date) -> str:
-    """Return the filter of a time counted from today: what is from then or later."""
+    """Return the filter for documents from a time counted from today, or later."""
     if kind == "day":
         days = next(days for name, days in words.DAYS.items() if name in said)
         return f"after:{(today - timedelta(days=days)).isoformat()}"

@@ -41,7 +41,7 @@ def in_parents(catalog: Catalog, results: Sequence[Result], most: int) -> tuple[
 
 
 def best_first(chunk: MatchedChunk) -> tuple[float, float]:
-    """Return what chunks of one answer are ordered by: grades come before scores."""
+    """Return the key that chunks of one answer are sorted by, highest first: grade, then score."""
     return (-1.0 if chunk.grade is None else chunk.grade, chunk.score)
 
 
@@ -77,7 +77,7 @@ def _plans(
 
 
 def _highlights(result: Result, parent: Passage, _text: str) -> tuple[tuple[int, int], ...]:
-    """Return what is marked of a parent: the marks of the result's own passages."""
+    """Return the highlights of a parent passage: those of the result's own passages in it."""
     marks = {
         (start + shown.start - parent.start, end + shown.start - parent.start)
         for shown in result.passages

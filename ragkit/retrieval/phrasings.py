@@ -37,7 +37,7 @@ class QueryWriter(Protocol):
         ...
 
     def write(self, question: str, how: Phrasings) -> Sequence[str]:
-        """Return what else to search for.
+        """Return further queries, in a model's words.
 
         Raises:
             RagkitError: nothing usable was written, or not in time.

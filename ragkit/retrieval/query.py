@@ -162,7 +162,7 @@ class QueryEncoder:
                     notices=(
                         *query.notices,
                         *filter(None, (notice, trouble)),
-                        *(self._of_unsaid(query.filters, searched) if query.text else ()),
+                        *(self._on_lenient(query.filters, searched) if query.text else ()),
                     ),
                     spelled=spelled,
                     vector_share=self._embedder.known_share(query.text),
@@ -170,10 +170,10 @@ class QueryEncoder:
             )
         return queries
 
-    def _of_unsaid(
+    def _on_lenient(
         self, filters: Filters, collections: Sequence[CollectionRecord]
     ) -> Iterator[str]:
-        """Yield a sentence for each filter that keeps documents which do not name such a thing."""
+        """Yield a notice for each filter that lets documents without such a value through."""
         for name, values in keeping(filters):
             thing = "programming language" if name == "language" else name
             named = Filters(fields=tuple((name, value) for value in values))
@@ -182,8 +182,10 @@ class QueryEncoder:
                 strict = format_filter(name, [strictly(name, value) for value in values])
                 yield f"Documents that name no {thing} are searched too; {strict} leaves them out."
             else:
-                said = ", ".join(values)
-                yield f'No document names the {thing} "{said}"; those that name none were searched.'
+                listed = ", ".join(values)
+                yield (
+                    f'No document names the {thing} "{listed}"; those that name none were searched.'
+                )
 
     def _tokens(self, text: str) -> tuple[str, ...]:
         return in_known_forms(self._catalog, text, index_tokens(text) or tokenize(text))
@@ -191,7 +193,7 @@ class QueryEncoder:
     def _narrowed(
         self, collections: Sequence[CollectionRecord], names: Sequence[str]
     ) -> tuple[CollectionRecord, ...]:
-        """Return the collections, or those of them with the names that a query gives."""
+        """Return the collections, or those of them that a query names."""
         if names and any(record.is_everything for record in collections):
             return tuple(map(self._catalog.collections.get, names))
         records = {record.name: record for record in collections}
@@ -205,7 +207,7 @@ class QueryEncoder:
         return tuple(map(records.__getitem__, names)) or tuple(collections)
 
     def _fields(self, collections: Sequence[CollectionRecord]) -> Sequence[str]:
-        """Return the front-matter fields that may be filters."""
+        """Return the names of front-matter fields that can be filtered by."""
         return self._catalog.filters.field_names(collections)
 
 
@@ -235,7 +237,7 @@ class QueryEmbedder:
         self._latest: _Request | None = None
 
     def embed(self, texts: Sequence[str]) -> tuple[Vectors, str]:
-        """Return the vector of each text, (d,), and nothing; or none, and a sentence on why."""
+        """Return the vector of each text, (d,), and ``""``; or ``None`` for each, and why."""
         if not self._remote:
             try:
                 return list(self._embedder.embed_queries(texts)), ""
@@ -265,7 +267,7 @@ class QueryEmbedder:
         return list(current.vectors), ""
 
     def known_share(self, text: str) -> float:
-        """Return what share of a text the embedder knows; 1 where it does not say."""
+        """Return the share of a text that the embedder knows, 1 if it cannot tell."""
         if text.isascii() or self._embedder.name != WordLlamaEmbedder.name:
             return 1.0
         return local_embedder().known_share(text[:_LONGEST_JUDGED])

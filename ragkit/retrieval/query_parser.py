@@ -111,14 +111,14 @@ class Restriction:
     excluded: bool = False
 
     def tokens(self) -> tuple[str, ...]:
-        """Return how each of its values would be typed alone."""
+        """Return the filter once for each of its values, as a person would type it."""
         minus = "-" if self.excluded else ""
         if not self.name:
             return (f"{minus}{self.text}",)
         return tuple(f"{minus}{format_filter(self.name, (value,))}" for value in self.values)
 
     def without(self, token: str) -> str:
-        """Return how it would be typed without one of its values; empty when none is left."""
+        """Return the filter as typed without one of its values; empty if that was the last."""
         both = zip(self.values, self.tokens(), strict=False)
         left = [value for value, own in both if own != token]
         minus = "-" if self.excluded else ""
@@ -170,7 +170,7 @@ class _Unit:
     meant: str = ""
 
     def condition(self) -> Condition:
-        """Return what a document must meet for it."""
+        """Return the condition that a document must meet."""
         if self.name:
             return Condition(filters=filters_of({self.name: self.values}))
         word = self.text.strip(_EDGES).removeprefix("-")
@@ -260,7 +260,7 @@ def without_quotes(query: str) -> str:
 
 
 def _unit(token: re.Match[str], names: Mapping[str, str], *, typed: bool) -> _Unit:
-    """Return what a token of a query is."""
+    """Parse one token of a query."""
     plain = _Unit(token.start(), token.end(), _LEADING_MARKS.sub("", token.group()))
     minus = bool(token["minus"])
     if token["phrase"] is not None:
@@ -343,7 +343,7 @@ def _without(query: str, dropped: Sequence[_Unit]) -> str:
 
 
 def _slips(query: str, units: Sequence[_Unit]) -> tuple[tuple[str, ...], str]:
-    """Return notices on unknown filters, and the query with those that were meant."""
+    """Return notices on unknown filters, and the query with the likely ones in their place."""
     notices, pieces, last = [], [], 0
     for unit in units:
         if unit.meant:

@@ -31,7 +31,7 @@ def document_of(row: Any) -> Any:
 
 
 def as_results(found: Iterable[Any]) -> list[Result]:
-    """Return a result for each document of the rows, in order; what is a result stays one.
+    """Return a result for each document of the rows, in order; results stay as they are.
 
     The rows of a document become its passages, by ``chunk_index``.
 

@@ -49,7 +49,7 @@ class Scope:
         return reduce(_common, present) if present else None
 
     def among(self, documents: Ids) -> Scope:
-        """Return the scope with only those of its documents that are among some."""
+        """Return the scope restricted to some documents."""
         own = self.document_ids
         return replace(self, document_ids=documents if own is None else _common(own, documents))
 

@@ -49,7 +49,7 @@ class SimilarDocuments:
 def similar_documents(
     catalog: Catalog, indexes: IndexBackend, embedder: Embedder, document_id: int, limit: int
 ) -> SimilarDocuments:
-    """Return the documents of the same collection that are most like one.
+    """Return the documents of its collection that are most like a document.
 
     Raises:
         NotFoundError: when the document is gone.

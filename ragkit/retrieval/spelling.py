@@ -87,7 +87,7 @@ def misspelled(
 
 
 def respelled_text(text: str, spellings: Sequence[Spelling]) -> str:
-    """Return a text with words in the spelling that is meant, but for quoted ones."""
+    """Return a text with misspelled words corrected, except in quotes."""
     for one in spellings:
         quoted = [match.span() for match in _QUOTED.finditer(text)]
         for match in _WORD.finditer(text):
@@ -99,7 +99,7 @@ def respelled_text(text: str, spellings: Sequence[Spelling]) -> str:
 
 
 def may_be_misspelled(word: str, *, first: bool) -> bool:
-    """Return whether a word is plain enough to be corrected; names are none, but for the first."""
+    """Return whether a word is plain enough to be corrected; a name only as the first word."""
     plain = word.islower() or (word.istitle() and (first or len(word) >= _SHORTEST_NAME))
     return word.isalpha() and plain and len(word) >= _SHORTEST
 

@@ -118,7 +118,7 @@ class LocalBackend:
         return self._place(collection.id, Level.CHUNK).generation
 
     def pop_notice(self, collection: Collection) -> str:
-        """Return a sentence about a repair that nobody was told of yet, or an empty string."""
+        """Return a notice of a repair, once; an empty string if there is none."""
         notice = ""
         with self._guard:
             places = [self._open.get((collection.id, level)) for level in INDEXED_LEVELS]

@@ -72,7 +72,7 @@ class QdrantBackend:
         return f"qdrant-{index.points.holding.epoch}" if index else ""
 
     def pop_notice(self, collection: Collection) -> str:
-        """Return a sentence about a repair that nobody was told of yet, or an empty string."""
+        """Return a notice of a repair, once; an empty string if there is none."""
         notice = ""
         for level in INDEXED_LEVELS:
             place = self._place(collection.id, level)

@@ -100,7 +100,7 @@ class QdrantSearch:
         return np.array(sorted(self.index.points.facet(DOCUMENT, must, must_not)), np.int64)
 
     def strategy(self, depth: int) -> SearchStrategy:
-        """Return how vectors are searched: all that pass are gone through where they are few."""
+        """Return how vectors are searched: exactly if few pass the filter, else approximately."""
         search = self._vector_search
         if search.mode is IndexMode.EXACT:
             return SearchStrategy(0, "exact: asked for")
@@ -197,7 +197,7 @@ class QdrantSearch:
     def _sparse(
         self, pending: Mapping[int, tuple[WordQuery, int]]
     ) -> Iterator[tuple[int, list[models.ScoredPoint]]]:
-        """Yield what the sparse vectors find for each query."""
+        """Yield the entries that the sparse vectors find for each query."""
         must = [*self._named.must, *self._levels]
         for way in dict.fromkeys(words.way for words, _limit in pending.values()):
             of_way = {n: each for n, each in pending.items() if each[0].way == way}

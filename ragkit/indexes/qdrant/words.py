@@ -57,7 +57,7 @@ class WordQuery:
         averages: Averages,
         named: Named,
     ) -> WordQuery | None:
-        """Ask what is to be known of the words; ``None`` where no entry has any of them."""
+        """Ask the server for the statistics of the words; ``None`` if no entry has any of them."""
         factor = 1.0
         if len(weights) == 1:
             # One field is scored as it is, and then multiplied.
