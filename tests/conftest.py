@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
+from kept_readers import KeptReaders
 from ollama_stand_in import OllamaStandIn
 from postgres_server import PostgresServer, need_postgres
 from support import Shelf
@@ -16,6 +19,8 @@ from xdist.scheduler import LoadScopeScheduling
 
 from ragkit.catalog import Catalog
 from ragkit.paths import LibraryPaths
+from ragkit.reading import pool, process
+from ragkit.surfaces.cli import app as cli
 
 # How long a test takes says how busy the machine is.
 settings.register_profile("any", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -110,6 +115,15 @@ def home(_isolated_session: None, tmp_path_factory: pytest.TempPathFactory) -> I
     os.umask(umask)
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _kept_readers() -> Iterator[None]:
+    """Have pools take over the processes of earlier ones; tests/reading starts its own."""
+    with KeptReaders() as readers, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(process, "_start", readers.start)
+        patch.setattr(pool, "ReadingProcess", readers.reading_process)
+        yield
+
+
 @pytest.fixture
 def library_paths(tmp_path: Path) -> LibraryPaths:
     """The paths of a library whose directories are there and empty."""
@@ -168,3 +182,24 @@ def server(running: OllamaStandIn) -> Iterator[OllamaStandIn]:
     running.reset()
     yield running
     running.reset()
+
+
+@pytest.fixture
+def in_process(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., subprocess.CompletedProcess[str]]:
+    """Run ``ragkit`` with arguments in this process; return its exit code and output."""
+    monkeypatch.setenv("RAGKIT_MODELS__EMBEDDER", "hash")
+
+    def run(*arguments: object) -> subprocess.CompletedProcess[str]:
+        given = ["ragkit", *map(str, arguments)]
+        monkeypatch.setattr(sys, "argv", given)
+        code = 0
+        try:
+            cli.main()
+        except SystemExit as stop:
+            code = stop.code or 0
+        output = capsys.readouterr()
+        return subprocess.CompletedProcess(given, code, output.out, output.err)
+
+    return run

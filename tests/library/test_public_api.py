@@ -266,13 +266,7 @@ def test_the_readme_names_commands():
 
 
 @pytest.mark.parametrize("command", _COMMANDS)
-def test_each_command_of_the_readme_says_how_it_is_used(command):
-    run = subprocess.run(
-        [sys.executable, "-m", "ragkit", *command.split(), "--help"],
-        capture_output=True,
-        text=True,
-        cwd=_ROOT,
-        timeout=60,
-    )
+def test_each_command_of_the_readme_says_how_it_is_used(command, in_process):
+    run = in_process(*command.split(), "--help")
     assert run.returncode == 0, run.stderr
     assert f"ragkit {command}" in run.stdout

@@ -1,0 +1,16 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from ragkit.reading import pool
+from ragkit.reading.process import ReadingProcess
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _own_processes() -> Iterator[None]:
+    """What is tested here is how they start and end."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pool, "ReadingProcess", ReadingProcess)
+        yield
