@@ -28,8 +28,12 @@ test: $(DEV_READY) ## Run every check and test, a real Chromium included
 	@bash .ci/chromium
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy
-	$(BIN)/pytest -n 4
+	@# Types are checked beside the tests; what was found is told after them.
+	@$(BIN)/mypy > .venv/types.log 2>&1 & types=$$!; \
+	  $(BIN)/pytest -n 4; tests=$$?; \
+	  wait $$types; types=$$?; \
+	  echo "mypy:"; cat .venv/types.log; \
+	  test "$$tests $$types" = "0 0"
 
 lint: $(DEV_READY) ## Check style and types
 	$(BIN)/ruff check .
