@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -75,6 +76,16 @@ class _FilesWhole(LoadScopeScheduling):
         self.assigned_work[node] = {scope: tests for scope, tests in left.items() if tests}
         super().remove_node(node)
         return ended_by
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Imported modules and collected tests stay: the collector would walk them repeatedly."""
+    gc.disable()
+    result = yield
+    gc.freeze()
+    gc.enable()
+    return result
 
 
 @pytest.hookimpl(optionalhook=True)
