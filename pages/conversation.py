@@ -182,7 +182,10 @@ def naming(library: Library, text: str, topics: Sequence[Topic]) -> None:
         if look is None:
             browser.pulse("long-naming-look", 1)
         elif look.writers and st.button(
-            "Name topics with a model", key="long_name", help=f"Model: {as_label(look.best)}"
+            "Name topics with a model",
+            key="long_name",
+            type="tertiary",
+            help=f"Model: {as_label(look.best)}",
         ):
             texts = ["\n".join(segment.text for segment in topic.segments) for topic in topics]
             task.start(key, texts, library.topic_namer)

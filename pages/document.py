@@ -132,11 +132,10 @@ def show(library: Library, detail: DocumentDetail, request: Request) -> None:
         # The pages of a PDF have no places to scroll to.
         near = reader.Window(0, 0) if as_pages else shown.window
         entries = (detail.sections, record.id, place, near, request.find, request.chunk)
-        if sheet is None:
-            st.html(reader.outline(*entries))
-        similar = reader.also_see(library.documents.similar(request.id))
-        if similar:
-            st.html(similar)
+        outline = reader.outline(*entries) if sheet is None else ""
+        for part in (outline, reader.also_see(library.documents.similar(request.id))):
+            if part:
+                st.html(part)
     with middle, st.container(key="reading"):
         if sheet is not None:
             st.html(sheet_tabs.tabs(sheets, counts, sheet, record.id, request.find))
@@ -176,8 +175,8 @@ def head(detail: DocumentDetail, request: Request, file: Path, notice: str) -> N
         buttons.insert(0, markup.back_link(request.find))
     st.html(
         f'<header class="rk-doc-head"><h1><bdi>{name(record.title or record.path)}</bdi></h1>'
-        f'<p class="rk-soft">{" · ".join(facts)}</p>{markup.notices(notes)}'
-        f'<div class="rk-foot">{"".join(buttons)}</div></header>'
+        f'<div class="rk-doc-facts"><p class="rk-soft">{" · ".join(facts)}</p>'
+        f'<div class="rk-foot">{"".join(buttons)}</div></div>{markup.notices(notes)}</header>'
     )
 
 

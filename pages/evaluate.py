@@ -38,7 +38,7 @@ def draw() -> None:
             st.page_link("pages/library.py", label="Add documents")
         elif not sets:
             nothing_rated()
-            set_forms.draw(library, collection, expanded=True)
+            set_forms.draw(library, collection, first=True)
             set_forms.writing_live(library, collection)
         else:
             chosen = controls(library, collection, sets)

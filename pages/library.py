@@ -81,8 +81,6 @@ def sources(library: Library, collection: str) -> None:
     if add:
         dialogs.add_typed(library, collection, path)
     folders = library.sources.list(collection)
-    if not folders:
-        st.html('<p class="rk-soft">No folders yet. Add one above, or drop files.</p>')
     for source in folders:
         with st.container(key=f"source-{source.id}"):
             st.html(tables.source_html(source, library.sources.elsewhere(source)))

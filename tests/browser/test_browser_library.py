@@ -164,7 +164,7 @@ def test_adding_a_folder_by_its_path_and_removing_it(open_page, served, tmp_path
     # It is not in the home of the person who serves the library.
     asked = page.get_by_role("dialog")
     expect(asked).to_contain_text(str(folder))
-    asked.get_by_role("button", name="Add it").click()
+    asked.get_by_role("button", name="Add folder").click()
     source = page.locator("[class*=st-key-source-]").filter(has_text=str(folder))
     expect(source).to_contain_text("1 document")
     card = expect_found(page, served, "damson+philippa", "aunt.txt")

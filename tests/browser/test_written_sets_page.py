@@ -47,6 +47,7 @@ def served(
 def test_a_set_is_written_cancelled_gone_on_with_and_asked(open_page, gate):
     page = open_page("evaluate")
     form = page.locator(".st-key-evaluate-write")
+    form.get_by_text("Generate questions with a model").click()
     expect(form.get_by_role("combobox", name="Model")).to_have_value("llama3.2:3b")
     count = form.get_by_role("spinbutton", name="Questions in the set")
     count.fill("8")

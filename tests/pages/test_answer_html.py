@@ -76,6 +76,24 @@ def test_a_written_answer_shows_citations_checks_and_figures():
     assert 'href="https://example.com/a" target="_blank" rel="noopener noreferrer"' in shown
 
 
+def test_what_is_missing_of_one_sentence_stands_together():
+    missing = tuple(Check(CheckKind.NOT_IN_SOURCE, detail) for detail in ("45", "4 March"))
+    sentence = AnswerSentence("Within 45 days of 4 March.", (1,), missing)
+    shown = written(replace(BASE, sentences=(sentence,)))
+    assert shown.count("rk-check") == 1
+    assert "45, &quot;4 March&quot; are not in the source" in shown
+
+
+def test_all_passages_read_and_a_failure_are_said_in_few_words():
+    shown = written(replace(BASE, passages_read=9, passages_found=9))
+    assert "9 passages read" in shown
+    assert "of 9" not in shown
+    assert "written by" in shown
+    failed = written(replace(BASE, state=AnswerState.FAILED, failure="It broke."))
+    assert "Try again</button>" in failed
+    assert "Write again" not in failed
+
+
 def test_what_a_model_wrote_is_text_and_nothing_else():
     one = AnswerSentence(HOSTILE, (1,), (Check(CheckKind.NOT_IN_SOURCE, HOSTILE),))
     model = '<b onmouseover="x">'

@@ -85,8 +85,7 @@ def test_the_health_page_says_how_contexts_stand(library, tmp_path):
     fill(library, tmp_path / "papers")
     app = run(library, "health")
     assert "<b>Stopped</b> · 0 of 2 chunks" in html(app)
-    assert not app.button(key="contexts-pause").disabled
-    assert app.button(key="contexts-retry").disabled
+    assert "Retry failed" not in [button.label for button in app.button]
     with writer_lock(library.paths.lock, "test"):
         app.button(key="contexts-pause").click().run()
         assert library.contexts.status().paused
@@ -142,7 +141,6 @@ def test_the_page_of_a_document_without_text_says_why_and_offers_nothing_empty(l
     assert not app.exception
     assert html(app).count("This PDF is damaged or incomplete") == 1
     assert "broken.pdf · 0 chunks" in html(app)
-    assert "no headings" not in html(app)
     assert not app.toggle
 
 

@@ -51,7 +51,11 @@ def test_what_is_typed_chooses_a_collection_or_narrows_the_list(
     assert len(then) == (chosen != "Group 07")
 
 
-def test_a_list_of_very_many_offers_the_first_or_those_typed_for(many):
+def test_a_list_of_very_many_offers_the_first_or_those_typed_for(many, tmp_path):
+    folder = tmp_path / "papers"
+    folder.mkdir()
+    (folder / "note.md").write_text("Something to search.")
+    many.jobs.wait(many.sources.sync(many.sources.add_folder(folder, "Group 00")))
     app = run(many)
     first = ["Group 00", "Group 01", "Group 02"]
     offered = app.selectbox(key=state.COLLECTION).options

@@ -1,4 +1,15 @@
 // Brings the passage that was asked for into sight, once for each place, until the page is at rest.
+
+// The outline scrolls by itself: its current heading may be far down in it.
+function showInOutline() {
+  const heading = document.querySelector(".rk-outline [aria-current]");
+  let list = heading?.parentElement;
+  while (list && list.scrollHeight <= list.clientHeight) list = list.parentElement;
+  if (!list || list.querySelector(".rk-text")) return;
+  const below = heading.getBoundingClientRect().top - list.getBoundingClientRect().top;
+  if (below > list.clientHeight) list.scrollTop += below - list.clientHeight / 3;
+}
+
 export default function (component) {
   const { data, parentElement } = component;
   const place = String(data?.place ?? "");
@@ -27,6 +38,7 @@ export default function (component) {
       const box = found.getBoundingClientRect();
       const seen = box.top > 70 && (box.bottom < innerHeight * 0.9 || box.top < innerHeight / 3);
       calm = seen ? calm + 1 : 0;
+      if (calm === 1) showInOutline();
       if (!seen) found.scrollIntoView({ block: box.height > innerHeight / 2 ? "start" : "center" });
     }
     if (calm > 12 || tries > 60) stop();

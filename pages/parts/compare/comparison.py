@@ -116,8 +116,9 @@ def _about(column: Column, index: int, depth: int, baseline: str) -> str:
     took = ""
     if column.trace.stages:
         took = (
-            f'<details><summary>{markup.took(column.ms)} · <span class="rk-ask">stages</span>'
-            f"</summary>{trace_view(column.trace)}</details>"
+            f'<details class="rk-trace"><summary>{markup.took(column.ms)} · '
+            f'<span class="rk-ask">Details</span></summary>'
+            f"{trace_view(column.trace)}</details>"
         )
     notices = "".join(f'<p class="rk-soft">{text(notice)}</p>' for notice in column.notices)
     titles = {ranked.result.document.id: ranked.result.document.title for ranked in column.results}

@@ -130,14 +130,16 @@ def outline(
     find: str,
     chunk: int | None = None,
 ) -> str:
-    """Return the headings of a document as links; those in the window scroll, others load.
+    """Return the headings of a document as links, empty where there are none.
+
+    Those in the window scroll, others load.
 
     The links keep the words searched for and the ``chunk``, which counts from 0.
     """
     titled = [section for section in sections if section.title]
     shown = titled[:MOST_OUTLINE]
     if not shown:
-        return '<p class="rk-soft rk-no-outline">This document has no headings.</p>'
+        return ""
     current = bisect_right([section.start for section in shown], place) - 1
     items = []
     for index, section in enumerate(shown):

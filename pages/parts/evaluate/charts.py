@@ -16,7 +16,7 @@ MOST_BARS = 60
 _ROW, _PART_ROW, _BAR = 38, 26, 14
 _LABEL = 190
 # Each has enough contrast on the light and on the dark ground.
-_BETTER, _WORSE, _PLAIN = "#16897f", "#c26a1a", "#3f86cf"
+_ACCENT, _WORSE = "#16897f", "#c26a1a"
 
 
 def metric_rows(records: Sequence[RunRecord], metric: str) -> list[dict[str, Any]]:
@@ -77,10 +77,10 @@ def metric_chart(rows: Sequence[dict[str, Any]], metric: str) -> LayerChart | Fa
         altair.Tooltip("low:Q", title="95 % interval from", format=".3f"),
         altair.Tooltip("high:Q", title="to", format=".3f"),
     ]
-    ranges = base.mark_rule(strokeWidth=3, opacity=0.55, color=_PLAIN).encode(
+    ranges = base.mark_rule(strokeWidth=3, opacity=0.55, color=_ACCENT).encode(
         x=across, x2="high:Q", tooltip=tooltip
     )
-    dots = base.mark_point(filled=True, size=110, opacity=1, color=_PLAIN).encode(
+    dots = base.mark_point(filled=True, size=110, opacity=1, color=_ACCENT).encode(
         x=altair.X("value:Q", title=metric), tooltip=tooltip
     )
     described = "; ".join(
@@ -106,7 +106,7 @@ def parts_chart(rows: Sequence[dict[str, Any]], metric: str) -> LayerChart | Fac
     kinds = ["better", "no clear change", "worse"]
     colour = altair.Color(
         "change:N",
-        scale=altair.Scale(domain=kinds, range=[_BETTER, _PLAIN, _WORSE]),
+        scale=altair.Scale(domain=kinds, range=[_ACCENT, _ACCENT, _WORSE]),
         legend=None,
     )
     shape = altair.Shape(
@@ -150,13 +150,13 @@ def latency_chart(rows: Sequence[dict[str, Any]]) -> LayerChart | FacetChart:
         altair.Tooltip("median:Q", title="Median, ms"),
         altair.Tooltip("p95:Q", title="95th percentile, ms"),
     ]
-    lines = base.mark_rule(strokeWidth=3, opacity=0.4, color=_PLAIN).encode(
+    lines = base.mark_rule(strokeWidth=3, opacity=0.4, color=_ACCENT).encode(
         x=across, x2="p95:Q", tooltip=tooltip
     )
-    dots = base.mark_point(filled=True, size=110, opacity=1, color=_PLAIN).encode(
+    dots = base.mark_point(filled=True, size=110, opacity=1, color=_ACCENT).encode(
         x=across, tooltip=tooltip
     )
-    ticks = base.mark_tick(thickness=3, size=16, color=_PLAIN).encode(
+    ticks = base.mark_tick(thickness=3, size=16, color=_ACCENT).encode(
         x=altair.X("p95:Q"), tooltip=tooltip
     )
     described = "; ".join(f"{row['settings']}: {row['median']} ms, {row['p95']} ms" for row in rows)
@@ -180,7 +180,7 @@ def difference_chart(rows: Sequence[dict[str, Any]], metric: str) -> LayerChart 
     )
     bars = base.mark_bar().encode(
         x=altair.X("change:Q", title=f"Change of {metric}", scale=altair.Scale(domain=[-1, 1])),
-        color=altair.condition("datum.change > 0", altair.value(_BETTER), altair.value(_WORSE)),
+        color=altair.condition("datum.change > 0", altair.value(_ACCENT), altair.value(_WORSE)),
     )
     better = sum(row["change"] > 0 for row in rows)
     return altair.layer(bars).properties(

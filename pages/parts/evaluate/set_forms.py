@@ -27,16 +27,14 @@ _ALONE = 680
 _LOOKING_SECONDS, _IDLE_SECONDS = 1, 5
 
 
-def draw(library: Library, collection: str, *, expanded: bool = False) -> None:
-    """Draw every way to a new set; ``expanded`` where there is none yet."""
-    width: int | Literal["stretch"] = _ALONE if expanded else "stretch"
-    sample_offer(library, collection, first=expanded)
+def draw(library: Library, collection: str, *, first: bool = False) -> None:
+    """Draw every way to a new set; ``first`` where there is none yet."""
+    width: int | Literal["stretch"] = _ALONE if first else "stretch"
+    sample_offer(library, collection, first=first)
     from_searches.draw(library, collection, width)
     with st.expander("Import a question set", key="evaluate-import", width=width):
         _import(library, collection)
-    with st.expander(
-        "Generate questions with a model", expanded=expanded, key="evaluate-write", width=width
-    ):
+    with st.expander("Generate questions with a model", key="evaluate-write", width=width):
         _form(library, collection)
     told = st.session_state.pop(_TOLD, None)
     if told:
@@ -118,8 +116,9 @@ def _fields(library: Library, collection: str, look: OllamaLook) -> None:
     tagged = (preferred, f"{preferred}:latest")
     index = next((names.index(name) for name in tagged if name in names), 0)
     st.html(
-        '<p class="rk-soft">The model reads passages of this collection, one at a time, and asks '
-        f'what they answer. The set is called "{WRITTEN}"; an unfinished one is continued.</p>'
+        '<p class="rk-soft">The model reads passages of this collection, one at a time, and writes '
+        f'questions that they answer. The set is called "{WRITTEN}"; an unfinished one is '
+        "continued.</p>"
     )
     st.session_state.setdefault(_COUNT, _USUAL)
     # A select box of the same key would keep its old value when its choices change.

@@ -53,21 +53,17 @@ def _writing(
     with st.container(horizontal=True, vertical_alignment="center", key="contexts-acts"):
         if now.paused:
             st.button("Resume", key="contexts-resume", on_click=_resume, args=(library,))
-        else:
-            st.button(
-                "Pause", key="contexts-pause", on_click=library.contexts.pause,
-                disabled=not counts.pending or not switched_on,
-            )  # fmt: skip
-        if retry or scope is not None or now.cost.summaries_failed:
+        elif counts.pending and switched_on:
+            st.button("Pause", key="contexts-pause", on_click=library.contexts.pause)
+        if now.cost.summaries_failed or (counts.failed and (retry or scope is not None)):
             st.button(
                 "Retry failed", key="contexts-retry", type="tertiary",
-                disabled=not (counts.failed or now.cost.summaries_failed),
                 on_click=_retry, args=(library, scope),
             )  # fmt: skip
-        if scope is not None:
+        if scope is not None and counts.pending:
             st.button(
                 "Write these first", key="contexts-first", type="tertiary",
-                disabled=not counts.pending, on_click=_first, args=(library, scope),
+                on_click=_first, args=(library, scope),
             )  # fmt: skip
     failed = health_view.failures(library.contexts.failures(scope), counts.failed)
     if failed:

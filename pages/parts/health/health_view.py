@@ -89,12 +89,12 @@ def concerns(findings: Sequence[Finding]) -> Sequence[Finding]:
 
 
 def headline(findings: Sequence[Finding]) -> str:
-    """Return all findings in one line: ``Working · 659 contexts failed``."""
+    """Return all findings in one line: ``Search works · 659 contexts failed``."""
     worst, sentence = Severity.OK, "<b>Everything works</b>"
     if found := concerns(findings):
         worst = found[0].severity
         found = [finding for finding in found if finding.severity is worst]
-        word = "Working" if worst is Severity.ATTENTION else plural(len(found), "problem")
+        word = "Search works" if worst is Severity.ATTENTION else plural(len(found), "problem")
         reasons = list(dict.fromkeys(map(_reason, found)))
         sentence = " · ".join((f"<b>{text(word)}</b>", *map(text, reasons)))
     return f'<p class="rk-severity rk-{worst}" role="status">{_mark(worst)} {sentence}</p>'
@@ -196,7 +196,7 @@ def jobs_table(jobs: Sequence[JobRecord]) -> str:
     )
     return (
         '<div class="rk-wide" tabindex="0" role="region" aria-label="Jobs">'
-        '<table class="rk-stages"><thead><tr><th>Job</th><th>State</th>'
+        '<table class="rk-stages rk-stacked"><thead><tr><th>Job</th><th>State</th>'
         f"<th>When</th><th>Result</th></tr></thead><tbody>{rows}</tbody></table></div>"
     )
 
@@ -289,10 +289,12 @@ def _pace(per_minute: float) -> str:
 
 
 def _counted(counts: ContextCounts) -> str:
+    """Return how many chunks have a context, and those of other states where there are any."""
     values = (counts.complete, counts.pending, counts.failed, counts.truncated)
     items = "".join(
         f'<li title="{text(why)}"><b>{number(value)}</b> {word}</li>'
         for value, (word, why) in zip(values, _COUNTS, strict=True)
+        if value or word == "written"
     )
     return f'<ul class="rk-figures" id="contexts-counts">{items}</ul>'
 

@@ -42,7 +42,7 @@ def add_typed(library: Library, collection: str, typed: str) -> None:
     try:
         folder = folder_chooser.typed_folder(typed)
     except RagkitError as error:
-        st.html(markup.notices([str(error)]))
+        st.html(f'<p class="rk-notice rk-warn">{markup.text(str(error))}</p>')
         return
     add_folder(library, collection, str(folder))
 
@@ -66,9 +66,8 @@ def add_folder(library: Library, collection: str, path: str, *, confirmed: bool 
 @st.dialog("Add this folder?", on_dismiss=dialog.close)
 def confirm_folder(library: Library, collection: str, path: str, why: str) -> None:
     """Ask once more about the whole home, or a folder that is not in it."""
-    st.text(path)
     st.html(f"<p>{markup.name(why)} Every readable file in it becomes part of this library.</p>")
-    if dialog.answers("Add it", "Cancel", "unsure"):
+    if dialog.answers("Add folder", "Cancel", "unsure"):
         add_folder(library, collection, path, confirmed=True)
 
 

@@ -84,7 +84,8 @@ def _row(record: DocumentRecord, removable: bool) -> str:
         title = document_link(record.id, 0, "", title)
     problem = record.reason or " ".join(record.warnings)
     reason = f'<p class="rk-soft">{name(problem)}</p>' if problem else ""
-    acts = action("reindex", "Re-index", data_id=record.id, aria_label=f"Re-index {record.path}")
+    again = "Retry" if record.status is Status.FAILED else "Re-index"
+    acts = action("reindex", again, data_id=record.id, aria_label=f"{again} {record.path}")
     if removable:
         acts += action("remove", "Remove …", data_id=record.id, aria_label=f"Remove {record.path}")
     changed = moment(record.mtime_ns / 1e9)

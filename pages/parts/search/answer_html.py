@@ -24,6 +24,7 @@ from ragkit.answers import (
     AnswerSentence,
     AnswerState,
     Check,
+    CheckKind,
     Source,
     Turn,
     WrittenAnswer,
@@ -32,6 +33,7 @@ from ragkit.retrieval.highlight import best_window, highlight_question
 from ragkit.surfaces.addresses import source_url
 
 _LONGEST_QUICK, _LONGEST_SOURCE = 360, 420
+_MISSING = " is not in the source"
 _HOLDS = (
     "A sentence holds if it names a source that was given and its figures, dates, names and "
     "quotations are there. Whether the source says so, you decide: follow its number."
@@ -237,7 +239,7 @@ def _sentence(part: AnswerSentence, answer: WrittenAnswer) -> str:
     fails = any(not check.holds for check in part.checks)
     style = "rk-answer-sentence rk-fails" if fails else "rk-answer-sentence"
     cites = "".join(_citation(number_, answer) for number_ in part.sources)
-    findings = "".join(_finding(check) for check in part.checks)
+    findings = _findings(part.checks)
     return f'<span class="{style}" dir="auto">{text(part.text)}</span>{cites}{findings}'
 
 
@@ -252,11 +254,20 @@ def _citation(number_: int, answer: WrittenAnswer) -> str:
     return f"<a{_leads(source, answer.question)}{label}>{number_}{card}</a>"
 
 
-def _finding(check: Check) -> str:
-    """Return the word of a check, and what it is about."""
-    style = "rk-check rk-check-holds" if check.holds else "rk-check"
-    title = "What the model says that was asked to judge" if check.is_verdict else None
-    return f"<span{attributes(class_=style, title=title)}>{text(check.words)}</span>"
+def _findings(checks: Sequence[Check]) -> str:
+    """Return what was found about a sentence; what is missing in its sources stands together."""
+    missing = [check for check in checks if check.kind is CheckKind.NOT_IN_SOURCE]
+    words = missing[0].words if missing else ""
+    if len(missing) > 1:
+        named = ", ".join(check.words.removesuffix(_MISSING) for check in missing)
+        words = f"{named} are not in the source"
+    parts = [f'<span class="rk-check">{text(words)}</span>'] if words else []
+    for check in checks:
+        if check not in missing:
+            style = "rk-check rk-check-holds" if check.holds else "rk-check"
+            title = "What the model says that was asked to judge" if check.is_verdict else None
+            parts.append(f"<span{attributes(class_=style, title=title)}>{text(check.words)}</span>")
+    return "".join(parts)
 
 
 def _figures(answer: WrittenAnswer, with_tools: bool) -> str:
@@ -267,10 +278,12 @@ def _figures(answer: WrittenAnswer, with_tools: bool) -> str:
     if answer.dropped:
         facts.append(f"{plural(answer.dropped, 'citation')} of no source dropped")
     if answer.passages_found:
-        read, found = number(answer.passages_read), plural(answer.passages_found, "passage")
-        facts.append(f"{read} of {found} read")
-    facts += [name(answer.model)] * bool(answer.model)
-    facts += [f"{answer.seconds:.1f} s"] * bool(answer.seconds)
+        is_all = answer.passages_read == answer.passages_found
+        read = "" if is_all else f"{number(answer.passages_read)} of "
+        facts.append(f"{read}{plural(answer.passages_found, 'passage')} read")
+    if answer.model:
+        took = f" in {answer.seconds:.1f} s" * bool(answer.seconds)
+        facts.append(f"written by {name(answer.model)}{took}")
     tools = []
     if with_tools and answer.is_grounded and not (answer.judged or answer.failure):
         judge = "Asks the model whether the cited sentences say what each sentence says"
@@ -278,7 +291,7 @@ def _figures(answer: WrittenAnswer, with_tools: bool) -> str:
     if answer.sentences and not answer.not_found:
         tools.append(action("copy-path", "Copy", data_text=as_text(answer)))
     if with_tools:
-        tools.append(action("write", "Write again"))
+        tools.append(action("write", "Try again" if answer.failure else "Write again"))
     return (
         f'<div class="rk-answer-foot"><span>{" · ".join(facts)}</span>'
         f"<span>{''.join(tools)}</span></div>"

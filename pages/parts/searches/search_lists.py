@@ -158,9 +158,8 @@ def explained(*, allowed: bool, kept: bool) -> str:
             "down. What is still listed here is from before; Clear deletes it.</p>"
         )
     return (
-        '<p class="rk-soft">Each search with what it showed and how long it took, whether made '
-        f"here, by a command or by a program. Kept for {DAYS} days, in private files on this "
-        "machine; no backup or export has them.</p>"
+        '<p class="rk-soft">What was searched for on these pages, by commands and by programs. '
+        f"Kept on this machine for {DAYS} days; backups and exports leave it out.</p>"
     )
 
 
@@ -168,7 +167,7 @@ def _table(label: str, heads: Sequence[str], rows: str) -> str:
     head = "".join(f"<th scope=col>{each}</th>" for each in heads)
     return (
         f'<div class="rk-wide" tabindex="0" role="region" aria-label="{label}">'
-        f'<table class="rk-stages rk-searches"><thead><tr>{head}</tr></thead>'
+        f'<table class="rk-stages rk-stacked rk-searches"><thead><tr>{head}</tr></thead>'
         f"<tbody>{rows}</tbody></table></div>"
     )
 
