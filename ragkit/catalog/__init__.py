@@ -184,7 +184,7 @@ class Catalog:
 
         Processes exchange small values here: what a person requests, what a worker reports.
         """
-        with self.connections.write() as connection:
+        with self.connections.write(alone=False) as connection:
             if value is None:
                 connection.execute("DELETE FROM meta WHERE key = ?", (key,))
             else:

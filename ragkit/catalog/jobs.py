@@ -136,7 +136,7 @@ class Jobs:
 
     def withdraw(self, job_id: int) -> bool:
         """Cancel a job unless it has been started; return whether it is cancelled."""
-        with self._connections.write() as connection:
+        with self._connections.write(alone=False) as connection:
             return bool(connection.execute(
                 "UPDATE jobs SET cancelled = 1, state = 'cancelled', finished_at = ? "
                 "WHERE id = ? AND state = 'pending'",
@@ -147,7 +147,7 @@ class Jobs:
         """Cancel a job: a pending one at once, a running one when it reports next."""
         if self.withdraw(job_id):
             return
-        with self._connections.write() as connection:
+        with self._connections.write(alone=False) as connection:
             connection.execute(
                 "UPDATE jobs SET cancelled = 1 WHERE id = ? AND state = 'running'", (job_id,)
             )
@@ -187,7 +187,7 @@ class Jobs:
             return True
         if self.is_held_elsewhere(what):
             return False
-        with self._connections.write() as connection:
+        with self._connections.write(alone=False) as connection:
             connection.execute(
                 "INSERT INTO claims (what, machine) VALUES (?, ?) ON CONFLICT (what) DO UPDATE "
                 "SET machine = excluded.machine WHERE claims.machine = excluded.machine "

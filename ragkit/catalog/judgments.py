@@ -107,7 +107,7 @@ class Judgments:
     def add(self, collection_id: int, drafts: Iterable[JudgmentDraft]) -> list[int]:
         """Store judgments, and return their ids; earlier ones of the same places are kept."""
         now = time.time()
-        with self._connections.write() as connection:
+        with self._connections.write(alone=False) as connection:
             return inserted(
                 connection,
                 f"{_INSERT} RETURNING id",
@@ -116,14 +116,14 @@ class Judgments:
 
     def remove(self, judgment_ids: Sequence[int]) -> int:
         """Delete judgments, so that earlier ones of their places hold again; return how many."""
-        with self._connections.write() as connection:
+        with self._connections.write(alone=False) as connection:
             return connection.execute(
                 f"DELETE FROM judgments WHERE id {IN_LIST}", (id_list(judgment_ids),)
             ).rowcount
 
     def remove_set(self, collection_id: int, question_set: str) -> int:
         """Delete a question set; return how many judgments it had."""
-        with self._connections.write() as connection:
+        with self._connections.write(alone=False) as connection:
             return connection.execute(
                 "DELETE FROM judgments WHERE collection_id = ? AND question_set = ?",
                 (collection_id, question_set),
@@ -206,7 +206,7 @@ class Judgments:
         self, collection_id: int, question: str, settings: Sequence[str], winner: int | None
     ) -> int:
         """Store a vote and return its id."""
-        with self._connections.write() as connection:
+        with self._connections.write(alone=False) as connection:
             row = connection.execute(
                 f"{insertion('votes', _VOTE_COLUMNS)} RETURNING id",
                 (
@@ -232,7 +232,7 @@ class Judgments:
 
     def remove_vote(self, vote_id: int) -> None:
         """Delete a vote."""
-        with self._connections.write() as connection:
+        with self._connections.write(alone=False) as connection:
             connection.execute("DELETE FROM votes WHERE id = ?", (vote_id,))
 
 

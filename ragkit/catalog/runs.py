@@ -94,7 +94,7 @@ class Runs:
         columns = {name: getattr(draft, name) for name in _COLUMNS}
         columns |= {name: _packed(columns[name]) for name in _JSON}
         columns["at"] = draft.at or time.time()
-        with self._connections.write() as connection:
+        with self._connections.write(alone=False) as connection:
             row = connection.execute(
                 f"{insertion('runs', _COLUMNS)} RETURNING id", tuple(columns.values())
             ).fetchone()
@@ -140,7 +140,7 @@ class Runs:
 
     def remove(self, run_id: int) -> None:
         """Delete a run."""
-        with self._connections.write() as connection:
+        with self._connections.write(alone=False) as connection:
             connection.execute("DELETE FROM runs WHERE id = ?", (run_id,))
 
 

@@ -88,7 +88,7 @@ class Threads:
             ThreadError: there are too many.
         """
         now, names = time.time(), list(dict.fromkeys(collections))
-        with self._connections.write() as connection:
+        with self._connections.write(alone=False) as connection:
             # Threads that stayed without a turn, as a killed process leaves.
             connection.execute(
                 "DELETE FROM threads WHERE created_at < ? "
@@ -117,13 +117,14 @@ class Threads:
         """
         at = turn.at or time.time()
         columns = _packed(turn)
-        with self._connections.write() as connection:
+        with self._connections.write(alone=False) as connection:
+            # First, since it locks the thread's row.
+            _note_change(connection, thread_id)
             query = "SELECT COUNT(*) FROM turns WHERE thread_id = ?"
             if connection.execute(query, (thread_id,)).fetchone()[0] >= MOST_TURNS:
                 raise ThreadError(
                     f"The thread has {MOST_TURNS} questions.", "Begin another thread."
                 )
-            _note_change(connection, thread_id)
             cursor = connection.execute(
                 "INSERT INTO turns (thread_id, at, question, asked, quick, written) "
                 "VALUES (?, ?, ?, ?, ?, ?) RETURNING id",
@@ -139,7 +140,7 @@ class Threads:
             ThreadError: it is too long.
         """
         columns = _packed(turn)
-        with self._connections.write() as connection:
+        with self._connections.write(alone=False) as connection:
             row = connection.execute(
                 "UPDATE turns SET question = ?, asked = ?, quick = ?, written = ? WHERE id = ? "
                 "RETURNING thread_id",
@@ -156,7 +157,7 @@ class Threads:
             NotFoundError: it is gone.
             ThreadError: the title is empty.
         """
-        with self._connections.write() as connection:
+        with self._connections.write(alone=False) as connection:
             changed = connection.execute(
                 "UPDATE threads SET title = ? WHERE id = ?", (_title(title), thread_id)
             )
@@ -169,7 +170,7 @@ class Threads:
         Raises:
             NotFoundError: it is gone.
         """
-        with self._connections.write() as connection:
+        with self._connections.write(alone=False) as connection:
             if not connection.execute("DELETE FROM threads WHERE id = ?", (thread_id,)).rowcount:
                 raise _missing(thread_id)
 
@@ -180,7 +181,7 @@ class Threads:
             ThreadError: it has not been deleted.
         """
         columns = [(turn.id, thread.id, turn.at, *_packed(turn)) for turn in thread.turns]
-        with self._connections.write() as connection:
+        with self._connections.write(alone=False) as connection:
             if connection.execute("SELECT 1 FROM threads WHERE id = ?", (thread.id,)).fetchone():
                 raise ThreadError("The thread is there.", "It was restored already.")
             named = _collections(connection, thread.collections)

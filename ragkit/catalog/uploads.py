@@ -51,7 +51,7 @@ class UploadRecords:
             (f"{_prefix(collection_id, machine)}{now:020d} {place:05d}", json.dumps(asdict(record)))
             for place, record in enumerate(records)
         ]
-        with self._connections.write() as connection:
+        with self._connections.write(alone=False) as connection:
             connection.executemany("INSERT INTO meta VALUES (?, ?)", rows)
 
     def all(self, collection_id: int, machine: str = "") -> list[UploadRecord]:
@@ -64,7 +64,7 @@ class UploadRecords:
 
     def clear(self, collection_id: int, machine: str = "") -> None:
         """Delete the outcomes that are kept for a collection."""
-        with self._connections.write() as connection:
+        with self._connections.write(alone=False) as connection:
             connection.execute(
                 "DELETE FROM meta WHERE key >= ? AND key < ?", _keys(collection_id, machine)
             )

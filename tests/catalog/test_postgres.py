@@ -15,14 +15,17 @@ import pytest
 from several_machines import until
 from support import Shelf, digest, vector_bytes
 
+from ragkit.answers import Turn
 from ragkit.catalog import Catalog
 from ragkit.catalog.connection import again_if_lost, folded
 from ragkit.catalog.context_records import ContextAnswer, ContextDraft
+from ragkit.catalog.judgments import JudgmentDraft, Origin
 from ragkit.catalog.postgres import connections
 from ragkit.catalog.postgres.address import parse_address
 from ragkit.catalog.postgres.dialect import definitions, translated
 from ragkit.catalog.postgres.failures import no_server
 from ragkit.catalog.schema import MIGRATIONS, migrate
+from ragkit.catalog.uploads import UploadRecord
 from ragkit.errors import (
     CatalogError,
     LibraryError,
@@ -386,6 +389,38 @@ def test_of_many_claimers_each_gets_another_job(opened, laid):
     for other in others:
         other.close()
     assert sorted(claimed) == sorted(wanted)
+
+
+def test_what_people_and_workers_store_waits_for_no_document_of_another_machine(opened, laid):
+    shelf = Shelf(opened)
+    document = shelf.put("a.md")
+    other = Catalog.open_server(laid)
+    draft = JudgmentDraft("q", document, "a.md", "hash", 0, 0, "", 2, Origin.SEARCH)
+    results: list[object] = []
+
+    def store() -> None:
+        other.set_meta("contexts paused", True)
+        results.append(other.jobs.hold("contexts"))
+        results.append(len(other.judgments.add(shelf.collection_id, [draft])))
+        other.judgments.vote(shelf.collection_id, "q", ["a", "b"], 0)
+        thread = other.threads.begin("Why?", ["default"])
+        turn = other.threads.add(thread, Turn("Why?", "Why?", (), None))
+        other.threads.replace(Turn("How?", "How?", (), None, turn))
+        other.uploads.add(shelf.collection_id, [UploadRecord("a.md")])
+        other.jobs.cancel(1)
+        results.append("stored")
+
+    with opened.connections.write() as transaction:
+        transaction.execute(
+            "UPDATE collections SET version = version + 1 WHERE id = ?", (shelf.collection_id,)
+        )
+        storing = threading.Thread(target=store)
+        storing.start()
+        storing.join(10)
+        stored_meanwhile = list(results)
+    storing.join()
+    other.close()
+    assert stored_meanwhile == [True, 1, "stored"]
 
 
 # -- connections ---------------------------------------------------------------------------
