@@ -11,7 +11,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ragkit.catalog.connection import Connections, Transaction, id_list, of_collection
+from ragkit.catalog.connection import (
+    IN_LIST,
+    Connections,
+    Transaction,
+    id_list,
+    of_collection,
+)
 from ragkit.catalog.document_writing import speaker_key
 from ragkit.indexes.tokenizer import index_tokens, tokenize
 from ragkit.types import ALL_COLLECTIONS, LEVEL_CODES, Level
@@ -99,10 +105,10 @@ def fill_notes(connection: Transaction) -> None:
     rows = connection.execute("SELECT document_id, chunk_idx, details FROM contexts").fetchall()
     for document_id, index, details in rows:
         try:
-            noted = notes_of(json.loads(details))
+            notes = notes_of(json.loads(details))
         except ValueError:
-            noted = ChunkNotes()
-        put_notes(connection, (document_id, index), noted)
+            notes = ChunkNotes()
+        put_notes(connection, (document_id, index), notes)
 
 
 def _speakers(connection: Transaction, place: tuple[int, int], names: Sequence[str]) -> str:
@@ -147,7 +153,7 @@ class NoteQueries:
         """
         where, parameters = of_collection("collection_id", collection_id)
         if among is not None:
-            where += " AND document_id IN (SELECT value FROM json_each(?))"
+            where += f" AND document_id {IN_LIST}"
             parameters.append(id_list(among))
         parts = [
             f"SELECT DISTINCT document_id, 'has', '{name}' FROM chunk_notes "
@@ -165,10 +171,10 @@ class NoteQueries:
                 "GROUP BY document_id, topic_key"
             )
         rows = self._connections.rows(" UNION ALL ".join(parts), parameters * len(parts))
-        noted: dict[int, list[tuple[str, str]]] = {}
+        notes: dict[int, list[tuple[str, str]]] = {}
         for document_id, name, value in rows:
-            noted.setdefault(document_id, []).append((name, value))
-        return noted
+            notes.setdefault(document_id, []).append((name, value))
+        return notes
 
     def topics(self, collection_id: int, most: int) -> list[str]:
         """Return at most ``most`` topics of a collection or of all, ordered by their stems."""

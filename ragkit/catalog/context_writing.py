@@ -146,12 +146,12 @@ def _replace_entries(scope: _Scope, document_id: int, drafts: Sequence[ContextDr
     replaced: list[int] = []
     for draft in drafts:
         rows = old.get(draft.chunk.index, [])
-        own = [row for row in rows if row[1] == LEVEL_CODES[Level.CHUNK]]
-        if not own:
+        of_chunk = next((row for row in rows if row[1] == LEVEL_CODES[Level.CHUNK]), None)
+        if of_chunk is None:
             continue
-        _copy_chunk_entry(scope, own[0][0], draft.tokens)
-        others = [replace(entry, content_key=own[0][2]) for entry in draft.entries]
-        put_entries(scope.connection, scope.ids, scope.collection_id, document_id, others)
+        _copy_chunk_entry(scope, of_chunk[0], draft.tokens)
+        added = [replace(entry, content_key=of_chunk[2]) for entry in draft.entries]
+        put_entries(scope.connection, scope.ids, scope.collection_id, document_id, added)
         replaced += [row[0] for row in rows]
     remove_entries(scope.connection, scope.collection_id, scope.version, replaced)
 
@@ -160,12 +160,12 @@ def _copy_chunk_entry(scope: _Scope, old_id: int, tokens: Mapping[int, list[str]
     """Copy a chunk's own entry, with these tokens, by field code, as those of its context."""
     import numpy as np
 
-    kept = [FIELD_CODES[field] for field in (Field.TEXT, Field.TITLE, Field.FOLDERS)]
+    copied = [FIELD_CODES[field] for field in (Field.TEXT, Field.TITLE, Field.FOLDERS)]
     new_id = copy_entry(scope.connection, old_id)
     scope.connection.execute(
         "INSERT INTO entry_tokens SELECT ?, field, ids FROM entry_tokens "
         f"WHERE entry_id = ? AND field {IN_LIST}",
-        (new_id, old_id, id_list(kept)),
+        (new_id, old_id, id_list(copied)),
     )
     ids = scope.ids.of(scope.connection, {word for words in tokens.values() for word in words})
     scope.connection.executemany(
@@ -173,7 +173,7 @@ def _copy_chunk_entry(scope: _Scope, old_id: int, tokens: Mapping[int, list[str]
         [
             (new_id, code, np.array([ids[word] for word in words], np.uint32).tobytes())
             for code, words in sorted(tokens.items())
-            if words and code not in kept
+            if words and code not in copied
         ],
     )
 

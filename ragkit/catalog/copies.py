@@ -44,18 +44,18 @@ class Backup:
 
 def backups(paths: LibraryPaths) -> list[Backup]:
     """Return the backups in the library, the newest first."""
-    kept = []
+    copies = []
     for file in sorted(paths.backups.glob("catalog-*.sqlite"), reverse=True):
         with suppress(ValueError, OSError):
-            made = datetime.strptime(file.stem.removeprefix("catalog-"), _STAMP).replace(tzinfo=UTC)
-            kept.append(Backup(file, made.timestamp(), file.stat().st_size))
-    return kept
+            at = datetime.strptime(file.stem.removeprefix("catalog-"), _STAMP).replace(tzinfo=UTC)
+            copies.append(Backup(file, at.timestamp(), file.stat().st_size))
+    return copies
 
 
 def backup_is_due(paths: LibraryPaths) -> bool:
     """Return whether there is no backup of the last 24 hours."""
-    kept = backups(paths)
-    return not kept or not 0 <= time.time() - kept[0].at < _DAY
+    newest = next(iter(backups(paths)), None)
+    return newest is None or not 0 <= time.time() - newest.at < _DAY
 
 
 def keep_backup(
@@ -71,15 +71,15 @@ def keep_backup(
     file = paths.backups / f"catalog-{at or datetime.now(UTC):{_STAMP}}.sqlite"
     try:
         paths.backups.mkdir(mode=0o700, exist_ok=True)
-        for left in paths.backups.glob(".copy-*"):
-            left.unlink(missing_ok=True)
+        for unfinished in paths.backups.glob(".copy-*"):
+            unfinished.unlink(missing_ok=True)
     except OSError as error:
         raise _unwritable(file, error) from error
     write_copy(connection, file)
-    kept = backups(paths)
-    for old in kept[KEPT_BACKUPS:]:
+    newest, *older = backups(paths)
+    for old in older[KEPT_BACKUPS - 1 :]:
         old.file.unlink(missing_ok=True)
-    return kept[0]
+    return newest
 
 
 def write_copy(connection: sqlite3.Connection, file: Path) -> None:
@@ -160,28 +160,28 @@ def put_in_place(paths: LibraryPaths, new: Path) -> Path | None:
         sqlite3.Error: the new catalog cannot be written.
     """
     _adopt(paths, new)
-    aside = None
+    replaced = None
     folder = paths.root / "replaced"
-    kept = folder / f"catalog-{datetime.now(UTC):{_STAMP}}-{uuid.uuid4().hex[:4]}.sqlite"
+    target = folder / f"catalog-{datetime.now(UTC):{_STAMP}}-{uuid.uuid4().hex[:4]}.sqlite"
     for ending in (*BESIDE, ""):
         old = Path(f"{paths.catalog}{ending}")
         if os.path.lexists(old):
             folder.mkdir(mode=0o700, exist_ok=True)
-            old.replace(Path(f"{kept}{ending}"))
-            aside = kept
+            old.replace(Path(f"{target}{ending}"))
+            replaced = target
     new.replace(paths.catalog)
     for indexes in paths.indexes.glob("*"):
         shutil.rmtree(indexes, ignore_errors=True)
-    return aside
+    return replaced
 
 
 def _adopt(paths: LibraryPaths, new: Path) -> None:
     """Give a catalog the library's identity, ``saved`` above the marker's, and no jobs."""
     marker = read_marker(paths)
     with closing(sqlite3.connect(new)) as connection:
-        noted = noted_in(connection)
-        identity = marker.identity if marker else noted.get("identity") or uuid.uuid4().hex
-        saved = max(int(noted.get("saved", 0)), marker.saved if marker else 0) + 1
+        stored = noted_in(connection)
+        identity = marker.identity if marker else stored.get("identity") or uuid.uuid4().hex
+        saved = max(int(stored.get("saved", 0)), marker.saved if marker else 0) + 1
         value = json.dumps({"identity": identity, "saved": saved})
         connection.execute(PUT_META, (META_KEY, value))
         connection.execute("DELETE FROM jobs")

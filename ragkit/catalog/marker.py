@@ -99,9 +99,9 @@ def mark(connections: Connections) -> None:
         connection.execute("PRAGMA synchronous = FULL")
         try:
             with connections.write():
-                noted = noted_in(connection)
-                identity = noted.get("identity") or uuid.uuid4().hex
-                saved = int(noted.get("saved", 0)) + 1
+                stored = noted_in(connection)
+                identity = stored.get("identity") or uuid.uuid4().hex
+                saved = int(stored.get("saved", 0)) + 1
                 value = json.dumps({"identity": identity, "saved": saved})
                 connection.execute(PUT_META, (META_KEY, value))
                 version = connection.execute("PRAGMA user_version").fetchone()[0]
@@ -196,9 +196,9 @@ def refuse_lost_contents(connection: sqlite3.Connection, file: Path, *, create: 
         if not create:
             raise _no_library(file)
         return
-    marker, noted = read_marker(paths), noted_in(connection)
-    if marker is not None and noted.get("identity") == marker.identity:
-        if int(noted.get("saved", 0)) < marker.saved:
+    marker, stored = read_marker(paths), noted_in(connection)
+    if marker is not None and stored.get("identity") == marker.identity:
+        if int(stored.get("saved", 0)) < marker.saved:
             raise CatalogError(
                 f"{file} has lost what was saved last: the library held {marker}, and this "
                 f"catalog is older ({plural(counted(connection)['documents'], 'document')}).",

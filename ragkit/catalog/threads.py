@@ -17,7 +17,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 from ragkit.answers import AnswerState, Source, Thread, ThreadSummary, Turn, WrittenAnswer
 from ragkit.catalog.collections import MOST_APART
-from ragkit.catalog.connection import Connections, Transaction
+from ragkit.catalog.connection import Connections, Transaction, insertion
 from ragkit.errors import NotFoundError, ThreadError
 from ragkit.formatting import shortened
 
@@ -36,6 +36,7 @@ _EVERY = 0
 """The id, in the stored collections of a thread, of all in a library with very many."""
 
 _COLUMNS = "id, title, collections, created_at, changed_at"
+_TURN_COLUMNS = ("thread_id", "at", "question", "asked", "quick", "written")
 
 
 class Threads:
@@ -100,13 +101,11 @@ class Threads:
                     f"There are {MOST_THREADS} threads already.",
                     "Delete some: ragkit threads list, ragkit threads delete.",
                 )
-            packed = _collections(connection, names)
-            cursor = connection.execute(
-                "INSERT INTO threads (title, collections, created_at, changed_at) "
-                "VALUES (?, ?, ?, ?) RETURNING id",
-                (_title(title), packed, now, now),
-            )
-            return int(cursor.fetchone()[0])
+            row = connection.execute(
+                f"{insertion('threads', _COLUMNS.split(', ')[1:])} RETURNING id",
+                (_title(title), _collections(connection, names), now, now),
+            ).fetchone()
+        return int(row[0])
 
     def add(self, thread_id: int, turn: Turn) -> int:
         """Append a turn, and return its id; a ``turn.at`` of 0 is now.
@@ -125,12 +124,8 @@ class Threads:
                 raise ThreadError(
                     f"The thread has {MOST_TURNS} questions.", "Begin another thread."
                 )
-            cursor = connection.execute(
-                "INSERT INTO turns (thread_id, at, question, asked, quick, written) "
-                "VALUES (?, ?, ?, ?, ?, ?) RETURNING id",
-                (thread_id, at, *columns),
-            )
-            return int(cursor.fetchone()[0])
+            statement = f"{insertion('turns', _TURN_COLUMNS)} RETURNING id"
+            return int(connection.execute(statement, (thread_id, at, *columns)).fetchone()[0])
 
     def replace(self, turn: Turn) -> None:
         """Replace the turn with the same id, except for its time.
@@ -184,16 +179,12 @@ class Threads:
         with self._connections.write(alone=False) as connection:
             if connection.execute("SELECT 1 FROM threads WHERE id = ?", (thread.id,)).fetchone():
                 raise ThreadError("The thread is there.", "It was restored already.")
-            named = _collections(connection, thread.collections)
+            collections = _collections(connection, thread.collections)
             connection.execute(
-                f"INSERT INTO threads ({_COLUMNS}) VALUES (?, ?, ?, ?, ?)",
-                (thread.id, thread.title, named, thread.created_at, thread.changed_at),
+                insertion("threads", _COLUMNS.split(", ")),
+                (thread.id, thread.title, collections, thread.created_at, thread.changed_at),
             )
-            connection.executemany(
-                "INSERT INTO turns (id, thread_id, at, question, asked, quick, written) "
-                "VALUES (?, ?, ?, ?, ?, ?, ?)",
-                columns,
-            )
+            connection.executemany(insertion("turns", ("id", *_TURN_COLUMNS)), columns)
 
 
 def _collections(connection: Transaction, names: Sequence[str]) -> str:
@@ -251,10 +242,10 @@ def _packed(turn: Turn) -> tuple[str, str, str, str]:
     if turn.written is not None:
         written = asdict(turn.written)
         written["sources"] = [_as_json(source) for source in turn.written.sources]
-    packed = _dumped(written)
-    if len(quick) + len(packed) > _LARGEST_ANSWER:
+    answer = _dumped(written)
+    if len(quick) + len(answer) > _LARGEST_ANSWER:
         raise ThreadError("The answer is too long to be kept.", "Ask for fewer results.")
-    return _storable(turn.question), _storable(turn.asked), quick, packed
+    return _storable(turn.question), _storable(turn.asked), quick, answer
 
 
 def _as_json(source: Source) -> dict[str, Any]:
@@ -274,7 +265,7 @@ def _storable(text: str) -> str:
 
 
 def _turn(row: Sequence[Any]) -> Turn:
-    identity, question, asked, quick, written, at = row
+    turn_id, question, asked, quick, written, at = row
     failed = WrittenAnswer(
         question=asked,
         state=AnswerState.FAILED,
@@ -283,10 +274,10 @@ def _turn(row: Sequence[Any]) -> Turn:
     )
     try:
         sources, answer = _decoded(tuple[Source, ...], json.loads(quick)), json.loads(written)
-        kept = _decoded(WrittenAnswer, answer) if answer else None
+        written_answer = _decoded(WrittenAnswer, answer) if answer else None
     except (ValueError, TypeError, RecursionError):
-        sources, kept = (), failed
-    return Turn(question, asked, sources, kept, identity, at)
+        sources, written_answer = (), failed
+    return Turn(question, asked, sources, written_answer, turn_id, at)
 
 
 @cache

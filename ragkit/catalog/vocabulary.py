@@ -34,7 +34,7 @@ class Vocabulary:
         from rapidfuzz import process
         from rapidfuzz.distance import OSA
 
-        (own,) = _letters_of([word], len(word))
+        (letters_of_word,) = _letters_of([word], len(word))
         candidates: list[str] = []
         with self._guard:
             self._catch_up()
@@ -43,12 +43,12 @@ class Vocabulary:
                 letters = self._letters.get(length)
                 if letters is None or len(letters) < len(words):
                     new = words[0 if letters is None else len(letters) :]
-                    made = _letters_of(new, length)
-                    letters = made if letters is None else np.concatenate([letters, made])
+                    added = _letters_of(new, length)
+                    letters = added if letters is None else np.concatenate([letters, added])
                     self._letters[length] = letters
                 # Another letter changes two bits at most; one more or less changes one.
                 apart = 2 * most - abs(length - len(word))
-                rows = np.flatnonzero(np.bitwise_count(letters ^ own) <= apart)
+                rows = np.flatnonzero(np.bitwise_count(letters ^ letters_of_word) <= apart)
                 candidates += [words[row] for row in rows.tolist()]
         matches = process.extract(
             word, candidates, scorer=OSA.distance, score_cutoff=most, limit=None
