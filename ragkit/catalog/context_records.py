@@ -83,7 +83,7 @@ class ContextDraft:
 
 @dataclass(frozen=True, slots=True)
 class WaitingChunk:
-    """A chunk that waits for a context; ``asked``: a new one, in place of an earlier attempt."""
+    """A chunk that waits for a context; ``asked``: not for its first one."""
 
     index: int
     attempts: int

@@ -182,7 +182,10 @@ class Entries:
         among: Iterable[int] | None = None,
         without: Collection[int] = (),
     ) -> dict[int, tuple[int, int]]:
-        """Return (entry id, index) of each document's first chunk, ignoring other entries."""
+        """Return (entry id, index) of the first chunk of each document, by document id.
+
+        Only entries ``among`` some, if given, and not ``without`` are considered.
+        """
         condition, more = "", list[str]()
         if among is not None:
             condition, more = " AND id IN (SELECT value FROM json_each(?))", [id_list(among)]

@@ -174,7 +174,7 @@ class FacetTable:
         self.rows, self._counted = rows, None
 
     def outlives(self, dead: int) -> bool:
-        """Return whether dropped fields are surely still too diverse, with so many dead rows."""
+        """Return whether nothing was dropped, or too few rows have died since for it to matter."""
         return not self._dropped or dead - self._dead < _MOST_CHANGES
 
     def facets(self, live: Bools, chosen: Bools | None = None) -> Facets:

@@ -170,7 +170,10 @@ def _spoken(collection_id: int, filters: Filters) -> Condition:
 
 
 def heading_condition(collection_id: int, headings: Sequence[str]) -> EntryCondition:
-    """Return the condition that an entry overlaps a section below a heading, or in such a title."""
+    """Return the condition that an entry overlaps a section under one of the headings.
+
+    A part of a heading, or of the document's title, is enough.
+    """
     names = json.dumps([folded(heading) for heading in headings])
     where, own = of_collection("d.collection_id", collection_id)
     query = (

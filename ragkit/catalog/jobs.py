@@ -20,7 +20,7 @@ MOST_ATTEMPTS = 3
 """A job that was started this often, and never ended, fails."""
 
 _ALIVE = "SELECT machine FROM workers WHERE heartbeat > now_seconds() - ?"
-"""Machines with a live worker, by the clock of the catalog's host: those of machines differ."""
+"""Machines with a live worker, by the one clock of the catalog's host."""
 
 _DUE = (
     "(state = 'pending' "
@@ -113,7 +113,10 @@ class Jobs:
         return bool(row and not row[0])
 
     def finish(self, job_id: int, state: JobState, message: str = "") -> None:
-        """Mark a job as ended, unless it is claimed elsewhere; delete ended ones 500 ids older."""
+        """Mark a job as ended, unless another machine has claimed it.
+
+        Ended jobs whose ids are lower by 500 or more are deleted.
+        """
         with self._connections.write(alone=False) as connection:
             connection.execute(
                 "UPDATE jobs SET state = ?, message = ?, finished_at = ? "

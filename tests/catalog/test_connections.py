@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import os
-import resource
 import sqlite3
 import threading
 from contextlib import closing
@@ -215,6 +214,7 @@ def test_a_full_disk_is_said_and_the_catalog_goes_on(catalog, shelf):
 
 def test_a_full_disk_is_said_on_opening(library_paths):
     """Where nothing can grow, SQLite finds no room for the shared memory beside the catalog."""
+    resource = pytest.importorskip("resource")
     Catalog.open(library_paths.catalog, create=True).close()
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, limits[1]))

@@ -302,7 +302,10 @@ def test_shrinking_does_not_hold_the_catalog_in_memory(shelf, integrity):
     with connections.write() as connection:
         rows = [(f"key {number}", "x" * 100_000) for number in range(600)]
         connection.executemany("INSERT INTO meta VALUES (?, ?)", rows)
-    Path("/proc/self/clear_refs").write_text("5")  # Resets the peak.
+    try:
+        Path("/proc/self/clear_refs").write_text("5")  # Resets the peak.
+    except OSError:
+        pytest.skip("the peak of the memory in use cannot be reset here")
     before = peak()
     integrity.shrink()
     assert integrity.space()[0] > 60_000_000
