@@ -125,8 +125,9 @@ def assemble(
 ) -> list[Result]:
     """Return the results of groups, in their order; documents that have gone are left out.
 
-    ``tokens`` of the query are highlighted, and ``words`` returns how it writes them; both are
-    looked for when somebody looks at the passages. Without ``show_content`` those have no text.
+    The query's ``tokens`` are highlighted in the passages, and ``words`` returns its words as
+    typed, to name those that a passage has; neither is computed before it is looked at. Without
+    ``show_content`` passages have no text.
     """
     highlighter = Highlighter(tokens, words)
     ids = {group.document_id for group in groups}
@@ -150,7 +151,7 @@ def _read(
     records: Mapping[int, DocumentRecord],
     highlight: Callable[[str], tuple[tuple[int, int], ...]],
 ) -> list[tuple[Passage, ...]]:
-    """Return the passages of plans with their texts, which are read all at once."""
+    """Return the passages of each plan with their texts and headings, read in two queries."""
     passages = [(group.document_id, one) for group, plan in plans for one in plan.passages]
     short = {record.id for record in records.values() if record.characters < _READ_WHOLE}
     slices = iter(
@@ -220,7 +221,7 @@ def _blocks(catalog: Catalog, groups: Sequence[Group]) -> Mapping[int, InnerBloc
 
 
 def _matches(group: Group, blocks: Mapping[int, InnerBlock]) -> list[MatchedChunk]:
-    """Return what is shown of a group: its hits, or the parts of those that are wholes."""
+    """Return a group's hits as matched chunks; for those found as a whole, their best chunks."""
     hits = [hit for hit in group.hits if not (group.wholes and hit.level in COARSE)]
     parts = [replace(_matched(part.hit), part_of=part.of) for part in group.parts]
     return [*(_matched(hit, blocks.get(hit.entry_id)) for hit in hits), *parts]
@@ -281,7 +282,7 @@ def _result(
 
 
 def _is_gone(file: str) -> bool:
-    """Return whether a file is not there; one that nobody here may look at is not gone."""
+    """Return whether a file is known to be gone, not only out of reach."""
     try:
         os.stat(file)  # noqa: PTH116
     except (FileNotFoundError, NotADirectoryError):

@@ -51,7 +51,7 @@ NO_VECTORS = "Minimum similarity has no effect here: keyword search compares no 
 
 
 class BatchSearch:
-    """Ranks what the indexes find for a batch of queries. Reads only; safe between threads."""
+    """Ranks the candidates of a batch of queries. Only reads, and is safe between threads."""
 
     def __init__(self, catalog: Catalog, indexes: Indexes, encoder: QueryEncoder) -> None:
         self._catalog = catalog
@@ -59,21 +59,21 @@ class BatchSearch:
         self._indexes = indexes
 
     def scopes(self, query: Query) -> list[tuple[CollectionRecord, Scope]]:
-        """Return the searched collections with what may be found in each."""
+        """Return the searched collections, each with what may be found in it."""
         if not (query.filters or query.parsed.restricts):
             return [(collection, Scope()) for collection in query.collections]
-        current = self._indexes.current
-        return [
-            (one, scope_of(self._catalog, current(one, Level.CHUNK), one, query))
-            for one in query.collections
-        ]
+        scopes = []
+        for collection in query.collections:
+            chunks = self._indexes.current(collection, Level.CHUNK)
+            scopes.append((collection, scope_of(self._catalog, chunks, collection, query)))
+        return scopes
 
     def ranked(
         self, queries: Sequence[Query], depth: int, options: SearchOptions, timer: StageTimer
     ) -> tuple[list[list[Hit]], list[IndexSearch]]:
-        """Return the best hits of each query of a batch, at every level, and how they were found.
+        """Return each query's best hits of all searched levels, and the searches that found them.
 
-        All search the same collections under the same filters.
+        All queries have the same collections and filters.
         """
         hits: list[list[Hit]] = [[] for _ in queries]
         of_all_levels: list[IndexSearch] = []
@@ -127,9 +127,9 @@ class BatchSearch:
         options: SearchOptions,
         timer: StageTimer,
     ) -> Sequence[Group]:
-        """Give groups the chunks that show what of their sections and documents answers.
+        """Return groups with the best chunks of the sections and documents found as a whole.
 
-        Of several queries, such as the segments of a text, the best for each chunk counts.
+        For several queries, such as the segments of a text, a chunk has its best score.
         """
         if COARSE.isdisjoint(SEARCHED_LEVELS[options.granularity]):
             return groups
@@ -146,23 +146,23 @@ class BatchSearch:
     def chunks_of(
         self, documents: Ids, queries: Sequence[Query], options: SearchOptions, timer: StageTimer
     ) -> list[list[Hit]]:
-        """Return all chunks of some documents as hits of each query, as a search of chunks would.
+        """Return for each query all chunks of some documents as hits, scored as in a search of all.
 
-        ``documents`` ascend. Each is scored among what the query finds everywhere.
+        ``documents`` ascend.
         """
         with timer.stage("best chunks", len(documents)) as stage:
             scopes = self.scopes(queries[0])
             only = [(collection, scope.among(documents)) for collection, scope in scopes]
             searches = self._put(queries, scopes, Level.CHUNK, options)
             inside = self._put(queries, only, Level.CHUNK, options)
-            depth, untold = max(options.candidates, options.limit), StageTimer()
-            found = find_candidates(searches, queries, depth, options, untold)
-            within = self._within(queries, searches, scopes, depth, options, untold)
-            found = with_all_of(found, searches, inside, queries, options, untold)
-            ranking = rank(found, searches, queries, options, Level.CHUNK, within)
-            asked = set(documents.tolist())
+            depth, untimed = max(options.candidates, options.limit), StageTimer()
+            candidates = find_candidates(searches, queries, depth, options, untimed)
+            within = self._within(queries, searches, scopes, depth, options, untimed)
+            candidates = with_all_of(candidates, searches, inside, queries, options, untimed)
+            ranking = rank(candidates, searches, queries, options, Level.CHUNK, within)
+            shown = set(documents.tolist())
             hits = [
-                [hit for hit in of_query if hit.document_id in asked] for of_query in ranking.hits()
+                [hit for hit in of_query if hit.document_id in shown] for of_query in ranking.hits()
             ]
             stage.out = sum(map(len, hits))
         return hits
@@ -174,7 +174,7 @@ class BatchSearch:
         level: Level,
         options: SearchOptions,
     ) -> list[IndexSearch]:
-        """Put queries to the index of a level of each collection, under its scope."""
+        """Search the index of a level of each collection for entries of its scope."""
         if level is Level.BLOCK:
             scopes = [(one, self._in_chunks(one, scope)) for one, scope in scopes]
         return [
@@ -188,7 +188,7 @@ class BatchSearch:
         ]
 
     def _in_chunks(self, collection: CollectionRecord, scope: Scope) -> Scope:
-        """Return a scope that lets blocks through as it does their chunks."""
+        """Return a scope for blocks: those in the chunks that a scope lets through."""
         blocks_of = self._catalog.entries.blocks_of
         entries = [] if scope.entry_ids is None else [scope.entry_ids]
         if scope.chunk_ids is not None:
@@ -207,9 +207,9 @@ class BatchSearch:
         options: SearchOptions,
         timer: StageTimer,
     ) -> list[Within]:
-        """Ask the documents that some of the queries name for what is left of each.
+        """Search the documents that queries name for the rest of each of those queries.
 
-        Nothing where that adds nothing: only scores of both indexes, joined by weights, have it.
+        Empty unless the scores of both indexes are joined by weights: only then does a name count.
         """
         fused = options.mode is Mode.HYBRID and options.fusion is Fusion.WEIGHTED
         if not fused or options.name_weight <= 0:
@@ -244,7 +244,7 @@ class BatchSearch:
         return found
 
     def all_found(self, query: Query, grouping: Grouping) -> bool:
-        """Return whether every document there is has been found: looking deeper brings none."""
+        """Return whether all indexed documents were found, so that a deeper search adds none."""
         counts = self._catalog.documents.counts
         indexed = sum(counts(collection.id).indexed for collection in query.collections)
         return len({hit.document_id for hit in grouping.hits}) >= indexed
@@ -253,7 +253,7 @@ class BatchSearch:
 def without_unlike(
     ranking: Ranking, searches: Sequence[IndexSearch], options: SearchOptions
 ) -> Ranking:
-    """Return a ranking without what has a cosine with its query below ``min_similarity``.
+    """Return a ranking without rows whose cosine with the query is below ``min_similarity``.
 
     What stays keeps its score. An entry without a vector has a cosine of 0.
     """

@@ -260,7 +260,7 @@ def exact_scores(
 
 
 def content_keys(searches: Sequence[IndexSearch], entry_ids: Ids) -> NDArray[np.uint64]:
-    """Return the content keys of entries, (n,); each is known to one of the searches' indexes."""
+    """Return the content keys of entries, (n,), each from the index that holds the entry."""
     keys = np.zeros(len(entry_ids), np.uint64)
     for search in searches:
         keys |= search.index.content_keys(entry_ids)

@@ -94,7 +94,7 @@ class Words:
 
 
 def _only_asks(words: Sequence[str], place: int) -> bool:
-    """Return whether a word belongs to how a text asks, and need not be in what answers.
+    """Return whether a word only forms the question, so that an answer need not have it.
 
     "How long", "who may", "quando"; not "in May", "May 2024".
     """
@@ -174,7 +174,7 @@ def weak_topics(
     calibrated: bool,
     written: bool,
 ) -> list[bool]:
-    """Return for each topic of a long text whether all that it asked found too little.
+    """Return for each topic of a long text whether all of its queries found nothing that fits.
 
     ``found`` is of every segment, in the order of the topics, then of their backgrounds.
     """
@@ -209,7 +209,7 @@ def _is_weak(hit: Hit, query: Query, indexes: Sequence[EntryIndex], *, written: 
 
 
 def _paired(results: Sequence[Result], groups: Sequence[Group]) -> Iterator[tuple[Result, Group]]:
-    """Yield each result with its group; documents that have gone meanwhile have no result."""
+    """Yield each result with its group; a group whose document is gone has no result."""
     left = iter(groups)
     for result in results:
         yield result, next(one for one in left if one.document_id == result.document.id)
@@ -220,7 +220,7 @@ def _fit(hit: Hit, coverage: float, query: Query) -> float:
 
 
 def _fields(index: EntryIndex, *, written: bool) -> list[Field]:
-    """Return the fields whose words count: the text, and what a model wrote of it."""
+    """Return the fields whose words count: the text, and if ``written`` a model's fields."""
     return [Field.TEXT, *(field for field in WRITTEN if written and field in index.fields)]
 
 
@@ -247,7 +247,7 @@ def _coverages(
     *,
     written: bool,
 ) -> list[float]:
-    """Return what share of the tokens, by their rarity in texts, each entry or its folders hold."""
+    """Return the share of the tokens, weighted by idf, that each entry or its folders hold."""
     best = np.zeros(len(entries))
     factors = [_NUMBER_COUNTS if any(map(str.isdigit, token)) else 1.0 for token in tokens]
     ascending = distinct(np.array(ids, np.int64))

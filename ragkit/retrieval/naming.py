@@ -18,7 +18,7 @@ from typing import TypeAlias
 import numpy as np
 
 from ragkit.indexes.protocol import EntryIndex
-from ragkit.indexes.rows import Ids
+from ragkit.indexes.rows import Ids, distinct
 from ragkit.indexes.tokenizer import index_tokens
 from ragkit.retrieval.proximity import Scores
 from ragkit.retrieval.query import Query
@@ -61,7 +61,7 @@ class Named:
 def named_documents(
     query: Query, indexes: Sequence[EntryIndex], nameable: Nameable
 ) -> Named | None:
-    """Return what a query names in some collections; ``None`` where it names nothing.
+    """Return the documents of some collections that a query names; ``None`` if it names none.
 
     A question that does nothing but name is none.
     """
@@ -110,14 +110,19 @@ def _opened(
     *,
     by_page: bool,
 ) -> dict[str, Ids]:
-    """Return the documents that each token may name, by their titles or their first pages."""
+    """Return the documents that each token may name, by their titles or their first pages.
+
+    Nothing where no token may name any.
+    """
     ids = list(tokens.values())
     columns = [_throughout(indexes, ids, field) for field in (Field.TITLE, Field.FOLDERS)]
     pages = [_NONE] * len(ids)
     if by_page:
         pages = _of_tokens([index.openings(ids, FEWEST_CHUNKS) for index in indexes])
-    every = np.unique(np.concatenate([*pages, *columns[0], *columns[1]]))
-    has_pages = nameable(every) if len(every) else {}
+    every = distinct(np.concatenate([*pages, *columns[0], *columns[1]]))
+    if not len(every):
+        return {}
+    has_pages = nameable(every)
     allowed = np.array(list(has_pages), np.int64)
     paged = np.array([document for document, its in has_pages.items() if its], np.int64)
     return {
@@ -140,7 +145,7 @@ def _tokens_of_names(query: Query, *, every: bool) -> dict[str, int]:
 
 
 def _parts(word: str) -> list[str]:
-    """Return the tokens of a word; of one such as "YouTube", that whole alone."""
+    """Return the tokens of a word; a word such as "YouTube" is one token, not also its parts."""
     tokens = index_tokens(word)
     if _JOINED.search(word):
         tokens = tokens[:1]
@@ -156,7 +161,7 @@ def _of_tokens(of_indexes: Sequence[Sequence[Ids]]) -> list[Ids]:
 
 
 def _in_titles(query: Query, indexes: Sequence[EntryIndex], documents: Ids) -> set[str]:
-    """Return the words of a query in the titles of documents: they are those of every page."""
+    """Return the tokens of a query that stand in the title of each of some documents."""
     known = [token for token in query.tokens if token in query.known]
     opened = _throughout(indexes, [query.known[token] for token in known], Field.TITLE)
     return {

@@ -28,8 +28,6 @@ words that are searched for: fewer stand together by chance, or are parts of one
 NEARLY_VERBATIM = 0.9
 """From which share of its pairs, by their rarity, a query is taken for a quotation."""
 
-_FEW_TOKENS = 12
-
 
 def shares_in(
     share_of: ShareOf,
@@ -70,13 +68,14 @@ def phrase_shares(
     """
     width, owners, codes, places, code, row = _matches(queries, chunks)
     within = owners[1:] == owners[:-1]
-    pairs, first = np.unique(
-        ((owners[:-1] * width + codes[:-1]) * width + codes[1:])[within], return_index=True
-    )
-    weights = np.minimum(idf[:-1], idf[1:])[within][first].astype(np.float64)
+    keys = ((owners[:-1] * width + codes[:-1]) * width + codes[1:])[within]
     shares = np.zeros(len(asking))
-    if not len(pairs):
+    if not len(keys):
         return shares
+    # A pair that a query has twice weighs the same each time, and counts once.
+    pairs = distinct(keys)
+    weights = np.zeros(len(pairs))
+    weights[pairs.searchsorted(keys)] = np.minimum(idf[:-1], idf[1:])[within]
     if len(queries) > 1:
         own = np.zeros((len(queries), width), np.bool_)
         own[owners, codes] = True
@@ -151,8 +150,8 @@ def title_shares(
     shares = np.zeros(len(asking))
     np.add.at(shares, row, weights[asking[row], code])
     # Added up token by token, so that a total is the same in any batch.
-    words, first = np.unique(owners * width + codes, return_index=True)
-    totals = np.bincount(words // width, idf[first], len(queries)).astype(np.float64)
+    of_query, code = np.divmod(distinct(owners * width + codes), width)
+    totals = np.bincount(of_query, weights[of_query, code], len(queries))
     shares /= np.where(totals > 0, totals, 1.0)[asking]
     return shares
 
@@ -165,21 +164,16 @@ def _matches(
     Returns how many there are; of each token of the queries its query and its number, (m,); and
     of each occurrence in the texts its place, its number, and its text's row.
     """
-    tokens, codes = np.unique(
-        np.array([token for query in queries for token in query], np.int64), return_inverse=True
-    )
+    asked = np.array([token for query in queries for token in query], np.int64)
+    tokens = distinct(asked)
     owners = np.repeat(np.arange(len(queries)), [len(query) for query in queries])
     flat = texts.flat
-    if len(tokens) > _FEW_TOKENS and len(flat):
-        number_of = np.zeros(int(max(flat.max(), tokens[-1])) + 1, np.uint32)
-        number_of[tokens] = np.arange(1, len(tokens) + 1)
-        numbers = np.take(number_of, flat)
-    else:
-        # A comparison with each is quicker than a table of the whole vocabulary.
-        numbers = np.zeros(len(flat), np.uint32)
-        for number, token in enumerate(tokens.tolist(), 1):
-            numbers[flat == token] = number
+    largest = max(int(flat.max(initial=0)), int(tokens.max(initial=0)))
+    # Mostly a byte for each token of the vocabulary.
+    number_of = np.zeros(largest + 1, np.min_scalar_type(len(tokens)))
+    number_of[tokens] = np.arange(1, len(tokens) + 1)
+    numbers = number_of.take(flat)
     places = np.flatnonzero(numbers)
     rows = np.searchsorted(texts.offsets, places, side="right") - 1
     found = numbers[places].astype(np.int64) - 1
-    return len(tokens), owners, codes.reshape(-1), places, found, rows
+    return len(tokens), owners, tokens.searchsorted(asked), places, found, rows

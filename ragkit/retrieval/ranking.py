@@ -82,7 +82,7 @@ class Part:
     normalised: Scores
 
     def contribution(self, query: int, row: int) -> Contribution:
-        """Return the part of one row's score."""
+        """Return what this part contributes to the score of a row."""
         weight, normalised = self.weights.item(query), self.normalised.item(row)
         rank, raw = self.ranks.item(row), self.raw.item(row)
         return Contribution(self.index, rank, raw, normalised, weight, weight * normalised)
@@ -106,7 +106,7 @@ class Ranking:
     places: Ids | None = None
 
     def part(self, kind: IndexKind) -> Part | None:
-        """Return what a kind of index adds; ``None`` where it was not asked or has no weight."""
+        """Return the part of a kind of index; ``None`` if it was not searched or has no weight."""
         return next((part for part in self.parts if part.index == kind), None)
 
     @cached_property
@@ -180,7 +180,7 @@ class Within:
 
 
 def _contributions(parts: Sequence[Part], query: int, row: int) -> tuple[Contribution, ...]:
-    """Return the parts of one row's score; those that add nothing are not named."""
+    """Return the contributions to a row's score, without those that are 0 and unranked."""
     contributions = [part.contribution(query, row) for part in parts]
     return tuple(part for part in contributions if part.value != 0.0 or part.rank)
 
@@ -239,7 +239,7 @@ def with_places(ranking: Ranking, in_order: Callable[[Ids], Sequence[int]]) -> R
 
 
 def best_half(ranking: Ranking, most: int) -> Ids:
-    """Return the best rows of each query, ``most`` and those that tie with the last of them."""
+    """Return the ``most`` best rows of each query, and all that tie with the last of these."""
     scores, nth = ranking.scores[ranking.order], places_of(ranking.queries)
     last = np.full(ranking.count, -np.inf)
     last[ranking.queries[nth == most - 1]] = scores[nth == most - 1]
@@ -267,9 +267,10 @@ def fuse(
     used = {}
     for (kind, found), weight in zip(candidates.items(), positive, strict=True):
         share = np.where(total > 0.0, weight / np.where(total > 0.0, total, 1.0), 1 / len(positive))
-        counts = share[found.queries] > 0.0
-        if share.any():
-            used[kind] = share, found if counts.all() else take_rows(found, np.flatnonzero(counts))
+        if share.all():
+            used[kind] = share, found
+        elif share.any():
+            used[kind] = share, take_rows(found, np.flatnonzero(share[found.queries] > 0.0))
     entries = [found.entry_ids for _, found in used.values()]
     entries += [one.ranking.entry_ids for one in within]
     width = 1 + max((int(ids.max(initial=0)) for ids in entries), default=0)
@@ -378,8 +379,9 @@ def with_documents(ranking: Ranking, weight: float) -> Ranking:
     if weight <= 0 or not len(ranking.entry_ids):
         return ranking
     wide = ranking.queries * (int(ranking.document_ids.max()) + 1) + ranking.document_ids
-    group = np.unique(wide, return_inverse=True)[1].reshape(-1)
-    best = np.zeros(int(group.max()) + 1)
+    documents = distinct(wide)
+    group = documents.searchsorted(wide)
+    best = np.zeros(len(documents))
     np.maximum.at(best, group, ranking.scores)
     return with_part(ranking, "document", best[group], best[group], weight)
 

@@ -73,10 +73,11 @@ class SearchEngine:
         open_query_writer: OpenQueryWriter | None = None,
         elsewhere: Elsewhere | None = None,
     ) -> None:
-        """``open_grader`` is called only by searches that rerank.
+        """Open nothing yet: searches open what they need.
 
-        ``open_query_writer`` is called only by those that ask in other words. ``elsewhere`` does
-        what ``answer`` does, in another process, or returns ``None`` where none can.
+        ``open_grader`` is called by searches that rerank, ``open_query_writer`` by those that also
+        ask in other words. ``elsewhere`` computes an answer in another process, as ``answer`` does
+        in this one, and returns ``None`` if no process is free to.
         """
         self._elsewhere = elsewhere
         self.open_grader = open_grader
@@ -99,30 +100,32 @@ class SearchEngine:
         cached = self._answers.get(self._key(question, options, collections))
         if cached is not None:
             return cached
-        # What all of very many collections take is held once, in this process.
-        is_held_here = any(one.is_everything for one in collections)
-        elsewhere = None if is_held_here else self._elsewhere
-        computed = elsewhere(question, options) if elsewhere else None
+        # The index of all of very many collections is large: only this process holds it.
+        needs_this_process = any(collection.is_everything for collection in collections)
+        computed = None
+        if self._elsewhere and not needs_this_process:
+            computed = self._elsewhere(question, options)
         answer, seconds = computed or self.answer(question, options, collections)
-        # A model that was chosen by itself is known by name only now.
+        # The key is made anew: only now is the name of a model known that is chosen by itself.
         self._answers.put(self._key(question, options, collections), answer, seconds)
         if logger.isEnabledFor(logging.INFO):
-            found = f"{len(answer.results)} of {answer.total_documents} documents"
-            logger.info("search: %s, %s", found, answer.trace.summary)
+            shown = f"{len(answer.results)} of {answer.total_documents} documents"
+            logger.info("search: %s, %s", shown, answer.trace.summary)
         return answer
 
     def find(
         self, texts: Sequence[str], options: SearchOptions, timer: StageTimer
     ) -> list[tuple[Query, Grouping]]:
-        """Search with several plain texts in one batch, and group the hits of each.
+        """Search for several plain texts in one batch; return the query and groups of each.
 
-        Filters in the texts are not read, and nothing is looked for deeper to fill a page.
+        Filters in the texts are not read, and a page that stays short is not filled.
 
         Raises:
             NotFoundError: when a collection is not there.
         """
         if not texts:
             return []
+        queries: Sequence[Query]
         with timer.stage("question", len(texts)) as stage:
             parsed = [ParsedQuery(text) for text in texts]
             queries = self._encoder.encode(
@@ -131,8 +134,7 @@ class SearchEngine:
             stage.out = sum(len(query.token_ids) for query in queries)
             stage.note = queries[0].note
         options = replace(options, mode=queries[0].mode)
-        opened, _search = self._opened(queries, options, timer)
-        queries = [replace(query, collections=opened) for query in queries]
+        queries, _search = self._opened(queries, options, timer)
         ranked, _searches = self.batches.ranked(
             queries, max(options.candidates, options.limit), options, timer
         )
@@ -155,17 +157,21 @@ class SearchEngine:
         spell = self._spell(options, collections)
         (query,) = self._encoder.encode([ParsedQuery(text)], options, collections, spell)
         options = replace(options, mode=query.mode)
-        opened, _search = self._opened([query], options, StageTimer())
-        found = self._grouped(replace(query, collections=opened), options, StageTimer())
+        (opened,), _search = self._opened([query], options, StageTimer())
+        found = self._grouped(opened, options, StageTimer())
         for outcome in (found.rerank, found.phrasings):
             if outcome and outcome.failure:
                 raise ModelError(outcome.failure)
-        return [best.hits[0] for best in found.grouping.groups]
+        return [group.hits[0] for group in found.grouping.groups]
 
     def assemble(
         self, groups: Sequence[Group], options: SearchOptions, tokens: Sequence[str], text: str
     ) -> list[Result]:
-        """Return the results of groups; ``tokens`` are highlighted, ``text`` names their words."""
+        """Return the results of groups, in their order.
+
+        The query's ``tokens`` are highlighted; ``text`` is the query as it was typed, in whose
+        words ``MatchedChunk.terms`` names them.
+        """
         words = partial(question_words, text[:2000])
         return assemble(self._catalog, groups, options, tokens, words)
 
@@ -177,10 +183,14 @@ class SearchEngine:
         """
         levels = SEARCHED_LEVELS[options.granularity]
         collections = self._indexes.named(options.collections)
-        return [self._indexes.current(one, level) for one in collections for level in levels]
+        return [
+            self._indexes.current(collection, level)
+            for collection in collections
+            for level in levels
+        ]
 
     def lookups(self) -> HitLookups:
-        """Return what reads of the catalog what it holds of hits."""
+        """Return a reader of the texts, sections and vectors of hits, for one search."""
         return HitLookups(self._catalog, self.embedder.fingerprint)
 
     @TURNS.computing()
@@ -190,24 +200,24 @@ class SearchEngine:
         options: SearchOptions,
         collections: Sequence[CollectionRecord] | None = None,
     ) -> tuple[Answer, float]:
-        """Return the answer, computed here and now, and for how many seconds it may be cached.
+        """Compute an answer in this process; return it with the seconds that it may be cached.
 
-        Filters that are read from the question do not hold where nothing close passes them. A
-        question that finds nothing close is asked again as it was probably meant.
+        Filters that are read from plain words are dropped if nothing close passes them. A question
+        that finds nothing close is asked again as it was probably meant.
         """
         if collections is None:
             collections = self._indexes.named(options.collections)
         readings: tuple[Reading, ...] = ()
         if options.read_filters:
             readings = read(question, LibraryValues(self._catalog, collections), date.today())
-        restricting = [one for one in readings if one.restricts]
-        asked = with_filters(question, restricting) if restricting else question
-        query, answer, seconds = self._asked(asked, options, collections)
+        restricting = [reading for reading in readings if reading.restricts]
+        filtered = with_filters(question, restricting) if restricting else question
+        query, answer, seconds = self._ask(filtered, options, collections)
         if restricting and answer.nothing_close and not answer.listed:
-            whole = self._asked(question, options, collections)
-            if not whole[1].nothing_close:
-                query, answer, seconds = whole
-                readings = tuple(replace(one, restricts=False) for one in readings)
+            unfiltered = self._ask(question, options, collections)
+            if not unfiltered[1].nothing_close:
+                query, answer, seconds = unfiltered
+                readings = tuple(replace(reading, restricts=False) for reading in readings)
         if answer.nothing_close or answer.missing_terms or query.parsed.suggestion:
             answer, seconds = self._as_meant(query, answer, seconds, options)
         if answer.spelled:
@@ -219,38 +229,41 @@ class SearchEngine:
     def _as_meant(
         self, query: Query, answer: Answer, seconds: float, options: SearchOptions
     ) -> tuple[Answer, float]:
-        """Return the answer to what was probably meant where that finds something close.
+        """Ask the question as it was probably meant; return that answer if it has anything close.
 
-        Otherwise it is suggested.
+        Otherwise return the first one, with the other question as its suggestion.
         """
-        meant = correct(self._catalog, self._chunk_indexes(query.collections), query, answer)
-        notices = (*answer.notices, *meant.notices)
-        answer = replace(answer, notices=notices, suggestion=meant.question)
-        if not (options.correct_spelling and meant.searched and answer.nothing_close):
+        correction = correct(self._catalog, self._chunk_indexes(query.collections), query, answer)
+        notices = (*answer.notices, *correction.notices)
+        answer = replace(answer, notices=notices, suggestion=correction.question)
+        if not (options.correct_spelling and correction.searched and answer.nothing_close):
             return answer, seconds
-        _, second, of_second = self._asked(meant.question, options, query.collections)
+        _, second, its_seconds = self._ask(correction.question, options, query.collections)
         if second.nothing_close:
             return answer, seconds
-        notices = (*notices, *(one for one in second.notices if one not in notices))
-        return replace(second, corrected=meant.question, notices=notices), of_second
+        notices = (*notices, *(notice for notice in second.notices if notice not in notices))
+        return replace(second, corrected=correction.question, notices=notices), its_seconds
 
     def _chunk_indexes(self, collections: Sequence[CollectionRecord]) -> list[EntryIndex]:
-        return [self._indexes.current(one, Level.CHUNK) for one in collections]
+        return [self._indexes.current(collection, Level.CHUNK) for collection in collections]
 
     def _spell(
         self, options: SearchOptions, collections: Sequence[CollectionRecord]
     ) -> Spell | None:
-        """Return what looks for words that are meant in these collections."""
+        """Return a function that corrects spelling by the words of these collections."""
         if not options.correct_spelling:
             return None
         return lambda text, known: misspelled(
             self._catalog, self._chunk_indexes(collections), text, known
         )
 
-    def _asked(
+    def _ask(
         self, question: str, options: SearchOptions, collections: Sequence[CollectionRecord]
     ) -> tuple[Query, Answer, float]:
-        """Ask as it is written; return the query, the answer, and how long it may be cached."""
+        """Search for a question as it is written.
+
+        Returns the query that was made of it, the answer, and the seconds that it may be cached.
+        """
         timer = StageTimer()
         with timer.stage("question", len(question)) as stage:
             spell = self._spell(options, collections)
@@ -259,7 +272,7 @@ class SearchEngine:
         if query.mode is not options.mode:
             options = replace(options, mode=query.mode)
         document_ids: Ids | None = None
-        opened, of_all = query, None
+        opened, nearest = query, None
         if query.lists:
             with timer.stage("filters", 0) as stage:
                 scopes = self.batches.scopes(query)
@@ -267,8 +280,7 @@ class SearchEngine:
                 found = _Found(Grouping(tuple(newest), ()))
                 stage.out = len(document_ids)
         else:
-            collections, of_all = self._opened([query], options, timer)
-            opened = replace(query, collections=collections)
+            (opened,), nearest = self._opened([query], options, timer)
             found = self._grouped(opened, options, timer)
         groups = self.batches.with_parts(found.grouping.groups, [opened], options, timer)
         with timer.stage("reconstruction", len(groups)) as stage:
@@ -278,7 +290,7 @@ class SearchEngine:
         if not query.lists:
             with timer.stage("fit", len(results)) as stage:
                 fits = self._judged(results, groups, opened, options, found.searches)
-                searches = found.searches if of_all is None else [of_all]
+                searches = found.searches if nearest is None else [nearest]
                 document_ids = found_documents(found.grouping, searches, options.mode)
                 stage.out = sum(not result.weak for result in fits.results)
         measure = partial(measured, timer.ranked, fits.results) if timer.ranked else None
@@ -308,7 +320,7 @@ class SearchEngine:
         options: SearchOptions,
         searches: Sequence[IndexSearch],
     ) -> Fits:
-        """Say how well each result fits the query, by the indexes that were searched."""
+        """Return how well each result fits the query, by the indexes that were searched."""
         indexes = [search.index for search in searches]
         if options.granularity is Granularity.BLOCK:
             # Documents have words outside of their tables, lists and code.
@@ -320,21 +332,21 @@ class SearchEngine:
 
     def _opened(
         self, queries: Sequence[Query], options: SearchOptions, timer: StageTimer
-    ) -> tuple[tuple[CollectionRecord, ...], IndexSearch | None]:
-        """Return the collections that a batch is put to; of all of very many, the nearest.
+    ) -> tuple[Sequence[Query], IndexSearch | None]:
+        """Return a batch of queries with the collections to search, and how these were found.
 
-        And the search that found these, if that was needed.
+        Those are the batch's own; if it has all of very many, they are the ones with the best
+        chunks, and the search that found them is returned as well.
         """
-        collections = queries[0].collections
-        if not any(one.is_everything for one in collections):
-            return collections, None
+        if not any(collection.is_everything for collection in queries[0].collections):
+            return queries, None
         with timer.stage("collections", self._catalog.collections.count()) as stage:
             collections, search = self._indexes.nearest(queries, options)
             stage.out, stage.note = len(collections), "those with the best chunks are searched"
-        return collections, search
+        return [replace(query, collections=collections) for query in queries], search
 
     def _notices(self, query: Query, timer: StageTimer, found: _Found) -> tuple[str, ...]:
-        """Return the sentences for the person."""
+        """Return what the person is to be told about the search, in sentences."""
         repairs = [self._indexes.pop_notice(collection) for collection in query.collections]
         return (
             *query.notices,
@@ -344,7 +356,7 @@ class SearchEngine:
         )
 
     def _generation(self, query: Query) -> str:
-        """Return the versions of the collections and the generations that were searched."""
+        """Return each searched collection's name, version and index generation, joined by "+"."""
         return "+".join(
             f"{collection.name}@{collection.version.number}:"
             f"{self._indexes.generation(collection) or 'memory'}"
@@ -352,9 +364,10 @@ class SearchEngine:
         )
 
     def _grouped(self, query: Query, options: SearchOptions, timer: StageTimer) -> _Found:
-        """Rank as deep as it takes to fill a page, group, and rerank where that is asked for.
+        """Rank as deep as it takes to fill a page, group, and rerank if the options say so.
 
-        Where it is asked for, what a model words anew is searched for in the same batch.
+        If they ask for other phrasings of the question, a model writes them first, and they are
+        searched for in the same batch.
         """
         lookups = self.lookups()
         depth = max(options.candidates, options.limit)
@@ -389,7 +402,7 @@ class SearchEngine:
     def _reranked(
         self, text: str, hits: Sequence[Hit], options: SearchOptions, timer: StageTimer
     ) -> tuple[list[Hit], RerankOutcome]:
-        """Return hits in the order of a model's grades, unless the newest are listed first."""
+        """Return the hits in the order of a model's grades; unchanged if sorted by date."""
         from ragkit.retrieval.rerank import rerank, rerank_candidates
 
         if options.sort is Sort.DATE:
@@ -401,7 +414,7 @@ class SearchEngine:
         return hits, reranked
 
     def _phrased(self, query: Query, options: SearchOptions, timer: StageTimer) -> Phrased:
-        """Return what else is asked, in other words of a model."""
+        """Return queries in a model's words; none if the options ask for none."""
         if options.phrasings is Phrasings.NONE:
             return Phrased()
 
@@ -419,7 +432,7 @@ class SearchEngine:
     def _key(
         self, question: str, options: SearchOptions, collections: Sequence[CollectionRecord]
     ) -> object:
-        """Return what an answer depends on."""
+        """Return the key that an answer is cached by: all that it depends on."""
         model = writer = ""
         if options.rerank is not Rerank.NONE and self.open_grader is not None:
             with suppress(RagkitError):
@@ -433,7 +446,7 @@ class SearchEngine:
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """What a query finds, the searches that found it, and what models did for it."""
+    """The groups that a query found, the searches that found them, and what models added."""
 
     grouping: Grouping
     searches: Sequence[IndexSearch] = ()
@@ -442,7 +455,7 @@ class _Found:
 
 
 def _listed(options: SearchOptions) -> int:
-    """Return how many results are listed; how deep is searched for them is up to ``limit``."""
+    """Return how many results an answer has; how deep it is searched is up to ``limit``."""
     return max(options.limit, options.judged_depth or 0)
 
 

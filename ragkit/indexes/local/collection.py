@@ -142,7 +142,7 @@ class CollectionIndex:
         if columns[0] is not None and present.all():
             return columns[0].take(rows)
         flat = [np.zeros(0, np.uint32)] * len(entry_ids)
-        for (rows, present), column in zip(located, columns, strict=True):
+        for (rows, present), column in zip(located, columns, strict=False):
             if column is None:
                 continue
             places = np.flatnonzero(present)
@@ -158,7 +158,7 @@ class CollectionIndex:
         """Return keys that are equal for the same texts (``EntryIndex``)."""
         keys = np.zeros(len(entry_ids), np.uint64)
         columns = (self.base.content_keys, self.delta.rows.content_keys)
-        for (rows, present), column in zip(self.locate(entry_ids), columns, strict=True):
+        for (rows, present), column in zip(self.locate(entry_ids), columns, strict=False):
             keys[present] = column[rows[present]]
         return keys
 
@@ -203,7 +203,7 @@ class CollectionIndex:
             (self.delta.rows.levels, self.delta.rows.has_vector),
         )
         for (rows, present), group, (levels, has_vector) in zip(
-            self.locate(entry_ids), self.groups, parts, strict=True
+            self.locate(entry_ids), self.groups, parts, strict=False
         ):
             places = np.flatnonzero(present)
             members, owners = group.members(rows[places])
@@ -243,15 +243,19 @@ class CollectionIndex:
         added = self.delta.rows.take(np.flatnonzero((ids > since) & (ids <= until)))
         return join([rows, added]) if len(added) else rows
 
-    def locate(self, entry_ids: Ids) -> tuple[tuple[Ids, Bools], tuple[Ids, Bools]]:
-        """Find live entries in the segment and in the delta: their rows (m,), and which are there.
+    def locate(self, entry_ids: Ids) -> list[tuple[Ids, Bools]]:
+        """Find live entries in the segment, and in the delta unless that is empty.
 
-        An entry that is not there has row 0.
+        Returns for each of the two the rows of the entries (m,), and which are there, (m,). An
+        entry that is not there has row 0.
         """
         rows, present = positions_in(self.base.entry_ids, entry_ids)
         if len(self.tombstones.rows) and len(self.base):
             present = present & self.alive[rows]
-        return (rows, present), positions_in(self.delta.rows.entry_ids, entry_ids)
+        located = [(rows, present)]
+        if len(self.delta):
+            located.append(positions_in(self.delta.rows.entry_ids, entry_ids))
+        return located
 
     @cached_property
     def entries(self) -> int:

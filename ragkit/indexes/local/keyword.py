@@ -1,6 +1,6 @@
 """One field's keyword index: a ``bm25s.BM25`` over row numbers and the catalog's token ids.
 
-bm25s saves, maps and scores it. It is filled here, because a vectorised builder does in a second
+bm25s saves and maps it. It is filled here, because a vectorised builder does in a second
 what takes bm25s five.
 """
 
@@ -10,7 +10,6 @@ import logging
 import sys
 import threading
 from collections.abc import Iterable
-from copy import copy
 from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import pairwise
@@ -138,26 +137,14 @@ class KeywordIndex:
 
         Tokens are added in the order given, so that equal queries have equal sums.
         """
+        scores = np.zeros(self.size, np.float32)
+        data, rows = self.bm25.scores["data"], self.bm25.scores["indices"]
         positions, present = positions_in(self.token_ids, token_ids)
-        positions = positions[present]
-        if not len(positions):
-            return np.zeros(self.size, np.float32)
-        bm25 = self.bm25
-        if weights is not None:
-            spans = [self._span(position) for position in positions.tolist()]
-            data, rows = self.bm25.scores["data"], self.bm25.scores["indices"]
-            weighted = [
-                data[span] * each for span, each in zip(spans, weights[present], strict=True)
-            ]
-            bm25 = copy(self.bm25)
-            bm25.scores = {
-                "data": np.concatenate(weighted),
-                "indices": np.concatenate([rows[span] for span in spans]),
-                "indptr": np.cumsum([0, *map(len, weighted)]),
-                "num_docs": self.size,
-            }
-            positions = np.arange(len(spans))
-        scores: NDArray[np.float32] = bm25.get_scores_from_ids(positions)
+        for number in np.flatnonzero(present).tolist():
+            span = self._span(positions[number])
+            of_token = data[span] if weights is None else data[span] * weights[number]
+            # As ``BM25.get_scores_from_ids`` does, which copies all postings to one array first.
+            np.add.at(scores, rows[span], of_token)
         return scores
 
     def rows_with(self, token_ids: Ids) -> list[NDArray[np.int32]]:

@@ -160,15 +160,16 @@ class LocalSearch:
         if kind is IndexKind.VECTOR:
             return self._vector_scores(entry_ids, queries)
         scores = np.zeros(len(entry_ids), np.float32)
-        (rows, present), of_delta = self.index.locate(entry_ids)
+        located = self.index.locate(entry_ids)
+        rows, present = located[0]
         numbers, worded = self.index.base.worded.find(rows)
-        located = (numbers, present & worded), of_delta
+        located[0] = numbers, present & worded
         bounds = np.searchsorted(queries, np.arange(len(self._queries) + 1))
         for number, (start, end) in enumerate(pairwise(bounds.tolist())):
             if start < end and self._queries[number].token_ids:
                 of_query = scores[start:end]
                 for (rows, present), of_rows in zip(
-                    located, self._scores_by_row(number), strict=True
+                    located, self._scores_by_row(number), strict=False
                 ):
                     there = present[start:end]
                     of_query[there] = of_rows[rows[start:end][there]]
@@ -246,7 +247,7 @@ class LocalSearch:
             index.groups,
             (index.base.vectors, index.delta.vectors),
             masks,
-            strict=True,
+            strict=False,
         ):
             places = np.flatnonzero(present)
             if not len(places):
