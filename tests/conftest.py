@@ -15,10 +15,12 @@ from hypothesis import HealthCheck, settings
 from kept_readers import KeptReaders
 from ollama_stand_in import OllamaStandIn
 from postgres_server import PostgresServer, need_postgres
+from small_library import HANDBOOK, add, open_library, write_files
 from support import Shelf
 from xdist.scheduler import LoadScopeScheduling
 
 from ragkit.catalog import Catalog
+from ragkit.library import Library
 from ragkit.paths import LibraryPaths
 from ragkit.reading import pool, process
 from ragkit.surfaces.cli import app as cli
@@ -141,6 +143,22 @@ def library_paths(tmp_path: Path) -> LibraryPaths:
     paths = LibraryPaths(tmp_path / "library")
     paths.create()
     return paths
+
+
+@pytest.fixture
+def library(tmp_path: Path) -> Iterator[Library]:
+    """A library of its own, with nothing in it."""
+    opened = open_library(tmp_path / "library")
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    """The folder of a library of five files that nobody has open."""
+    with open_library(tmp_path / "library") as opened:
+        add(opened, write_files(tmp_path / "files", HANDBOOK))
+    return tmp_path / "library"
 
 
 @pytest.fixture

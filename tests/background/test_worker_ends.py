@@ -10,20 +10,10 @@ import sys
 import time
 
 import pytest
-from small_library import HANDBOOK, add, open_library, write_files
 from support import until
 
 from ragkit.background.parent import ENDS_WITH, follow_parent
 from ragkit.indexing.writer import lock_is_held
-
-
-@pytest.fixture
-def place(tmp_path):
-    write_files(tmp_path / "files", HANDBOOK)
-    library = open_library(tmp_path / "library")
-    add(library, tmp_path / "files")
-    library.close()
-    return tmp_path / "library"
 
 
 def start(place, **more):

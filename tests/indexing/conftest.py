@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from small_library import HANDBOOK, add, make_older, open_library, write_files
+from small_library import HANDBOOK, add, make_older, write_files
 
 
 @pytest.fixture
@@ -10,14 +10,6 @@ def folder(tmp_path):
     write_files(tmp_path / "files", HANDBOOK)
     make_older(tmp_path / "files")
     return tmp_path / "files"
-
-
-@pytest.fixture
-def library(tmp_path):
-    """A library of its own, with nothing in it."""
-    opened = open_library(tmp_path / "library")
-    yield opened
-    opened.close()
 
 
 @pytest.fixture

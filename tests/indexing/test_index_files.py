@@ -25,15 +25,6 @@ from ragkit.models.hashing import HashEmbedder
 _QUESTIONS = ("refund", "OAuth token expires", "Tomaten", "検索システム", "refund_policy_id")
 
 
-@pytest.fixture
-def place(tmp_path):
-    write_files(tmp_path / "files", HANDBOOK)
-    library = open_library(tmp_path / "library")
-    add(library, tmp_path / "files")
-    library.close()
-    return tmp_path / "library"
-
-
 def _answers(library):
     return [without_times(find(library, question))["results"] for question in _QUESTIONS]
 

@@ -32,13 +32,6 @@ from ragkit.settings import load_settings
 from ragkit.types import Status
 
 
-@pytest.fixture
-def library(tmp_path):
-    opened = open_library(tmp_path / "library")
-    yield opened
-    opened.close()
-
-
 def test_an_uploaded_file_is_found(library):
     [stored] = library.uploads.add("notes/walrus.md", io.BytesIO(b"# Walrus\n\nIt sleeps.\n"))
     assert stored.path == "notes/walrus.md"

@@ -8,18 +8,8 @@ import stat
 import zipfile
 from pathlib import Path
 
-import pytest
-from small_library import open_library
-
 from ragkit.indexing import archives
 from ragkit.library import Library
-
-
-@pytest.fixture
-def library(tmp_path):
-    opened = open_library(tmp_path / "library")
-    yield opened
-    opened.close()
 
 
 def add(library: Library, name: str, data: bytes) -> None:

@@ -3,8 +3,21 @@ from __future__ import annotations
 import pytest
 from ollama_clients import Clock
 
+from ragkit.models.base import Embedder
+from ragkit.models.factory import open_embedder
 from ragkit.models.ollama import OllamaClient
+from ragkit.models.wordllama import WordLlamaEmbedder
 from ragkit.settings import ModelSettings
+
+
+@pytest.fixture(scope="module")
+def wordllama() -> WordLlamaEmbedder:
+    return WordLlamaEmbedder.open()
+
+
+@pytest.fixture(params=["wordllama", "hash"])
+def embedder(request: pytest.FixtureRequest) -> Embedder:
+    return open_embedder(ModelSettings(embedder=request.param))
 
 
 @pytest.fixture

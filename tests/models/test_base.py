@@ -4,19 +4,6 @@ import numpy as np
 import pytest
 
 from ragkit.models.base import Embedder, to_unit_length
-from ragkit.models.factory import open_embedder
-from ragkit.models.wordllama import WordLlamaEmbedder
-from ragkit.settings import ModelSettings
-
-
-@pytest.fixture(scope="module")
-def wordllama() -> WordLlamaEmbedder:
-    return WordLlamaEmbedder.open()
-
-
-@pytest.fixture(params=["wordllama", "hash"])
-def embedder(request: pytest.FixtureRequest) -> Embedder:
-    return open_embedder(ModelSettings(embedder=request.param))
 
 
 def test_every_embedder_keeps_the_contract(embedder: Embedder):

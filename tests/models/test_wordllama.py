@@ -15,16 +15,6 @@ from ragkit.models.wordllama import WordLlamaEmbedder, plain_words
 from ragkit.settings import ModelSettings
 
 
-@pytest.fixture(scope="module")
-def wordllama() -> WordLlamaEmbedder:
-    return WordLlamaEmbedder.open()
-
-
-@pytest.fixture(params=["wordllama", "hash"])
-def embedder(request: pytest.FixtureRequest) -> Embedder:
-    return open_embedder(ModelSettings(embedder=request.param))
-
-
 def test_opened_twice_it_has_one_fingerprint_and_one_result(embedder: Embedder):
     again = open_embedder(ModelSettings(embedder=embedder.name))
     assert again.fingerprint == embedder.fingerprint
