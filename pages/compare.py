@@ -72,7 +72,7 @@ def draw() -> None:
 
 
 def current() -> tuple[list[SearchConfig], list[str]]:
-    """Return the columns of the address or session, and what of the address is unknown."""
+    """Return the columns of the address or session, and the unknown names in the address."""
     texts = list(st.session_state.get(_COLUMNS) or _FIRST)
     if texts != st.session_state.get(_DRAWN):
         change(texts)
@@ -201,7 +201,7 @@ def results(library: Library, question: str, columns: list[SearchConfig]) -> Non
 
 
 def compared(library: Library, question: str, columns: list[SearchConfig]) -> Comparison:
-    """Return the comparison; it is made once for a version of the collection."""
+    """Return the comparison, computed once for each version of the collection."""
     record = library.collections.get(columns[0].options.collections[0])
     key = (question, tuple(columns), record.id, record.version)
     cached = st.session_state.get(_FOUND)
@@ -220,7 +220,7 @@ def compared(library: Library, question: str, columns: list[SearchConfig]) -> Co
 
 
 def excerpts(library: Library, comparison: Comparison) -> list[list[Excerpt | None]]:
-    """Return the excerpts of each column's results; they are chosen once for a comparison."""
+    """Return the excerpts of each column's results, chosen once for each comparison."""
     cached = st.session_state.get(_QUOTED)
     if cached is None or cached[0] is not comparison:
         quoted = [
@@ -237,7 +237,7 @@ def excerpts(library: Library, comparison: Comparison) -> list[list[Excerpt | No
 
 
 def order(key: tuple[str, ...], count: int) -> list[int]:
-    """Return the columns in a shuffled order, the same for as long as the key is."""
+    """Return the columns in a shuffled order that depends on the key alone."""
     cached = st.session_state.get(_ORDER)
     if cached is None or cached[0] != key:
         cached = (key, random.sample(range(count), count))

@@ -104,7 +104,7 @@ def take_text(library: Library, pasted: str) -> None:
 
 
 def ask_with(text: str, left_out: tuple[int, ...]) -> None:
-    """Make this the text that is searched with."""
+    """Search with this text from now on."""
     st.session_state.update({TEXT: text, LEFT_OUT: left_out, TOPIC: None, FAULT: None})
     st.session_state[ROUND] += 1
 
@@ -156,7 +156,7 @@ def naming_of(library: Library) -> BackgroundNaming:  # noqa: ARG001 - one for e
 
 
 def with_names(library: Library, text: str, answer: ChunkedAnswer) -> ChunkedAnswer:
-    """Return the answer with the topics' names by a model, where it has given some."""
+    """Return the answer with the names that a model has given to its topics so far."""
     now = naming_of(library).status
     if now.key != conversation.key_of(text) or len(now.names) != len(answer.topics):
         return answer
@@ -169,7 +169,7 @@ def with_names(library: Library, text: str, answer: ChunkedAnswer) -> ChunkedAns
 
 @st.fragment
 def naming(library: Library, text: str, topics: Sequence[Topic]) -> None:
-    """Draw the button that has a model name the topics, or how far it is; none without models."""
+    """Draw the button that has a model name the topics, or the progress; nothing without one."""
     task, key = naming_of(library), conversation.key_of(text)
     now = task.status
     mine = now.key == key

@@ -26,9 +26,9 @@ _MOST_CHUNKS = 40
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What the address names. ``chunk`` counts from 0; ``at`` is an offset, of a heading.
+    """The parameters of the address. ``chunk`` counts from 0; ``at`` is the offset of a heading.
 
-    ``span`` is the one sentence to mark, and ``said`` the ``addresses.mark_of`` its text.
+    ``span`` is the one sentence to mark, and ``said`` its fingerprint (``addresses.mark_of``).
     """
 
     id: int
@@ -41,16 +41,16 @@ class Request:
 
     @property
     def visit(self) -> tuple[int, int | None]:
-        """The document and chunk, by which it is kept how much of the text is shown."""
+        """The document and chunk: the key under which the session keeps how much text is shown."""
         return self.id, self.chunk
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What of a document is shown: the ``place`` that was asked for, and the text around it.
+    """The part of a document to show: the requested ``place`` and the text around it.
 
     The ``window`` lies within the ``whole``, which is the text or one sheet of it. The
-    ``sentence`` is the only thing that is marked where there is one.
+    ``sentence``, if there is one, is the only thing that is marked.
     """
 
     chunk: ChunkRecord | None
@@ -204,7 +204,7 @@ def _shown(
     place: int,
     sheet: Page | None,
 ) -> Shown:
-    """Choose the part of the text or sheet to show; wider once the person asked for more."""
+    """Choose the part of the text or sheet to show; more of it once the person asked for more."""
     text, chunk = detail.text, _chunk(detail, request)
     whole = reader.Window(sheet.start, sheet.end) if sheet else reader.Window(0, len(text))
     steps = st.session_state.get(_WIDER, {}).get((*request.visit, place), (0, 0))
@@ -259,7 +259,7 @@ def _widen(key: tuple[int, int | None, int], before: int, after: int) -> None:
 
 @st.fragment
 def decided(library: Library, request: Request, changing: bool) -> None:
-    """Draw the decisions and actions found; ``changing``: beside contexts that may be edited."""
+    """Draw the decisions and actions; keep them up to date while contexts can be edited."""
     found = library.contexts.outcomes(request.id)
     if found:
         st.html(outcomes.outcomes(found, request.id, request.find))

@@ -117,7 +117,7 @@ def controls(library: Library, collection: str, sets: Mapping[str, tuple[int, in
 
 
 def choices(library: Library, collection: str) -> dict[str, str]:
-    """Return the settings to choose from, by address: the collection's, usual ones, Compare's."""
+    """Return the settings to choose from, keyed by address: current, presets, those on Compare."""
     own = SearchConfig(library.options(collections=(collection,)))
     labels = {as_text(own): f"Current settings ({in_words(own)})"}
     for address, label in evaluating.SETTINGS.items():
@@ -144,7 +144,7 @@ def start(library: Library, collection: str, question_set: str, addresses: Seque
 
 @st.fragment
 def live(library: Library) -> None:
-    """Draw how far the run is, polled only while in sight; the page is redrawn when it moves on."""
+    """Draw the run's progress while the tab is visible; redraw the page when its state changes."""
     runs = runs_of(library)
     now = runs.status
     if now.running:
@@ -204,7 +204,7 @@ def choose_metric(shown: Sequence[RunRecord]) -> str:
 def cautions(
     library: Library, collection: str, question_set: str, shown: Sequence[RunRecord]
 ) -> list[str]:
-    """Return what makes the figures of a set less telling than they look."""
+    """Return warnings about figures that are less reliable than they look."""
     rated = library.judgments.sets(collection).get(question_set, (0, 0))[0]
     writers = library.judgments.writers(collection).get(question_set)
     notices = evaluating.cautions(shown, rated, self_made=not question_set)

@@ -108,9 +108,9 @@ def searches(library: Library) -> None:
 
 
 def show(library: Library, findings: Sequence[Finding], key: str) -> set[str]:
-    """Draw all in one line, then what needs attention with its fix, which are returned.
+    """Draw a headline, then the findings that need attention; return the fixes that are offered.
 
-    The rest is folded.
+    The other findings are folded away.
     """
     rest = [finding for finding in findings if finding.severity is Severity.OK]
     concerns = health_view.concerns(findings)

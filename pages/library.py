@@ -121,7 +121,7 @@ def _sync(
 
 @st.fragment
 def live(library: Library, collection: str) -> None:
-    """Draw the progress and what became of dropped files, updated only while visible."""
+    """Draw the progress and the outcome of each dropped file, updated while the tab is visible."""
     now = library.jobs.progress()
     seen = (collection, library.documents.counts(collection), now is None)
     before, drawn_at = st.session_state.get(_SEEN, (None, 0.0))
@@ -218,7 +218,7 @@ def _table_filters(counts: Counts) -> tuple[Status | None, str]:
 def _about_all(
     library: Library, collection: str, shown: list[DocumentRecord], uploads: set[int]
 ) -> None:
-    """Draw what can be done to all documents that are shown, and to all that failed."""
+    """Draw the actions on all documents shown, and on all that failed."""
     failed = [] if shown else [record.id for record in library.documents.failed(collection)]
     removable = [record.id for record in shown if record.source_id in uploads]
     with st.container(horizontal=True, key="about-all"):

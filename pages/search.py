@@ -158,7 +158,7 @@ def show(
 
 
 def indexing(library: Library) -> str:
-    """Return that results may be incomplete while many documents are being indexed."""
+    """Return a notice that results may be incomplete while many documents are being indexed."""
     now = library.jobs.progress()
     if now is None or now[1].total < _MANY or now[1].done >= now[1].total:
         return ""
@@ -168,7 +168,7 @@ def indexing(library: Library) -> str:
 
 
 def result_list(library: Library, answer: Answer, options: SearchOptions) -> str:
-    """Return the cards of an answer, and what has been rated of them."""
+    """Return the cards of an answer, with the ratings given to them."""
     question = answer.corrected or answer.query
     names = sorted({result.document.collection for result in answer.results})
     grades = {collection: library.judgments.grades(collection, question) for collection in names}

@@ -56,7 +56,7 @@ def act(library: Library, values: Mapping[str, str]) -> None:
 
 
 def head(library: Library, *, anything: bool) -> None:
-    """Draw what is kept, the switch, and the button that clears."""
+    """Draw an explanation of the log, its switch, and the button that clears it."""
     history = library.searches
     st.html(search_lists.explained(allowed=history.allowed, kept=history.kept))
     if history.trouble:
@@ -98,7 +98,7 @@ def clear(library: Library) -> None:
 
 
 def listed(library: Library) -> None:
-    """Draw the figures of some days, and the list that was chosen of them."""
+    """Draw the figures of the chosen days, and the chosen list of searches."""
     with st.container(horizontal=True, vertical_alignment="center", key="searches-filters"):
         show = st.segmented_control(
             "List", list(state.SEARCH_LISTS), key=state.SEARCHES_SHOWN, required=True,

@@ -149,7 +149,7 @@ def test_a_follow_up_is_understood_shown_and_taken_back(open_page, writer, ollam
     expect(answer.locator(".rk-answer-text")).to_have_text(first)
     page.go_forward()
     for words in ("returning faulty buoys", "buoys that are broken"):
-        page.get_by_role("button", name="Change it").click()
+        page.get_by_role("button", name="Edit", exact=True).click()
         page.get_by_label("Search instead for").fill(words)
         page.get_by_label("Search instead for").press("Enter")
         expect(question).to_have_value(words)

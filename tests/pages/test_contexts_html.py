@@ -23,7 +23,7 @@ from ragkit.catalog.context_records import (
     ContextStatus,
     FailedContext,
 )
-from ragkit.catalog.records import ChunkRecord
+from ragkit.catalog.records import ChunkRecord, JobRecord, JobState
 from ragkit.catalog.summaries import SummaryRecord
 from ragkit.health.findings import Finding
 from ragkit.models.ollama_monitor import Download, OllamaLook
@@ -309,3 +309,14 @@ def test_health_in_one_line_says_what_failed():
     assert words(health_view.headline([failed, broken])) == "✕ 1 problem · Privacy"
     assert health_view.concerns([failed, well, broken]) == [broken, failed]
     assert words(health_view.folded([well])) == "1 check OK✓ Disk OKRoom enough."
+
+
+def test_equal_jobs_in_a_row_are_one_line():
+    def job(number: int, message: str) -> JobRecord:
+        return JobRecord(number, "sync", {}, JobState.DONE, {}, message, False, 1, 1.0, 2.0, 3.0)
+
+    jobs = [job(3, "Nothing new."), job(2, "Nothing new."), job(1, "4 new.")]
+    html = health_view.jobs_table(jobs)
+    assert html.count("<tr>") == 3
+    assert "Nothing new. 2 times.</td>" in html
+    assert "4 new.</td>" in html

@@ -48,7 +48,7 @@ def test_a_follow_up_is_asked_so_that_it_stands_alone_and_kept_with_its_thread(f
     assert "faulty" in asked
     assert turns(filled) == [[(FIRST, FIRST), ("and faulty ones?", asked)]]
     assert app.query_params["thread"] == "1"
-    assert "“<bdi>and faulty ones?</bdi>” was read as the question in the box" in said
+    assert "Rewritten from “<bdi>and faulty ones?</bdi>”." in said
     assert f'<summary dir="auto">{FIRST}</summary>' in said
     assert "Write again" not in said
     # Loaded again, it is the same; the thread alone leads to its last question.

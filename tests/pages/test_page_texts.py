@@ -217,7 +217,7 @@ def test_what_is_said_of_an_answer_above_its_cards():
     assert "Did you mean " in offered
     several = replace(answer(), query="Who & when? <b>?", questions=2)
     each = '<a class="rk-link" href="conversation?text=Who+%26+when%3F+%3Cb%3E%3F" target="_self">'
-    assert f"2 questions, asked as one. {each}Ask each</a>" in summary.head(
+    assert f"2 questions, searched as one. {each}Search each separately</a>" in summary.head(
         several, SearchOptions()
     )
     phrase = replace(answer(), query='"not there"', suggestion="not there")

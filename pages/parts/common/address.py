@@ -1,4 +1,4 @@
-"""What a page's address holds: one table, read before a page is drawn and written after it.
+"""The parameters of each page's address: read before a page is drawn, written after it.
 
 The address is the state. When the person goes back, forward, reloads or follows a link, the
 values in the address go into the session state (``take``); when the session state has changed,
@@ -53,7 +53,7 @@ class Part:
     many: bool = False
 
     def usual(self, library: Library) -> Any:
-        """Return the value that the address leaves out."""
+        """Return the default value, which the address leaves out."""
         return self.default(library) if callable(self.default) else self.default
 
 
@@ -62,7 +62,7 @@ def _usual_collection(library: Library) -> str:
 
 
 def _as_typed_before(_library: Library) -> str:
-    """Return the question that was to keep its spelling, where another is asked by now."""
+    """Return the question to search as typed, unless another question has been asked since."""
     question = str(st.session_state.get(state.AS_TYPED) or "")
     return "" if question == st.session_state.get(state.QUESTION) else question
 
@@ -116,7 +116,7 @@ def _view(_library: Library, text: str) -> str:
 
 
 def _long_text(_library: Library, text: str) -> str:
-    """Return a text, or the one that was kept under this name; see ``_name_of_long_text``."""
+    """Return the text itself, or the long text that the server keeps under this name."""
     if not text.startswith(kept_texts.MARK):
         return text
     kept = kept_texts.find(text)
@@ -126,7 +126,7 @@ def _long_text(_library: Library, text: str) -> str:
 
 
 def _name_of_long_text(text: str) -> str:
-    """Return a short text as it is; a longer one is kept by the server, under a name."""
+    """Return a short text itself; have the server keep a longer one, and return its name."""
     if len(text) <= _LONGEST and not text.startswith(kept_texts.MARK):
         return text
     return kept_texts.keep(text)
@@ -192,9 +192,9 @@ PARTS: Mapping[str, tuple[Part, ...]] = {
 
 
 def take(library: Library) -> bool:
-    """Put what the address says into the session state; return False where that is ahead of it.
+    """Copy the address into the session state; return False if the session state is newer.
 
-    What the address says that means nothing is left out, with a notice.
+    Parameters without a meaning are ignored, with a notice.
     """
     page, sent = _page(), _sent()
     if not _leads(page, sent):
@@ -228,7 +228,7 @@ def take(library: Library) -> bool:
 
 
 def _return(page: str) -> None:
-    """Bring back what a page was left with: Streamlit forgets it when another page is shown."""
+    """Restore the state in which a page was left: Streamlit forgets it on other pages."""
     last, left = st.session_state.get(_LAST), st.session_state.get(_LEFT, {})
     if last is not None and last[0] != page:
         for part in PARTS.get(page, ()):
@@ -291,7 +291,7 @@ def _known(page: str) -> set[str]:
 
 
 def _options(page: str, library: Library) -> Mapping[str, Control]:
-    """Return the controls of the options that a page's address holds, by their names there."""
+    """Return the controls of the options in a page's address, by parameter name."""
     if page not in _CHOSEN:
         return {}
     key, usual = _CHOSEN[page]

@@ -1,6 +1,6 @@
-"""Scripts that run in the browser and have to do with one page, or report to the server.
+"""Scripts in the browser that belong to one page, or report to the server.
 
-Those of all pages that do neither (``*.page.js``) stand in the page itself; see ``page_style.py``.
+All others (``*.page.js``) are part of the served HTML; see ``page_style.py``.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The choice of a collection: of all, or where there are very many, of those typed for."""
+"""The choice of a collection. Of very many, those are offered that match what was typed."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def draw(
 def everywhere(library: Library, options: SearchOptions) -> SearchOptions:
     """Return options with the names of all collections, if they are to be searched.
 
-    Nothing but a search needs them all, of which there may be very many.
+    Only a search needs all the names: there may be very many.
     """
     if options.collections:
         return options
@@ -74,7 +74,7 @@ def _typed(key: str) -> str:
 def settle(
     library: Library, key: str, before: str, everything: str, then: Callable[[], None] | None
 ) -> None:
-    """Take a collection that was chosen or typed; offer those that hold what was typed."""
+    """Accept a chosen or typed collection, or offer those whose names contain the typed text."""
     typed = str(st.session_state.get(key) or "")
     st.session_state[f"{key}-typed"] = ""
     if typed != everything and not library.collections.has(typed):

@@ -46,7 +46,7 @@ def begin() -> Library:
 
 
 def part(draw: Callable[[], None]) -> Callable[[], None]:
-    """Make a part of a page that is drawn alone when a person did something in it.
+    """Make a part of a page that is redrawn alone when the person uses one of its widgets.
 
     The rest of the page is not sent again. The address and the title follow as on a whole page.
     """
@@ -70,7 +70,7 @@ def part(draw: Callable[[], None]) -> Callable[[], None]:
 
 
 def _title(library: Library) -> str:
-    """Return the title of the browser's tab: what is searched for or read, or the page."""
+    """Return the title of the browser tab: the question, the document's title, or the page."""
     page = st.session_state[state.PAGE]
     about = page.capitalize()
     if page in ("search", "compare"):
@@ -130,7 +130,7 @@ def navigation() -> Page:
 
 
 def run(page: Page) -> None:
-    """Run a page within the frame, then write what it stands at into the address."""
+    """Run a page within the frame, then write its state into the address."""
     st.session_state[_FRAMED] = True
     st.session_state[state.PAGE] = page.url_path or "search"
     page.run()

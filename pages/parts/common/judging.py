@@ -76,7 +76,7 @@ def act(
 
 
 def counted(library: Library, collection: str, grades: Grades) -> str:
-    """Return ``3 ratings here · 12 in total``; before the first, the keys."""
+    """Return ``3 ratings here · 12 in total``; before the first rating, the keys that rate."""
     if library.collections.find(collection) is None:
         return ""
     _questions, places = library.judgments.sets(collection).get("", (0, 0))

@@ -17,7 +17,7 @@ _MOST, _MOST_CHARACTERS = 40, 20_000_000
 
 
 class KeptTexts:
-    """Texts by browser and name, those used last; gone when the server stops. Safe in threads."""
+    """The texts used last, by browser and name; lost when the server stops. Thread-safe."""
 
     def __init__(self, most: int = _MOST, most_characters: int = _MOST_CHARACTERS) -> None:
         self._most, self._most_characters = most, most_characters

@@ -83,7 +83,7 @@ def meter(label: str, done: float, total: float) -> str:
 
 
 def back_link(question: str) -> str:
-    """Return a link to the results that a document was opened from: as they were left."""
+    """Return a link back to the results that a document was opened from, as they were left."""
     data = attributes(data_rk="back", href=f"./?{urlencode({'q': question})}", target="_self")
     return f'<a class="rk-act"{data}>Back to the results</a>'
 
@@ -188,7 +188,7 @@ def left(seconds: float | None) -> str:
 
 
 def figure(job: int, done: int, total: int, seconds_left: float | None) -> str:
-    """Return ``1,081 of 2,798 · about 1 min left`` of a job; empty of one step, or of unknown many.
+    """Return ``1,081 of 2,798 · about 1 min left`` for a job; empty for fewer than two steps.
 
     ``pulse.js`` shows the newest figure of a job wherever the page has one.
     """

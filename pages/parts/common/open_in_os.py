@@ -30,9 +30,9 @@ Documents that may hold macros are not among them, nor are languages with an int
 
 
 def may_open(file: Path) -> bool:
-    """Return whether a file may be opened; of any other only the folder is shown.
+    """Return whether a file may be opened; for other files only the folder is shown.
 
-    A link is judged by its own name and by the name of what it leads to.
+    A symbolic link must pass by its own name and by the name of its target.
     """
     real = file.resolve()
     if not {file.suffix.lower(), real.suffix.lower()} <= OPENED:
@@ -107,7 +107,7 @@ def open_file(file: Path) -> None:
 
 
 def command_for(file: Path, program: str) -> list[str]:
-    """Return the command that opens a file or shows it in its folder; none: Windows opens it."""
+    """Return the command that opens a file or shows its folder; empty if ``os.startfile`` does."""
     if may_open(file):
         return [] if program == "startfile" else [program, str(file)]
     # The folder itself is never named where it could be run: "notes.app", or "notes" by notes.exe.

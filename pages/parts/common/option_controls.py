@@ -52,8 +52,8 @@ PREFIX, LONG_PREFIX = "option_", "long_option_"
 class Control:
     """The control of an option: where it keeps its state, and the value that it starts at.
 
-    The start, or what an address placed, is returned as it is until the person changes the control,
-    also where the control cannot show it: a switch has two positions.
+    The start, or a value from an address, is returned unchanged until the person uses the control,
+    even if the control cannot show it: a switch has only two positions.
     """
 
     option: Option
@@ -76,7 +76,7 @@ class Control:
         return option.type(value) if issubclass(option.type, Choice) else value
 
     def place(self, value: Any) -> None:
-        """Put the control where it stands for ``value``."""
+        """Set the control to ``value``."""
         option, now = self.option, st.session_state
         if _is_switch(option):
             now[self.key], now[f"{self.key}_placed"] = self._is_on(value), value
@@ -124,7 +124,7 @@ def _is_switch(option: Option) -> bool:
 
 
 def _positions(option: Option) -> tuple[Any, Any]:
-    """Return the values of a switch that is off, and that is on."""
+    """Return the values that a switch stands for when it is off and when it is on."""
     return option.switch or (None if option.nullable else False, True)
 
 
@@ -152,7 +152,7 @@ def of_search(options: SearchOptions, prefix: str = PREFIX) -> dict[str, Control
 def of_conversation(chunked: ChunkedOptions, options: SearchOptions) -> dict[str, Control]:
     """Return the controls of the Conversation page by name, which start at these options.
 
-    Of those of a search it has ``FOR_ALL_TOPICS``.
+    Of the search options, these are ``FOR_ALL_TOPICS``.
     """
     offered: list[tuple[Option, ChunkedOptions | SearchOptions]]
     offered = [(option, chunked) for option in CHUNKED_OPTIONS.values()]
@@ -164,7 +164,7 @@ def of_conversation(chunked: ChunkedOptions, options: SearchOptions) -> dict[str
 
 
 def changed(options: SearchOptions, prefix: str = PREFIX) -> SearchOptions:
-    """Return options as their controls have changed them, drawn or not."""
+    """Return the options with the changes made in their controls, whether drawn or not."""
     values = {name: each.read() for name, each in of_search(options, prefix).items()}
     return replace(options, **values | _weights(options, values[_BALANCE.name]))
 
@@ -174,7 +174,7 @@ def search_controls(
 ) -> SearchOptions:
     """Draw all search options but those that are ``drawn`` elsewhere; return them as chosen.
 
-    Those that few people need are made only while *More settings* is open.
+    Rarely needed ones are created only while *More settings* is open.
     """
     controls = of_search(options, prefix)
     for name in USUAL:
@@ -222,7 +222,7 @@ def _balance_of(options: SearchOptions) -> float:
 
 
 def _weights(options: SearchOptions, keyword: float) -> dict[str, float]:
-    """Return both weights for a share of the keyword scores; as they are when it is theirs."""
+    """Return both weights for a share of the keyword scores; unchanged if they have this share."""
     if keyword == _balance_of(options):
         return {"keyword_weight": options.keyword_weight, "vector_weight": options.vector_weight}
     return {"keyword_weight": keyword, "vector_weight": round(1 - keyword, 2)}

@@ -43,9 +43,9 @@ _GONE = 5
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What is shown besides the comparison: the grades of what it shows.
+    """How a comparison is shown, with the ``grades`` of its results.
 
-    ``blind`` hides which settings a column has; ``order`` are the columns in the order in which
+    ``blind`` hides the settings of each column; ``order`` are the columns in the order in which
     they stand, by default as they are. ``excerpts`` are those of each column's results.
     """
 
@@ -55,7 +55,7 @@ class Shown:
     excerpts: Sequence[Sequence[Excerpt | None]] = ()
 
     def excerpt(self, column: int, rank: int) -> Excerpt | None:
-        """Return the excerpt of a result, if it is known."""
+        """Return the excerpt chosen for a result, if there is one."""
         return self.excerpts[column][rank - 1] if self.excerpts else None
 
     def letter(self, column: int) -> str:
@@ -102,7 +102,7 @@ def _column(comparison: Comparison, place: int, index: int, shown: Shown) -> str
 
 
 def _about(column: Column, index: int, depth: int, baseline: str) -> str:
-    """How the column agrees with the baseline, its times, and its notices."""
+    """Return the column's agreement with the baseline, its times, and its notices."""
     agreement = "" if index else (
         '<span title="The other columns are compared with this one.">Baseline</span>'
     )  # fmt: skip
@@ -163,7 +163,7 @@ def _item(comparison: Comparison, column: int, ranked: RankedResult, shown: Show
 
 
 def _move(move: Movement, baseline: str) -> str:
-    """``▲3``, ``▼1``, ``new``: how the document stands against the baseline."""
+    """Return the change of rank against the baseline: ``▲3``, ``▼1``, ``new``."""
     words = {
         RankChange.UP: (
             f"▲{move.steps}",
@@ -211,14 +211,16 @@ def _gone(column: Column, baseline: str) -> str:
 
 
 def tally(votes: Sequence[VoteRecord], comparison: Comparison) -> str:
-    """``2 votes for Keyword; 1 vote for Semantic; 1 undecided`` for these very settings."""
+    """Return ``2 votes for Keyword; 1 vote for Semantic; 1 undecided`` for these settings."""
     named = {as_text(column.settings): column.name for column in comparison.columns}
     texts = sorted(as_text(column.settings) for column in comparison.columns)
     cast = [vote for vote in votes if sorted(vote.settings) == texts]
     if not cast:
         return ""
     counts = Counter(None if vote.winner is None else vote.settings[vote.winner] for vote in cast)
-    parts = [f"{plural(counts[one], 'vote')} for {column}" for one, column in named.items()]
+    parts = [
+        f"{plural(counts[settings], 'vote')} for {column}" for settings, column in named.items()
+    ]
     return "; ".join([*parts, *([f"{counts[None]} undecided"] if counts[None] else [])])
 
 

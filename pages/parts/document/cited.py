@@ -1,4 +1,4 @@
-"""The one sentence that an address names: where it is in the text as it is now. Pure functions."""
+"""Find the sentence that an address names in the document's current text. Pure functions."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ CHANGED = "The document has changed since. The sentence that was cited is no lon
 
 
 def span_of(value: str) -> Span | None:
-    """Read ``900-960``; ``None`` for what is no span."""
+    """Parse ``900-960``; ``None`` if the text is no span."""
     match = _SPAN.fullmatch(value)
     span = (int(match[1]), int(match[2])) if match else None
     return span if span and span[0] < span[1] else None
 
 
 def find(text: str, file_format: str, span: Span | None, said: str) -> tuple[Span | None, str]:
-    """Return the span of a sentence in a text, and what to say of it; ``None``: do not mark one.
+    """Return the span of the sentence, ``None`` to mark nothing, and a notice about it.
 
-    ``said`` is what the address has of its text (``mark_of``). A sentence that moved is marked
-    where it is now; one without ``said`` is believed to be in its place.
+    ``said`` is the fingerprint of its text (``mark_of``). A sentence that moved is marked
+    where it is now; without a fingerprint it is taken to be where the address says.
     """
     if span is None:
         return None, ""

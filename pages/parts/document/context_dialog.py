@@ -33,7 +33,7 @@ def act(library: Library, values: Mapping[str, str], document_id: int | None) ->
 
 
 def write_again(library: Library, document_id: int, index: int | None = None) -> None:
-    """Request one chunk's context again, or all of the document except a person's."""
+    """Have one chunk's context rewritten, or all of the document but those edited by a person."""
     st.session_state[_JOB] = (document_id, library.contexts.regenerate(document_id, index))
     library.worker.ensure_running()
 

@@ -1,4 +1,4 @@
-"""What was decided in a document and what is to be done, as links into its text. Pure functions."""
+"""The decisions and action items of a document, as links into its text. Pure functions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _FIRST, _LONGEST = 6, 240
 
 
 def outcomes(listed: Sequence[Outcome], document_id: int, find: str) -> str:
-    """Return the outcomes with a link each, to the sentence or else the chunk; empty for none."""
+    """Return each outcome as a link to its sentence, or else its chunk; empty if there are none."""
     if not listed:
         return ""
     items = [_item(outcome, document_id, find) for outcome in listed]

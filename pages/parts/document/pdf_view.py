@@ -16,7 +16,7 @@ from ragkit.retrieval.highlight import highlight_question
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A PDF and what of it was requested.
+    """A PDF and the place in it that was requested.
 
     ``place`` is an offset into its text, and ``find`` the words searched for. Where there is a
     ``sentence``, nothing else is marked.

@@ -63,7 +63,7 @@ class Window:
 def window_around(place: int, whole: Window, before: int = 0, after: int = 0) -> Window:
     """Return a window with a third of its size before ``place``, within the ``whole``.
 
-    It is wider by so many windows ``before`` and ``after`` it.
+    It grows by this many windows ``before`` and ``after``.
     """
     start = max(whole.start, min(place - WINDOW // 3, whole.end - WINDOW))
     end = start + WINDOW * (1 + after)
@@ -106,7 +106,7 @@ def section_start(sections: Sequence[Section], offset: int) -> int:
 
 
 def _before(value: str, mark: str, offset: int, most: int) -> int:
-    """Return the offset after the last ``mark`` at most so far before another; 0 for none."""
+    """Return the offset after the last ``mark`` at most ``most`` characters before; 0 for none."""
     at = value.rfind(mark, max(0, offset - most), offset)
     return at + len(mark) if at >= 0 else 0
 
@@ -309,7 +309,7 @@ def about_contexts(cost: ContextCost, summary: SummaryRecord | None) -> str:
 
 
 def _context_status(record: ContextRecord | None, written: bool) -> str:
-    """Return why there is no context, or no new one yet."""
+    """Return why a chunk has no context, or not yet a new one."""
     if record is None:
         return '<p class="rk-soft">No AI context yet.</p>'
     if record.status is ContextStatus.FAILED:
@@ -346,7 +346,7 @@ def _facts(record: ContextRecord) -> list[tuple[str, str]]:
 
 
 def _details(answer: ContextAnswer) -> list[tuple[str, str]]:
-    """Return the other notes of a model about a conversation, in words."""
+    """Return a model's other notes about a conversation, as labels and text."""
 
     def words(value: Any) -> str:
         if isinstance(value, bool):

@@ -20,7 +20,7 @@ def sheets_of(record: DocumentRecord) -> tuple[Page, ...]:
 
 
 def count_matches(sheets: Sequence[Page], text: str, find: str) -> list[int]:
-    """Return how many of the words searched for each sheet of a text has."""
+    """Return the number of matches in each sheet."""
     if not find:
         return [0] * len(sheets)
     return [len(highlight_question(text[sheet.start : sheet.end], find)) for sheet in sheets]
@@ -29,7 +29,7 @@ def count_matches(sheets: Sequence[Page], text: str, find: str) -> list[int]:
 def place_in(
     sheets: Sequence[Page], counts: Sequence[int], wanted: str, start: int, end: int
 ) -> int:
-    """Return where to open: at the wanted sheet, or else at the one with most matches.
+    """Return the offset to open at: of the requested sheet, or else the one with most matches.
 
     The latter is one of those in ``[start, end)``: a chunk may hold several small sheets.
     """

@@ -13,7 +13,7 @@ _MOST_COPIES = 5
 
 
 def similar_list(similar: SimilarDocuments) -> str:
-    """Return a list of links, each with how alike it is; copies stand in one line, not in the list.
+    """Return links to similar documents, each with its similarity; copies share one line above.
 
     Empty where there is nothing like the document.
     """

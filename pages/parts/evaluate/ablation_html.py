@@ -31,7 +31,7 @@ _EXPLAINED = (
 
 
 def progress_line(status: AblationStatus) -> str:
-    """``F2 (3 of 26): 12 of 40 · question · 5 s left`` with a meter."""
+    """Return ``F2 (3 of 26): 12 of 40 · question · 5 s left`` with a meter."""
     now = status.progress
     what = now.phase.removeprefix("Asking: ") or "Preparing"
     stopping = "stopping after this question" if status.cancelled else ""
@@ -45,7 +45,7 @@ def ended(status: AblationStatus) -> str:
 
 
 def about(figures: AblationFigures) -> str:
-    """Return which questions were asked and when, and what restricts the figures."""
+    """Return which questions were run and when, with notes on what limits the figures."""
     told = f"{name(figures.questions)} · {moment(figures.at)}. {_MARKS}"
     listed = "".join(f"<li>{name(notice)}</li>" for notice in figures.notices)
     notes = (
@@ -56,7 +56,7 @@ def about(figures: AblationFigures) -> str:
 
 
 def chart_rows(cells: Sequence[Cell], metric: str) -> list[dict[str, Any]]:
-    """Return a row for each cell that was measured: its mean, its interval, and how it changed."""
+    """Return a row for each measured cell: mean, interval, and change from the first cell."""
     rows = []
     for cell in cells:
         found = cell.metric(metric)
@@ -134,7 +134,7 @@ def _metric(metric: Metric | None, best: float, *, interval: bool) -> str:
 
 
 def _not_run(cells: Sequence[Cell]) -> str:
-    """Say once for each reason what was not run."""
+    """Return which cells were not run, grouped by reason."""
     reasons: dict[str, list[str]] = {}
     for cell in cells:
         if cell.reason:

@@ -1,4 +1,4 @@
-"""Ablations on the Evaluate page: started, followed, drawn and taken along."""
+"""Ablations on the Evaluate page: start, progress, figures and downloads."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SEEN = "ablation_seen"
 
 
 def draw(library: Library, collection: str, question_set: str) -> None:
-    """Draw the button, how far it is, and the figures that were kept last."""
+    """Draw the button, the progress, and the figures of the last ablation."""
     title = "<h2>Ablation: what each part contributes</h2>"
     st.html(f'{title}<p class="rk-soft">{html.INTRODUCTION}</p>')
     task = ablation_of(library)
@@ -34,7 +34,7 @@ def draw(library: Library, collection: str, question_set: str) -> None:
 
 @st.fragment
 def _live(library: Library, collection: str) -> None:
-    """Draw how far it is, polled only while in sight; the page is redrawn when it moves on."""
+    """Draw the progress while the tab is visible; redraw the page when its state changes."""
     task = ablation_of(library)
     now = task.status
     if now.running:
@@ -46,7 +46,7 @@ def _live(library: Library, collection: str) -> None:
 
 
 def _figures(figures: AblationFigures) -> None:
-    """Draw a chart and a table for each part, and the files to take along."""
+    """Draw a chart and a table for each part, and the downloads."""
     with st.container(key="ablation-figures"):
         st.html(html.about(figures))
         title = metric_name(figures.metric)

@@ -84,7 +84,7 @@ def set_caption(
 
 
 def latest(records: Sequence[RunRecord]) -> list[RunRecord]:
-    """Return the newest whole run of each setting, best first; else a partial one."""
+    """Return each setting's newest complete run, or else its newest partial one; best first."""
     ordered = sorted(records, key=lambda record: (not record.run.partial, record.id))
     chosen = {record.run.address: record for record in ordered}.values()
     best = HEADLINES[0]
@@ -94,7 +94,7 @@ def latest(records: Sequence[RunRecord]) -> list[RunRecord]:
 
 
 def progress_line(status: RunStatus) -> str:
-    """``Keyword (2 of 3): question 12 of 40 · 5 s left`` with a meter."""
+    """Return ``Keyword (2 of 3): question 12 of 40 · 5 s left`` with a meter."""
     now = status.progress
     which = f" ({status.number} of {status.count})" if status.count > 1 else ""
     what = f"{status.name}{which}" if status.name else "Preparing"
@@ -102,7 +102,7 @@ def progress_line(status: RunStatus) -> str:
 
 
 def writing_line(status: WritingStatus) -> str:
-    """``Writing questions: 4 of 20 · a.md · 5 s left`` with a meter."""
+    """Return ``Writing questions: 4 of 20 · a.md · 5 s left`` with a meter."""
     now = status.progress
     what = "Writing questions" if now.phase else "Preparing to write questions"
     stopping = "stopping after this passage" if status.cancelled else ""
@@ -178,7 +178,7 @@ def imported_notice(imported: Imported) -> str:
 
 
 def cautions(records: Sequence[RunRecord], rated: int, *, self_made: bool) -> list[str]:
-    """Return sentences on what makes figures less telling than they look.
+    """Return warnings about figures that are less reliable than they look.
 
     ``rated`` counts the questions of the set; ``self_made``: they were rated on the pages, where
     one sees only what some settings find.
@@ -330,7 +330,7 @@ def _metric_cell(metric: Metric | None, best: float, *, partial: bool) -> str:
 
 
 def difference_table(difference: Difference) -> str:
-    """Build the table of the metrics of both runs and of what chance could do."""
+    """Build the table of the metrics of both runs, their change and its p-value."""
     rows = ""
     for metric in difference.metrics:
         if metric.name in HEADLINES:

@@ -23,7 +23,7 @@ _LETTERS = 600
 
 
 def draw(library: Library, collection: str, width: int | Literal["stretch"]) -> None:
-    """Draw the part; what it holds is looked for only while it is open."""
+    """Draw the part; its searches are read only while it is open."""
     part = st.expander(
         "Rate questions from your searches", key="evaluate-searches", width=width,
         # With the first rating the page becomes another, in which it is drawn anew.
@@ -90,7 +90,7 @@ def listed(
     places: Sequence[OfferedPlace],
     collection: str,
 ) -> str:
-    """Return questions as a list; what the chosen one showed stands below it, to be rated."""
+    """Return a list of questions, with the results to rate below the chosen one."""
     items = []
     for logged in asked:
         is_open = chosen is not None and _key(chosen) == _key(logged)

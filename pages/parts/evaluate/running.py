@@ -1,4 +1,4 @@
-"""Work of the Evaluate page that goes on in the background, and how far it is."""
+"""Background work of the Evaluate page, and its progress."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def ablation_of(library: Library) -> BackgroundAblation:  # noqa: ARG001 - one f
 
 
 def in_progress(key: str, line: str, task: BackgroundTask[Any], stopping: bool = False) -> None:
-    """Draw how far a task is beside a button that stops it, and look again in a second."""
+    """Draw the progress of a task beside a button that stops it, once a second."""
     with st.container(horizontal=True, vertical_alignment="center", key=key):
         st.html(line)
         st.button(
@@ -45,7 +45,7 @@ def in_progress(key: str, line: str, task: BackgroundTask[Any], stopping: bool =
 
 
 def moved_on(key: str, now: tuple[int, ...]) -> bool:
-    """Return whether a task is elsewhere than when it was last drawn."""
+    """Return whether the state of a task has changed since it was last drawn."""
     before = st.session_state.get(key, now)
     st.session_state[key] = now
     return bool(before != now)

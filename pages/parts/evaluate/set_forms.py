@@ -1,4 +1,4 @@
-"""Getting question sets on the Evaluate page: the sample's, of searches, a file, or a model."""
+"""Ways to a question set on the Evaluate page: the sample, past searches, a file, a model."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def _take_upload(library: Library, collection: str, name: str, data: bytes) -> N
 
 
 def take(library: Library, collection: str, file: Path, name: str) -> None:
-    """Import a file as a set, to be chosen; the next run says what came of it."""
+    """Import a file as a set and select it; the next run of the page shows the outcome."""
     try:
         imported = library.judgments.import_file(collection, file, name)
     except RagkitError as error:
@@ -99,7 +99,7 @@ def take(library: Library, collection: str, file: Path, name: str) -> None:
 
 @st.fragment
 def _form(library: Library, collection: str) -> None:
-    """Draw what is possible now; it is polled, so that Ollama may come and go."""
+    """Draw the form, or why it cannot be used; polled, since Ollama may start or stop."""
     look = library.ollama.look()
     refused = evaluating.nobody_writes(look)
     if look is None or refused:
@@ -140,7 +140,7 @@ def _fields(library: Library, collection: str, look: OllamaLook) -> None:
 
 @st.fragment
 def writing_live(library: Library, collection: str) -> None:
-    """Draw how far the writing is, or its report; the page is redrawn when it is done."""
+    """Draw the progress or the report of the writing; redraw the page when it is done."""
     writing = writing_of(library)
     now = writing.status
     if now.running:

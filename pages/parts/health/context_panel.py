@@ -18,7 +18,7 @@ _WORKING_SECONDS, _IDLE_SECONDS = 1, 4
 
 
 def draw(library: Library, *, retry: bool) -> None:
-    """Draw the whole part; ``retry``, if retrying all that failed is not offered elsewhere."""
+    """Draw the whole part. ``retry``: offer to retry all failed contexts."""
     st.html(
         '<h2>Contexts</h2><p class="rk-soft">A model on this machine describes in a sentence or '
         "two where each chunk comes from, so searches find more.</p>"
@@ -29,7 +29,7 @@ def draw(library: Library, *, retry: bool) -> None:
 
 @st.fragment
 def live(library: Library, retry: bool) -> None:
-    """Draw the writing and the model that writes: one moment's truth, updated while visible."""
+    """Draw the status of writing and its model, both of one moment, while the tab is visible."""
     look, download = library.ollama.look(), library.ollama.download
     scope = _scope(library)
     try:
@@ -45,7 +45,7 @@ def live(library: Library, retry: bool) -> None:
 def _writing(
     library: Library, scope: str | None, now: BackfillState, look: OllamaLook | None, retry: bool
 ) -> bool:
-    """Draw the status of writing; return whether it goes on."""
+    """Draw the status of writing; return whether contexts are being written or about to be."""
     switched_on = library.settings.models.contexts
     reachable = None if look is None else look.health.reachable
     st.html(health_view.contexts_status(now, switched_on, reachable))
@@ -104,7 +104,7 @@ def _model(
 ) -> bool:
     """Draw whether Ollama answers, which of its models writes, and a way to get one.
 
-    Returns whether there is more to be seen soon.
+    Returns whether this will change soon.
     """
     desk = library.ollama
     st.html(health_view.ollama_line(look, chosen))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import groupby
 
 from pages.parts.common.markup import ago, left, meter, moment, name, number, plural, size, text
 from ragkit.catalog.background_state import BackfillState, BackgroundPhase
@@ -121,7 +122,7 @@ def _mark(severity: Severity) -> str:
 
 
 def line(finding: Finding) -> str:
-    """Return a finding: its subject, how much it matters, and how to fix it."""
+    """Return a finding: its subject, severity and fix."""
     advice = "" if finding.fix in FIX_LABELS else finding.fix.rstrip(".")
     cure = f'<br><span class="rk-soft">To fix it: {text(advice)}.</span>' if advice else ""
     sentence = name(finding.sentence[:_MOST_CHARACTERS])
@@ -146,10 +147,10 @@ def folded(findings: Sequence[Finding]) -> str:
 
 
 def readers(server: ServerSettings) -> str:
-    """Return who can open these pages, and who else can ask."""
+    """Return who can open these pages, and who can use the API."""
     programs = (
-        "Programs need the token besides: <code>ragkit token</code> prints it, and with "
-        "<code>--new</code> replaces it and signs every browser out."
+        "Programs also need a token: <code>ragkit token</code> prints it, and "
+        "<code>ragkit token --new</code> replaces it and signs every browser out."
     )
     if place_of(1, server.host).reach:
         sentence = (
@@ -187,13 +188,18 @@ def backups_list(kept: Sequence[Backup]) -> str:
 
 
 def jobs_table(jobs: Sequence[JobRecord]) -> str:
-    """Return the last jobs as a table, newest first."""
-    rows = "".join(
-        f"<tr><td>{text(_job_name(job.kind))}</td><td>{_STATE_WORDS[job.state]}</td>"
-        f"<td>{ago(job.finished_at or job.started_at or job.created_at)}</td>"
-        f"<td>{name(job.message, _MOST_CHARACTERS)}</td></tr>"
-        for job in jobs
-    )
+    """Return the last jobs as a table, newest first; equal ones in a row are one line of it."""
+    rows = ""
+    for (kind, state, message), group in groupby(
+        jobs, lambda job: (job.kind, job.state, job.message)
+    ):
+        newest, *others = group
+        times = f" {len(others) + 1} times." if others else ""
+        rows += (
+            f"<tr><td>{text(_job_name(kind))}</td><td>{_STATE_WORDS[state]}</td>"
+            f"<td>{ago(newest.finished_at or newest.started_at or newest.created_at)}</td>"
+            f"<td>{name(message, _MOST_CHARACTERS)}{times}</td></tr>"
+        )
     return (
         '<div class="rk-wide" tabindex="0" role="region" aria-label="Jobs">'
         '<table class="rk-stages rk-stacked"><thead><tr><th>Job</th><th>State</th>'

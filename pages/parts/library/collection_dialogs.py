@@ -61,7 +61,7 @@ def choose(library: Library) -> str:
 
 
 def first_page() -> None:
-    """Show the table of documents from its beginning: another is listed."""
+    """Go to the first page of the table: it lists other documents now."""
     st.session_state[TABLE_PAGE] = 1
 
 
@@ -131,7 +131,7 @@ def _search(library: Library, collection: str) -> None:
 
 
 def _save_search(library: Library, collection: str, *, reset: bool = False) -> None:
-    """Store what the controls say, or that nothing is set, and close the dialog."""
+    """Store the settings in the controls, or remove them all, and close the dialog."""
     # Options of no collection are those of the settings file.
     usual = library.options(collections=())
     try:
@@ -183,7 +183,7 @@ def _delete(library: Library, collection: str) -> None:
 
 
 def loss(collection: str, contents: CollectionContents) -> str:
-    """Say as HTML what deleting a collection removes and what stays."""
+    """Return as HTML what deleting a collection removes and what it leaves."""
     goes = [plural(count, noun) for count, noun in contents.counted]
     sentences = ["Files of its folders stay on disk."]
     if contents.uploads:
@@ -197,7 +197,7 @@ def loss(collection: str, contents: CollectionContents) -> str:
 
 @st.fragment
 def leaving(library: Library) -> None:
-    """Draw the collections that are deleted in a moment, each with a button that keeps it."""
+    """Draw the collections about to be deleted, each with a button that keeps it."""
     collections = library.collections.leaving()
     for collection in collections:
         with st.container(horizontal=True, vertical_alignment="center"):

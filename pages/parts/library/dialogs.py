@@ -65,7 +65,7 @@ def add_folder(library: Library, collection: str, path: str, *, confirmed: bool 
 
 @st.dialog("Add this folder?", on_dismiss=dialog.close)
 def confirm_folder(library: Library, collection: str, path: str, why: str) -> None:
-    """Ask once more about the whole home, or a folder that is not in it."""
+    """Ask for confirmation of a folder outside the home folder."""
     st.html(f"<p>{markup.name(why)} Every readable file in it becomes part of this library.</p>")
     if dialog.answers("Add folder", "Cancel", "unsure"):
         add_folder(library, collection, path, confirmed=True)
@@ -73,7 +73,7 @@ def confirm_folder(library: Library, collection: str, path: str, why: str) -> No
 
 @st.dialog("Choose a folder", on_dismiss=dialog.close, width="medium")
 def choose_folder(library: Library, collection: str) -> None:
-    """Walk through this machine's folders."""
+    """Browse the folders of this machine."""
     watched = [source.root for source in library.sources.list() if source.kind == "folder"]
     current = folder_chooser.draw(
         folder_chooser.roots(library.settings.sources.allowed_roots), watched

@@ -58,7 +58,7 @@ class Uploaders:
             self.newest += 1
 
     def waiting(self, files: Sequence[UploadedFile]) -> list[UploadedFile]:
-        """Return the files that are not on disk yet."""
+        """Return the files that have not been written to disk yet."""
         return [file for file in files if file.file_id not in self.stored]
 
     def let_go(self, waiting: set[int]) -> None:
@@ -115,7 +115,7 @@ def _files(uploaders: Uploaders, number: int, collection: str) -> list[UploadedF
 def _store(
     library: Library, collection: str, files: Sequence[UploadedFile], stored: set[str]
 ) -> None:
-    """Write files to disk and request that they are read; show why when that fails.
+    """Write files to disk and queue them for indexing; show the error if that fails.
 
     Another drop ends the current run: each file is added to ``stored`` once it is on disk.
     """

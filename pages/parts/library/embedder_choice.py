@@ -1,4 +1,4 @@
-"""The embedder: which one answers, how far a migration to another is, and the choice of one."""
+"""The embedding model: which one is in use, a migration to another, and the choice."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def label(embedder: str) -> str:
 
 
 def line(state: EmbedderState) -> str:
-    """Return which embedder answers, and the progress of its work."""
+    """Return the embedder in use, and the progress of a migration or of missing vectors."""
     parts = [f"<h2>Embedding model: {shown_name(label(state.active))}</h2>"]
     if state.target:
         parts.append(_progress(state))
@@ -179,7 +179,7 @@ def choose(library: Library) -> None:
 
 
 def _about(offer: EmbedderOffer) -> str:
-    """Return size and dimensions; none of it is text of others."""
+    """Return an embedder's size and dimensions. Trusted text: no part of it needs escaping."""
     parts = ["in use"] if offer.active else []
     if offer.size:
         parts.append(markup.size(offer.size))

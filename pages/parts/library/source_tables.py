@@ -157,7 +157,7 @@ def source_html(source: SourceRecord, elsewhere: str = "") -> str:
 
 
 def loss(source: SourceRecord) -> str:
-    """Say in a sentence what removing a source would lose."""
+    """Return a sentence on what removing a source would lose."""
     documents = plural(source.documents, "document")
     if source.kind == "uploads":
         return (

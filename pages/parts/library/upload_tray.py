@@ -1,4 +1,4 @@
-"""What became of each dropped file: one line a file, until the person dismisses them."""
+"""The outcome of each dropped file: one line a file, until the person dismisses them."""
 
 from __future__ import annotations
 

@@ -125,14 +125,14 @@ def offers(*, can_write: bool, follows: bool) -> str:
 
 
 def asked_as(turn: Turn | None) -> str:
-    """Return what was typed of a follow-up that is asked in other words; empty of any other."""
+    """Return the typed follow-up if a rewritten question is asked instead, or an empty string."""
     if turn is None or turn.question == turn.asked:
         return ""
     typed = action("as-typed", "Search as typed", style="rk-inline")
-    change = action("change-asked", "Change it", style="rk-inline")
+    change = action("change-asked", "Edit", style="rk-inline")
     return (
-        f'<p class="rk-said-of">“<bdi>{name(turn.question, 200)}</bdi>” was read as the question '
-        f"in the box. {typed} · {change}</p>"
+        f'<p class="rk-said-of">Rewritten from “<bdi>{name(turn.question, 200)}</bdi>”. '
+        f"{typed} · {change}</p>"
     )
 
 
@@ -140,15 +140,15 @@ def earlier(turns: Sequence[Turn]) -> str:
     """Return the turns of a thread before the one that is shown, each folded under its question."""
     items = []
     for turn in turns:
-        asked = (
-            f' <span class="rk-soft">{text(turn.asked)}</span>'
-            if turn.asked != turn.question
-            else ""
+        rewritten = ""
+        if turn.asked != turn.question:
+            rewritten = f' <span class="rk-soft">{text(turn.asked)}</span>'
+        answer = (
+            written(turn.written, tools=False) if turn.written else quick(turn.quick, turn.asked)
         )
-        said = written(turn.written, tools=False) if turn.written else quick(turn.quick, turn.asked)
         items.append(
-            f'<details class="rk-turn"><summary dir="auto">{text(turn.question)}{asked}</summary>'
-            f"{said or '<p class=rk-soft>No answer was written.</p>'}</details>"
+            f'<details class="rk-turn"><summary dir="auto">{text(turn.question)}{rewritten}</summary>'
+            f"{answer or '<p class=rk-soft>No answer was written.</p>'}</details>"
         )
     return (
         f'<section class="rk-turns" aria-label="Earlier questions">{"".join(items)}</section>'
@@ -163,7 +163,7 @@ def earlier(turns: Sequence[Turn]) -> str:
 def written(answer: WrittenAnswer, *, tools: bool = True) -> str:
     """Return a written answer, as far as it is, without its state in words (``state_of``).
 
-    ``tools`` says whether more can be done with it than to copy it.
+    ``tools`` adds the buttons that check it and write it again.
     """
     parts = [_banner(answer), notices(answer.notices), _text(answer)]
     if is_over(answer):
@@ -172,7 +172,7 @@ def written(answer: WrittenAnswer, *, tools: bool = True) -> str:
 
 
 def state_of(answer: WrittenAnswer) -> str:
-    """Return in words what is being done; once it is over, empty or that it was stopped."""
+    """Return the step in words; once it is over, ``Stopped`` or an empty string."""
     match answer.state:
         case AnswerState.READING if answer.passages_found:
             return f"Reading {answer.passages_read} of {plural(answer.passages_found, 'passage')}"
@@ -219,19 +219,19 @@ def _text(answer: WrittenAnswer) -> str:
         return ""
     blocks: list[tuple[bool, str]] = []
     for _, group in groupby(answer.sentences, key=lambda part: part.block):
-        inside = tuple(group)
-        said = " ".join(_sentence(one, answer) for one in inside)
-        blocks.append((inside[0].item, said))
+        sentences = tuple(group)
+        html = " ".join(_sentence(part, answer) for part in sentences)
+        blocks.append((sentences[0].item, html))
     if answer.unfinished:
         coming = f'<span dir="auto" class="rk-answer-coming">{text(answer.unfinished)}</span>'
-        is_item, said = blocks.pop() if blocks else (False, "")
-        blocks.append((is_item, f"{said} {coming}"))
+        is_item, html = blocks.pop() if blocks else (False, "")
+        blocks.append((is_item, f"{html} {coming}"))
     parts = []
     for is_list, items in groupby(blocks, key=lambda block: block[0]):
         tag, outer = ("li", "ul") if is_list else ("p", "div")
-        inner = "".join(f"<{tag}>{said}</{tag}>" for _, said in items)
+        inner = "".join(f"<{tag}>{html}</{tag}>" for _, html in items)
         parts.append(f"<{outer}>{inner}</{outer}>")
-    cut = '<p class="rk-soft">… The answer ended here: it had its longest length.</p>'
+    cut = '<p class="rk-soft">… The answer was cut off here: it reached the maximum length.</p>'
     return f'<div class="rk-answer-text">{"".join(parts)}{cut * answer.cut}</div>'
 
 
@@ -255,17 +255,21 @@ def _citation(number_: int, answer: WrittenAnswer) -> str:
 
 
 def _findings(checks: Sequence[Check]) -> str:
-    """Return what was found about a sentence; what is missing in its sources stands together."""
-    missing = [check for check in checks if check.kind is CheckKind.NOT_IN_SOURCE]
-    words = missing[0].words if missing else ""
-    if len(missing) > 1:
-        named = ", ".join(check.words.removesuffix(_MISSING) for check in missing)
-        words = f"{named} are not in the source"
-    parts = [f'<span class="rk-check">{text(words)}</span>'] if words else []
+    """Return the findings about a sentence; those missing in its sources form one finding."""
+    missing = [
+        check.words.removesuffix(_MISSING)
+        for check in checks
+        if check.kind is CheckKind.NOT_IN_SOURCE
+    ]
+    parts = []
+    if missing:
+        verb = "is" if len(missing) == 1 else "are"
+        words = f"{', '.join(missing)} {verb} not in the source"
+        parts.append(f'<span class="rk-check">{text(words)}</span>')
     for check in checks:
-        if check not in missing:
+        if check.kind is not CheckKind.NOT_IN_SOURCE:
             style = "rk-check rk-check-holds" if check.holds else "rk-check"
-            title = "What the model says that was asked to judge" if check.is_verdict else None
+            title = "The verdict of the model that checked this" if check.is_verdict else None
             parts.append(f"<span{attributes(class_=style, title=title)}>{text(check.words)}</span>")
     return "".join(parts)
 

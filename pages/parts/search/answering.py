@@ -29,10 +29,10 @@ _MOST_WRITINGS = 30
 
 @dataclass(frozen=True, slots=True)
 class Stand:
-    """The turn that a question is, if it is one, with its written answer.
+    """The state of the answer to a question: its turn in a thread, if any, and what is written.
 
-    ``before`` are the turns before it; ``offered`` says whether a model can write an answer,
-    ``None`` while that is being looked for.
+    ``before`` are the earlier turns; ``offered`` says whether a model can write an answer,
+    ``None`` while Ollama is being looked for.
     """
 
     before: tuple[Turn, ...] = ()
@@ -49,7 +49,7 @@ class Stand:
 
 
 def stand(library: Library, asked: Asked) -> Stand:
-    """Return the state of an answer; begin to write it where that was asked for."""
+    """Return the state of an answer, and start writing it if requested."""
     look = library.ollama.look()
     offered = bool(look.writers) if look else None
     before, turn, followed = follow_ups.turn_of(library, asked)
@@ -86,9 +86,9 @@ def stand(library: Library, asked: Asked) -> Stand:
 
 
 def _is_wanted(now: Stand, asked: Asked, of_itself: bool) -> bool:
-    """Return whether to begin to write: asked for by hand, or ``of_itself`` with a new question.
+    """Return whether to start writing: on request, or ``of_itself`` for a new question.
 
-    A question that is asked before Ollama was looked for stays new until then.
+    A question asked before Ollama was looked for stays new until then.
     """
     by_hand = st.session_state.pop(_WANTED, "") == asked.question
     is_new = asked.is_new or st.session_state.pop(_WAITING, "") == asked.question
@@ -98,7 +98,7 @@ def _is_wanted(now: Stand, asked: Asked, of_itself: bool) -> bool:
 
 
 def _judge(library: Library, turn: Turn, written: WrittenAnswer) -> Writing:
-    """Begin to have a model judge each sentence of an answer; what is stopped stays as it was."""
+    """Start to have a model judge each sentence; if it is stopped, the answer stays unchanged."""
 
     def begin() -> Generator[WrittenAnswer, None, None]:
         yield replace(written, state=AnswerState.CHECKING)
@@ -108,13 +108,13 @@ def _judge(library: Library, turn: Turn, written: WrittenAnswer) -> Writing:
 
 
 def writes_always(library: Library) -> bool:
-    """Return whether an answer is written with every search: as chosen here, or in the settings."""
+    """Return whether every search gets a written answer, as chosen here or in the settings."""
     usual = library.settings.answers.write is WriteWhen.ALWAYS
     return bool(st.session_state.get(state.WRITE_ALWAYS, usual))
 
 
 def draw_choice(library: Library) -> None:
-    """Draw whether an answer is written with every search, where a model can write one."""
+    """Draw the switch for an answer to every search, if a model can write one."""
     look = library.ollama.look()
     if look and look.writers:
         state.start(**{state.WRITE_ALWAYS: writes_always(library)})
@@ -159,13 +159,13 @@ def _script() -> str:
 
 
 def _writings() -> dict[int, Writing]:
-    """Return the answers that were begun in this tab, by the ids of their turns."""
+    """Return the answers started in this tab, by turn id."""
     kept: dict[int, Writing] = st.session_state.setdefault(_WRITINGS, {})
     return kept
 
 
 def _start(library: Library, turn: Turn, begin: Begin, first: WrittenAnswer) -> Writing:
-    """Begin to write the answer to a turn; one that is being written ends."""
+    """Start to write the answer to a turn, cancelling one that is being written."""
     kept = _writings()
     for old in [turn.id, *kept][: 1 + max(0, len(kept) - _MOST_WRITINGS)]:
         if old in kept:

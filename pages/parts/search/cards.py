@@ -76,7 +76,7 @@ def open_link(result: Result, question: str) -> str:
 
 
 def _score(result: Result) -> str:
-    """Return the score with what it means; none where it only compares these results."""
+    """Return the score with its explanation; empty if it only compares these results."""
     if is_relative(result):
         return ""
     best = result.lead
@@ -97,7 +97,7 @@ def _score(result: Result) -> str:
 
 
 def is_relative(result: Result) -> bool:
-    """Return whether a score says nothing by itself: it compares keyword hits, or there is none."""
+    """Return whether a score is only relative: without a semantic part, or without any part."""
     parts = result.lead.contributions if result.lead else ()
     return all(part.index != "vector" for part in parts)
 
@@ -110,7 +110,7 @@ def pages_of(result: Result) -> str:
 
 
 def headings_of(result: Result, excerpt: Excerpt | None = None) -> tuple[str, ...]:
-    """Return the headings above the excerpt, or the best chunk, without what the title says."""
+    """Return the headings above the excerpt or the best chunk, except those that open the title."""
     if excerpt is not None:
         path = excerpt.passage.path_at(excerpt.passage.start + excerpt.start)
     elif result.matched_chunks and result.matched_chunks[0].span is not None:
@@ -146,8 +146,14 @@ def _where(result: Result, expanded: ExpandedContent) -> str:
         words = ", ".join(f"<s>{name(term)}</s>" for term in absent[:4])
         facts.append(f'<span class="rk-absent">Missing: {words}</span>')
     told = f'<span class="rk-told">{" · ".join(facts)}</span>' if facts else ""
-    covered = f'<span class="rk-cover">{coverage(result)}</span>' if result.matched_chunks else ""
-    return f'<div class="rk-where">{place}{told}{covered}</div>'
+    return f'<div class="rk-where">{place}{told}{_covered(result)}</div>'
+
+
+def _covered(result: Result) -> str:
+    """Return which chunks are shown; empty if none matched, as in a list of documents."""
+    if not any(chunk.contributions for chunk in result.matched_chunks):
+        return ""
+    return f'<span class="rk-cover">{coverage(result)}</span>'
 
 
 def coverage(result: Result) -> str:
@@ -220,7 +226,7 @@ def _similar(expanded: ExpandedContent) -> str:
 
 
 def _quick(result: Result, expanded: ExpandedContent) -> str:
-    """Return the actions that appear when the card is pointed at or has the focus."""
+    """Return the actions that appear on hover and focus."""
     copied = _best_text(result)
     similar = action(
         "similar",

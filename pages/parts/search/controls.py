@@ -80,7 +80,7 @@ def controls(library: Library, question: str) -> Controls:
 
 
 def _options(first: SearchOptions, question: str) -> SearchOptions:
-    """Return the options as they were changed; one question may be asked just as it is typed."""
+    """Return the options as changed by the person; a question may be exempt from corrections."""
     options = option_controls.changed(first)
     if question and st.session_state.get(state.AS_TYPED) == question:
         return replace(options, correct_spelling=False, read_filters=False)
@@ -108,7 +108,7 @@ def long_controls(
 
 
 def _matters(option: str, chosen: Mapping[str, Any]) -> bool:
-    """Return whether an option makes a difference, given those that are chosen already."""
+    """Return whether an option has an effect, given those chosen already."""
     if option in ("segment_tokens", "overlap_tokens"):
         return chosen["method"] is CutMethod.FIXED
     if option in ("nprobe", "overfetch"):
@@ -117,13 +117,13 @@ def _matters(option: str, chosen: Mapping[str, Any]) -> bool:
 
 
 def _collections(library: Library) -> list[str]:
-    """Return which collection is searched, none for all; a choice only where there are several."""
+    """Return the chosen collection, or an empty list for all; drawn only if there are several."""
     active = st.session_state.get(state.ACTIVE, library.settings.collection)
     return _choose(library, state.COLLECTION, active, label_visibility="collapsed", width=170)
 
 
 def _choose(library: Library, key: str, first: str, **widget: Any) -> list[str]:
-    """Draw the choice of a collection, which is returned, or of all: none are returned then.
+    """Draw the choice of a collection; return it, or an empty list for all.
 
     ``first`` is chosen to begin with.
     """
@@ -170,7 +170,7 @@ def _filters(
             min_value=date(1900, 1, 1),
             on_change=partial(_dated, key, word, fields),
         )
-    counted = "Numbers are of the documents that this question finds. " if question.strip() else ""
+    counted = "Counts are of the documents that this question finds. " if question.strip() else ""
     st.caption(f"{counted}You can also type filters: type:pdf path:notes/ after:2025-01")
 
 

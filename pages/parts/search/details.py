@@ -1,4 +1,4 @@
-"""What waits under *Details* of a card: chunks and scores, why, full passages. Pure functions."""
+"""The *Details* of a card: chunks and scores, why, full passages. Pure functions."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def _why(result: Result) -> str:
 
 
 def _by_whole(result: Result) -> str:
-    """Say which score orders a result that was found as a whole."""
+    """Return which score ranks a result that was found as a whole."""
     if not result.wholes:
         return ""
     what = "document" if result.wholes[0].level is Level.DOCUMENT else "section"
@@ -118,7 +118,7 @@ def why_line(chunk: MatchedChunk) -> str:
 
 
 def _what(chunk: MatchedChunk) -> str:
-    """Return what was scored: a chunk by its number, or what it is the first chunk of."""
+    """Return the scored entry as HTML: ``#3``, ``Table in #3``, ``Section #3``, ``Document``."""
     level = f"{_LEVELS[chunk.level]} " if chunk.level in _LEVELS else ""
     if chunk.level is Level.BLOCK:
         level = f"{block_name(chunk).capitalize()} in "

@@ -1,4 +1,4 @@
-"""What a question can be filtered by, as groups of buttons with counts."""
+"""The filters that a question can get, as groups of buttons with counts."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _MOST_VALUES, _MOST_FIELDS = 12, 6
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """A facet as it is offered: the ``values`` of ``filter``, with how many documents have each."""
+    """A facet: the ``values`` of ``filter``, each with its number of documents."""
 
     title: str
     filter: str
@@ -36,11 +36,11 @@ class Group:
 
 
 def groups(library: Library, question: str, options: SearchOptions) -> list[Group]:
-    """Return everything that is worth filtering by.
+    """Return the facets that divide the results.
 
-    Counted are the documents that the question finds; in a group of which it has a filter, those
-    that it would find without that. Which facets are worth it says ``Facet.divides``, of the
-    counted documents; one that is filtered by stays.
+    Counts are of the documents that the question finds; in a group that it filters by, of those
+    that it would find without that filter. ``Facet.divides`` decides which facets are offered;
+    one that is filtered by always is.
     """
     fields = library.documents.field_names(options.collections)
     chips = [chip for chip in summary.chips(question, fields) if not chip.token.startswith("-")]

@@ -1,4 +1,4 @@
-"""Questions that follow an answer: rewritten to stand alone, shown, changed and taken back."""
+"""Follow-up questions: rewritten to stand alone, shown, changed and undone."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _BOX, _TYPED, _REASK, _FOLLOWED = "follow_up", "follow_up_typed", "asked_again",
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What was asked on the page and found; ``is_new`` says that it was not there before."""
+    """A question with its results; ``is_new`` says that the page did not show them before."""
 
     question: str
     answer: Answer
@@ -30,7 +30,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Followed:
-    """A follow-up: as it was typed, and as it is asked.
+    """A follow-up: ``question`` as it was typed, ``asked`` as it is searched for.
 
     ``carried`` are the sentences that the answer before rests on; ``replaces`` is the id of the
     turn that it takes the place of.
@@ -43,7 +43,7 @@ class Followed:
 
 
 def take(library: Library) -> None:
-    """Take what was asked under the answer, before the box is drawn: it shows what is asked now.
+    """Take the follow-up that was typed, before the box is drawn: it shows the rewritten question.
 
     A model may take seconds to rewrite it. A thread without a question is opened at its last one;
     whoever empties the box leaves it.
@@ -60,16 +60,16 @@ def take(library: Library) -> None:
         thread = turns.current(library)
         before, turn = turns.upto(thread, last.question) if thread else ((), None)
         if thread is None or turn is None:
-            whole = Turn(last.question, last.question, last.quick)
-            thread, turn = turns.add(library, None, whole, last.collections)
+            first = Turn(last.question, last.question, last.quick)
+            thread, turn = turns.add(library, None, first, last.collections)
             before = ()
         with st.spinner("Reading the question …"):
             look = library.ollama.look()
-            made = library.answers.follow_up(
+            follow_up = library.answers.follow_up(
                 replace(thread, turns=(*before, turn)), typed,
                 model="" if look and look.writers else None,
             )  # fmt: skip
-        followed = Followed(typed, made.rewritten, made.carried)
+        followed = Followed(typed, follow_up.rewritten, follow_up.carried)
     if followed is not None:
         st.session_state[_FOLLOWED] = followed
         st.session_state[state.QUESTION] = followed.asked
@@ -78,7 +78,7 @@ def take(library: Library) -> None:
 def turn_of(
     library: Library, asked: Asked
 ) -> tuple[tuple[Turn, ...], Turn | None, Followed | None]:
-    """Return the turn that a question is, the turns before it, and how it followed them.
+    """Return the turns before a question, its own turn, and the follow-up that it came from.
 
     A question that neither was asked in the thread nor follows it leaves the thread.
     """
@@ -96,7 +96,9 @@ def turn_of(
         turns.leave()
         return (), None, None
     turn = Turn(followed.question, asked.question, asked.quick, id=followed.replaces)
-    places = [place for place, one in enumerate(thread.turns) if one.id == followed.replaces]
+    places = [
+        place for place, earlier in enumerate(thread.turns) if earlier.id == followed.replaces
+    ]
     if places:
         turns.put_or_say(library, turn)
         return thread.turns[: places[0]], turn, followed
@@ -105,12 +107,12 @@ def turn_of(
 
 
 def is_open() -> bool:
-    """Return whether the box for a follow-up was asked for under this question."""
+    """Return whether the follow-up box was opened for this question."""
     return bool(st.session_state.get(_OPEN)) and _question() == st.session_state[_OPEN]
 
 
 def draw_change(turn: Turn | None) -> None:
-    """Draw the box in which a turn is asked in other words, if that was asked for."""
+    """Draw the box for editing the rewritten question, if it was opened."""
     if turn is None or st.session_state.get(_CHANGE) != turn.id:
         return
     key = f"asked_as_{turn.id}"
@@ -122,7 +124,7 @@ def draw_change(turn: Turn | None) -> None:
 
 
 def draw() -> None:
-    """Draw the box for a question that follows."""
+    """Draw the box for a follow-up."""
     st.text_input(
         "Ask a follow-up", key=_BOX, placeholder="Ask a follow-up …",
         label_visibility="collapsed", on_change=_typed,
@@ -130,7 +132,7 @@ def draw() -> None:
 
 
 def act(library: Library, values: Mapping[str, str]) -> bool:
-    """Handle a click that asks for the box, or to ask otherwise; returns whether it was one."""
+    """Handle a click on the buttons of a follow-up; return whether it was one."""
     verb = values.get("rk", "")
     if verb == "follow-up":
         st.session_state[_OPEN] = _question()

@@ -1,4 +1,4 @@
-"""Folders that are gone: said once above the results, and not again on each of their cards."""
+"""Missing folders: reported once above the results, and not on each of their cards."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ragkit.results import Result
 
 
 def gone_folders(results: Iterable[Result]) -> dict[int, str]:
-    """Return, by the id of its document, the folder that each missing result was in and is gone."""
+    """Return the missing folder of each missing file, by document id."""
     found = {
         result.document.id: _topmost(result.document.file, result.document.path)
         for result in results

@@ -42,7 +42,7 @@ def draw(library: Library, collections: Sequence[str], counts: Counts) -> None:
 def _home(library: Library, collections: tuple[str, ...], counted: list[Counts]) -> None:
     """Draw all of it as one element, again while something is being indexed or looked for.
 
-    What was ``counted`` for the page is of its first drawing alone.
+    ``counted`` are the page's counts, which only the first drawing uses.
     """
     working = library.jobs.progress()
     examples = library.examples.of(collections, sample_questions(library))
@@ -67,9 +67,9 @@ def _home(library: Library, collections: tuple[str, ...], counted: list[Counts])
 def note(
     library: Library, question: str, answer: Answer, options: SearchOptions, *, is_new: bool
 ) -> None:
-    """Note a search that was just typed or chosen, or that a click made of the one before.
+    """Log a search that was just typed, chosen, or changed by a click.
 
-    Going back and reloading are no searches of a person.
+    Going back and reloading do not count.
     """
     first = state.TYPED not in st.session_state
     typed = bool(st.session_state.get(state.TYPED))

@@ -202,7 +202,7 @@ def _passage(passage: Passage, kind_: Kind, framed: MatchedChunk | None) -> str:
     else:
         frame = (framed.span.start - passage.start, framed.span.end - passage.start)
         body = blocks(passage.text, (0, shown), marks, kind_, passage=frame, named=False)
-        told = f'<p class="rk-soft">The framed {block_name(framed)} was found by itself.</p>'
+        told = f'<p class="rk-soft">The framed {block_name(framed)} matched by itself.</p>'
     return f'{told}<div class="rk-passage" data-chunks="{chunks}">{body}</div>{cut}'
 
 

@@ -1,4 +1,4 @@
-"""What stands above the results: chips, counts, trace, nothing found. Pure functions.
+"""The part above the results: chips, counts, trace, nothing found. Pure functions.
 
 Chips are filters and exclusions. Both are part of the question's text, and are added and removed by
 rewriting it.
@@ -32,9 +32,9 @@ MOST_RESULTS = int((SEARCH_OPTIONS["limit"].slider or (0, 50, 1))[1])
 
 @dataclass(frozen=True, slots=True)
 class Chip:
-    """One value of a filter of a question, or what it excludes.
+    """One value of a filter in a question, or one exclusion.
 
-    ``token`` is how the question writes it, ``name`` that of its filter, empty for a word.
+    ``token`` is its text in the question, ``name`` the filter's name, empty for a word.
     """
 
     token: str
@@ -135,13 +135,13 @@ def _sorting(options: SearchOptions) -> str:
 
 
 def _several_questions(answer: Answer) -> str:
-    """Return a link that asks each of several questions for itself."""
+    """Return a link that searches each of several questions separately."""
     if answer.questions < 2:
         return ""
     link = attributes(href=f"conversation?{urlencode({'text': answer.query})}", target="_self")
     return (
-        f'<p class="rk-said-of">{answer.questions} questions, asked as one. '
-        f'<a class="rk-link"{link}>Ask each</a></p>'
+        f'<p class="rk-said-of">{answer.questions} questions, searched as one. '
+        f'<a class="rk-link"{link}>Search each separately</a></p>'
     )
 
 
@@ -173,7 +173,7 @@ def _is_unquoted(answer: Answer) -> bool:
 
 
 def _nothing_close(answer: Answer) -> str:
-    """Return that no result is close, and which words are nowhere."""
+    """Return a line if no result is close, or if words are nowhere in the documents."""
     parts = []
     if answer.nothing_close:
         parts.append("<b>Nothing here is close.</b>")
@@ -186,7 +186,7 @@ def _nothing_close(answer: Answer) -> str:
 
 
 def phrasings(outcome: PhrasingOutcome | None, titles: Mapping[int, str]) -> str:
-    """Return a model's further queries, and what each of them brought.
+    """Return a model's rephrased queries, and the documents that each found.
 
     ``titles`` are those of the documents that are shown, by their ids.
     """
@@ -239,7 +239,7 @@ def filter_chips(chips: Sequence[Chip]) -> str:
 
 
 def reading_chips(answer: Answer) -> str:
-    """Return the words read as filters, each with a cross that has it searched as words.
+    """Return the words read as filters, each with a cross that searches for them as words instead.
 
     The other filters are then written out. Filters that are only offered are added by a click.
     """

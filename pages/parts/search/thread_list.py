@@ -65,7 +65,7 @@ def act(library: Library, values: Mapping[str, str]) -> bool:
 
 
 def settle() -> None:
-    """Delete for good what was deleted: something else is being done."""
+    """Drop the deleted thread: it can no longer be restored."""
     st.session_state.pop(_DELETED, None)
 
 

@@ -1,4 +1,4 @@
-"""The thread that the question on the page belongs to: kept with the library, or in this tab alone.
+"""The thread of the question on the page: stored in the library, or in this tab alone.
 
 Where searches are not to be kept (``search_history``), threads are not either: they last as long as
 the tab, and no address names them.
@@ -41,7 +41,7 @@ def leave() -> None:
 
 
 def upto(thread: Thread, asked: str) -> tuple[tuple[Turn, ...], Turn | None]:
-    """Return the turns before the last one that asked this, and that one."""
+    """Return the turns before the last one that asked this question, and that one or ``None``."""
     for place in reversed(range(len(thread.turns))):
         if thread.turns[place].asked == asked:
             return thread.turns[:place], thread.turns[place]
@@ -78,7 +78,7 @@ def say_not_kept(why: str) -> None:
 
 
 def put_or_say(library: Library, turn: Turn) -> None:
-    """Keep a turn in place of the one with its id, or say why it cannot be kept."""
+    """Replace the stored turn with this id, or show why that failed."""
     try:
         put(library, turn)
     except RagkitError as error:
@@ -86,7 +86,7 @@ def put_or_say(library: Library, turn: Turn) -> None:
 
 
 def put(library: Library, turn: Turn) -> None:
-    """Keep a turn in place of the one with its id; nothing happens where that is gone.
+    """Replace the stored turn with this id; do nothing if it is gone.
 
     Raises:
         RagkitError: it cannot be written.
@@ -98,12 +98,12 @@ def put(library: Library, turn: Turn) -> None:
         return
     own: Thread | None = st.session_state.get(_OWN)
     if own is not None:
-        turns = tuple(turn if one.id == turn.id else one for one in own.turns)
+        turns = tuple(turn if other.id == turn.id else other for other in own.turns)
         st.session_state[_OWN] = replace(own, turns=turns)
 
 
 def keep_written(library: Library, turn: Turn, written: WrittenAnswer) -> None:
-    """Keep the answer to a turn that has ended; runs in a thread without a session.
+    """Store the finished answer to a turn; runs in a thread without a session.
 
     Raises:
         RagkitError: it cannot be written.

@@ -1,6 +1,6 @@
-"""Searching the web too: which words leave this machine, and what came back for them.
+"""Web search: the words that would leave this machine, and the results for them.
 
-Nothing is sent but by the button under the words. What came back is kept with the session: drawing
+Only the button under the words sends anything. Results are kept with the session: drawing
 it again, Back and the same words later send nothing.
 """
 
@@ -54,7 +54,7 @@ def draw(library: Library, answer: Answer, turn: Turn | None, before: Sequence[T
 
 
 def sources_for(question: str) -> tuple[Source, ...]:
-    """Return the sentences of what the web has for a question, as far as a person searched it."""
+    """Return the sentences of the web results for a question, if the person searched for them."""
     reply = st.session_state.get(_FOUND, {}).get(question)
     return web_sources(reply.results) if isinstance(reply, WebAnswer) else ()
 
@@ -62,7 +62,7 @@ def sources_for(question: str) -> tuple[Source, ...]:
 def _preview(
     library: Library, answer: Answer, turn: Turn | None, before: Sequence[Turn]
 ) -> WebPreview:
-    """Return what would be sent: of a question that a model rewrote, what the person typed."""
+    """Return what would be sent: for a rewritten question, the words that the person typed."""
     if turn is not None and turn.question != answer.query:
         return library.web.preview(in_own_words(turn.question, before))
     return library.web.preview(answer.query, answer.readings)

@@ -23,7 +23,7 @@ _EVERYWHERE = "*"
 def url(library: Library, search: LoggedSearch) -> str:
     """Return the address that asks a search again; empty where that is not possible.
 
-    It is not where only the beginning of the text was kept, or a collection is gone.
+    It is not if only the beginning of the text was kept, or if a collection is gone.
     """
     if search.cut or not (search.everywhere or search.collections):
         return ""

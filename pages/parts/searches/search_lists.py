@@ -46,7 +46,7 @@ _NONE = {
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """What the address of the page holds: the list, its days, its page, and the open search."""
+    """The state in the page's address: the list, its days, its page, and the open search."""
 
     show: str = "all"
     days: int = 30
@@ -98,7 +98,7 @@ def on_health(stats: SearchFigures, *, kept: bool, allowed: bool) -> str:
 
 
 def table(searches: Sequence[LoggedSearch], urls: Urls, place: Place, below: str) -> str:
-    """Return searches as a table; below the one that is opened stands what is said of it."""
+    """Return searches as a table; ``below`` goes under the one that is open."""
     if not searches:
         return f'<p class="rk-soft">{_NONE[place.show]}</p>'
     rows = "".join(_row(search, urls, place, below) for search in searches)
@@ -195,7 +195,7 @@ def _question(search: LoggedSearch, urls: Urls) -> str:
 
 
 def _options(search: LoggedSearch) -> str:
-    """Return where and how was searched, in words, where that is not as usual."""
+    """Return the collection and options of a search in words, where they are not the defaults."""
     options, chunked = options_of(search)
     parts = [search.filters] if search.filters else []
     if search.everywhere:
