@@ -19,6 +19,7 @@ from ragkit.catalog.schema import migrate
 from ragkit.catalog.tags import fill_tags
 
 _MOST_PROBES = 4000
+_ALL = object()
 _SPARE_IDS = 1000
 """How many ids are skipped, which lost rows may have had."""
 
@@ -64,11 +65,21 @@ def salvage(damaged: Path, backup: Path | None, target: Path, scratch: Path) -> 
             first = new.execute(f"SELECT * FROM {table}").fetchall()
             if table != "meta":
                 new.execute(f"DELETE FROM {table}")
-            report = _save(work, new, table)
+            report = SavedTable(table)
+            try:
+                with closing(_read(work)) as source:
+                    copy = _TableCopy(source, new, table)
+                    if copy.columns:
+                        copy.save(report)
+                    elif not _tables(work):
+                        report.gaps.append((None, None))
+            except sqlite3.Error:
+                report.gaps.append((None, None))
             if backup is not None and report.gaps:
-                _fill(backup, new, report)
+                with closing(_read(backup)) as source:
+                    _TableCopy(source, new, table).fill(report)
             if first and not new.execute(f"SELECT 1 FROM {table}").fetchone():
-                new.executemany(insertion(table, [name for name, _ in _columns(new, table)]), first)
+                new.executemany(insertion(table, _columns(new, table)), first)
             reports.append(report)
         _keep_ids(new, [work, *([backup] if backup else [])])
         new.execute(_LOST_THREADS)
@@ -113,75 +124,70 @@ def _read(file: Path) -> sqlite3.Connection:
     return connection
 
 
-def _save(work: Path, new: sqlite3.Connection, table: str) -> SavedTable:
-    report, key = SavedTable(table), _key(new, table)
-    try:
-        with closing(_read(work)) as source:
-            columns = _common(source, new, table)
-            if not columns:
-                if not _tables(work):
-                    report.gaps.append((None, None))
-                return report
-            low, whole = _walk(source, new, report, columns, f"ORDER BY {key}", ())
-            if whole:
-                return report
-            high, _ = _walk(source, new, report, columns, f"ORDER BY {key} DESC", ())
-            _bisect(source, new, report, columns, low, high)
-    except sqlite3.Error:
-        report.gaps.append((None, None))
-    return report
+class _TableCopy:
+    """Copying the rows of a table that can be read from one catalog into another."""
 
+    def __init__(self, source: sqlite3.Connection, new: sqlite3.Connection, table: str) -> None:
+        self._source, self._new = source, new
+        self._key = _key(new, table)
+        names = _columns(source, table)
+        self.columns = [name for name in _columns(new, table) if name in names]
+        self._select = f"SELECT {', '.join(self.columns)} FROM {table} NOT INDEXED"
+        self._insert = f"{insertion(table, self.columns)} ON CONFLICT DO NOTHING"
 
-def _walk(
-    source: sqlite3.Connection,
-    new: sqlite3.Connection,
-    report: SavedTable,
-    columns: Sequence[str],
-    tail: str,
-    values: Sequence[Any],
-) -> tuple[Any, bool]:
-    """Copy rows up to the first unreadable one; return the last key, and whether all were read."""
-    key_place, last = columns.index(_key(new, report.name)), None
-    add = insertion(report.name, columns)
-    try:
-        query = f"SELECT {', '.join(columns)} FROM {report.name} NOT INDEXED {tail}"
-        for row in source.execute(query, values):
-            report.saved += _insert(new, add, row)
-            last = row[key_place]
-    except sqlite3.DatabaseError:
-        return last, False
-    return last, True
+    def save(self, report: SavedTable) -> None:
+        """Copy all rows that can be read; the others become gaps of the report."""
+        low = self._walk(report, f"ORDER BY {self._key}")
+        if low is not _ALL:
+            self._bisect(report, low, self._walk(report, f"ORDER BY {self._key} DESC"))
 
+    def fill(self, report: SavedTable) -> None:
+        """Copy the rows in the gaps of a report."""
+        for low, high in report.gaps if self.columns else ():
+            bounds = [(f"{self._key} >= ?", low), (f"{self._key} <= ?", high)]
+            chosen = [(text, value) for text, value in bounds if value is not None]
+            where = " AND ".join(text for text, _ in chosen) or "1"
+            values = [value for _, value in chosen]
+            for row in self._source.execute(f"{self._select} WHERE {where}", values):
+                report.from_backup += self._put(row)
 
-def _bisect(
-    source: sqlite3.Connection,
-    new: sqlite3.Connection,
-    report: SavedTable,
-    columns: Sequence[str],
-    low: Any,
-    high: Any,
-) -> None:
-    """Copy the readable rows between two keys by bisection; the others become gaps."""
-    key = _key(new, report.name)
-    if not isinstance(low, int | bytes) or type(low) is not type(high):
-        report.gaps.append((low, high))
-        return
-    binary = isinstance(low, bytes)
-    first, last = (_number(bound) for bound in (low, high))
-    ranges, probes = [(first, last)], 0
-    while ranges:
-        start, stop = ranges.pop()
-        bounds = (_blob(start), _blob(stop + 1)) if binary else (start, stop)
-        probes += 1
-        tail = f"WHERE {key} >= ? AND {key} {'<' if binary else '<='} ?"
-        _last, whole = _walk(source, new, report, columns, tail, bounds)
-        if whole:
-            continue
-        if start == stop or probes > _MOST_PROBES:
-            report.gaps.append(bounds)
-        else:
-            middle = (start + stop) // 2
-            ranges += [(start, middle), (middle + 1, stop)]
+    def _walk(self, report: SavedTable, tail: str, values: Sequence[Any] = ()) -> Any:
+        """Copy rows up to the first unreadable one; return the last key, or ``_ALL``."""
+        key_place, last = self.columns.index(self._key), None
+        try:
+            for row in self._source.execute(f"{self._select} {tail}", values):
+                report.saved += self._put(row)
+                last = row[key_place]
+        except sqlite3.DatabaseError:
+            return last
+        return _ALL
+
+    def _put(self, row: Sequence[Any]) -> int:
+        """Insert a row, unless its key is there or a value is too damaged; return 1 or 0."""
+        try:
+            return self._new.execute(self._insert, row).rowcount
+        except (sqlite3.DatabaseError, UnicodeEncodeError):
+            return 0
+
+    def _bisect(self, report: SavedTable, low: Any, high: Any) -> None:
+        """Copy the readable rows between two keys by bisection; the others become gaps."""
+        if not isinstance(low, int | bytes) or type(low) is not type(high):
+            report.gaps.append((low, high))
+            return
+        binary = isinstance(low, bytes)
+        tail = f"WHERE {self._key} >= ? AND {self._key} {'<' if binary else '<='} ?"
+        ranges, probes = [(_number(low), _number(high))], 0
+        while ranges:
+            start, stop = ranges.pop()
+            bounds = (_blob(start), _blob(stop + 1)) if binary else (start, stop)
+            probes += 1
+            if self._walk(report, tail, bounds) is _ALL:
+                continue
+            if start == stop or probes > _MOST_PROBES:
+                report.gaps.append(bounds)
+            else:
+                middle = (start + stop) // 2
+                ranges += [(start, middle), (middle + 1, stop)]
 
 
 def _number(key: int | bytes) -> int:
@@ -194,40 +200,14 @@ def _blob(number: int) -> bytes:
     return number.to_bytes(8, "big")[1:] if number < 1 << 56 else b"\xff" * 64
 
 
-def _insert(new: sqlite3.Connection, add: str, row: Sequence[Any]) -> int:
-    """Insert a row, unless its key is there or a value is too damaged; return 1 or 0."""
-    try:
-        return new.execute(f"{add} ON CONFLICT DO NOTHING", row).rowcount
-    except (sqlite3.DatabaseError, UnicodeEncodeError):
-        return 0
-
-
-def _fill(backup: Path, new: sqlite3.Connection, report: SavedTable) -> None:
-    """Copy the rows of the backup that are in the gaps of a table."""
-    key = _key(new, report.name)
-    with closing(_read(backup)) as source:
-        columns = _common(source, new, report.name)
-        for low, high in report.gaps if columns else ():
-            bounds = [(f"{key} >= ?", low), (f"{key} <= ?", high)]
-            chosen = [(text, value) for text, value in bounds if value is not None]
-            where = " AND ".join(text for text, _ in chosen) or "1"
-            query = f"SELECT {', '.join(columns)} FROM {report.name} WHERE {where}"
-            for row in source.execute(query, [value for _, value in chosen]):
-                report.from_backup += _insert(new, insertion(report.name, columns), row)
-
-
-def _columns(connection: sqlite3.Connection, table: str) -> list[tuple[str, int]]:
-    return [(row[1], row[5]) for row in connection.execute(f"PRAGMA table_info({table})")]
-
-
-def _common(source: sqlite3.Connection, new: sqlite3.Connection, table: str) -> list[str]:
-    names = {name for name, _ in _columns(source, table)}
-    return [name for name, _ in _columns(new, table) if name in names]
+def _columns(connection: sqlite3.Connection, table: str) -> list[str]:
+    return [row[1] for row in connection.execute(f"PRAGMA table_info({table})")]
 
 
 def _key(connection: sqlite3.Connection, table: str) -> str:
     """Return the first column of a table's primary key."""
-    return next(name for name, place in _columns(connection, table) if place == 1)
+    rows = connection.execute(f"PRAGMA table_info({table})")
+    return next(str(row[1]) for row in rows if row[5] == 1)
 
 
 def _keep_ids(new: sqlite3.Connection, sources: Sequence[Path]) -> None:
