@@ -312,7 +312,7 @@ def _field(name: str, values: Sequence[str]) -> tuple[str, tuple[object, ...]]:
 
 
 def document_condition(noted: NoteCondition, collection_id: int) -> tuple[str, list[object]]:
-    """Return the condition on documents ``d`` that pass, or of which a chunk passes, and values."""
+    """Return the condition that a document ``d``, or a chunk of it, passes, and its values."""
     parts, values = [], list[object]()
     if noted.chunk:
         query, values = _chunks_query("n.document_id", collection_id, noted)
