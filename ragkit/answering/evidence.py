@@ -62,7 +62,8 @@ class Evidence:
     ``columns`` hold shares from 0 to 1 by name; ``weights`` are the rarities of the question's
     words, and ``held`` says which of them a sentence has. ``compared`` are the rows that were
     compared by their meaning; they alone have ``scores``, which say how well each answers,
-    compared with the others of ``question``.
+    compared with the others of ``question``. ``matched`` says from 0 to 1 how like the likest word
+    of a sentence is to each of the question's.
     """
 
     question: Question
@@ -76,6 +77,7 @@ class Evidence:
     columns: dict[str, Column] = field(default_factory=dict)
     compared: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
     scores: Column = field(default_factory=lambda: np.zeros(0))
+    matched: Column = field(default_factory=lambda: np.zeros((0, 0)))
 
     def best_of(self, result: int) -> int | None:
         """Return the row of a result's best sentence; none where none was compared."""
@@ -311,12 +313,12 @@ def _compare(
         found.columns[name] = np.zeros(len(texts))
         found.columns[name][found.compared] = meaning.sentences(read) @ asked
     words = [_telling(found.words[row]) for row in compared]
-    alike = held.copy()
+    found.matched = held.copy()
     likest = _alike(question, words, meaning)[:, : held.shape[1]]
-    alike[compared] = np.maximum(alike[compared], likest)
+    found.matched[compared] = np.maximum(held[compared], likest)
     total = found.weights.sum() or 1.0
-    found.columns["alike"] = alike @ found.weights / total
-    around_alike = _faded(np.maximum(alike, placed), found.group)
+    found.columns["alike"] = found.matched @ found.weights / total
+    around_alike = _faded(np.maximum(found.matched, placed), found.group)
     found.columns["alike_around"] = around_alike @ found.weights / total
 
 

@@ -25,6 +25,9 @@ MOST = 3
 _FURTHER = 5.0
 """How far below the best score another sentence may be."""
 
+_ADDS = 4.0
+"""What the question's words count, in scores, that no sentence before has."""
+
 _FITS = 0.8
 """The share of the best fit that a result needs, so that a sentence of it is shown."""
 
@@ -80,20 +83,26 @@ def _shown_first(evidence: Evidence, answer: Answer) -> list[int]:
 
 
 def _chosen(evidence: Evidence, rows: Sequence[int]) -> Iterator[Source]:
-    """Yield the first sentences, none nearly twice, each with what it follows on or leads to."""
-    scores = evidence.scores
+    """Yield sentences, each with what it follows on or leads to, none nearly twice.
+
+    The first is the best; those after it gain by words of the question that are not answered yet.
+    """
+    scores, matched = evidence.scores, evidence.matched
+    weights = _ADDS * evidence.weights / (evidence.weights.sum() or 1.0)
+    left = [row for row in rows if scores[row] >= scores[rows[0]] - _FURTHER]
     chosen: list[set[str]] = []
     used: set[int] = set()
-    lowest = scores[rows[0]] - _FURTHER
-    for row in rows:
+    answered, gains = np.zeros(len(weights)), np.zeros(len(scores))
+    while left and len(chosen) < MOST:
+        row = left.pop(int(np.argmax((scores + gains)[left])))
         words = evidence.words[row]
-        if len(chosen) == MOST or scores[row] < lowest:
-            return
         if row in used or any(_are_alike(words, other) for other in chosen):
             continue
         first, last = _together(evidence, _first_place(evidence, row))
         chosen.append(words)
         used.update(range(first, last + 1))
+        answered = np.maximum(answered, matched[row])
+        gains = np.maximum(matched - answered, 0.0) @ weights
         yield _joined(evidence, first, last)
 
 

@@ -227,6 +227,20 @@ def test_no_results_and_passages_without_sentences_have_no_answer():
     assert _quick("why?", _answer("\n\n---\n"), meaning) == ()
 
 
+def test_what_no_sentence_has_answered_yet_counts_for_the_next_one():
+    text = (
+        "The crane lifts four tonnes at the north quay. "
+        "At the north quay the crane lifts boats of four tonnes. "
+        "The crane of the north quay lifts at most four tonnes in winter. "
+        "The crane lifts masts at the north quay. "
+        "A diver looks after the chains."
+    )
+    question = "How much does the crane lift at the north quay, and who looks after the chains?"
+    shown = _quick(question, _answer(text), Meaning(local_embedder()))
+    assert "crane lifts" in shown[0].text
+    assert shown[1].text == "A diver looks after the chains."
+
+
 def test_lines_of_a_title_on_its_page_answer_nothing():
     text = "TR-26-01 i\nDrift of Oxygen Sensors in\n\nSmall Lakes\n\nSensors drift by 4 % a month."
     asked, title = (
