@@ -44,6 +44,7 @@ _GROWING = {
     "test_embedder_choice.py",
     "test_written_sets_page.py",
 }
+_FEW_BUT_SLOW = ("tests/chaos/", "tests/library/test_several_workers.py")
 _REAL_BROWSERS = Path.home() / ".cache" / "ms-playwright"
 
 
@@ -59,6 +60,12 @@ class _FilesWhole(LoadScopeScheduling):
         if folder != "tests/browser":
             return path
         return "browser, a library as it grows" if file in _GROWING else "browser, the rest"
+
+    def schedule(self) -> None:
+        """Begin early with files of few tests that take long: xdist begins with the most tests."""
+        super().schedule()
+        for scope in [scope for scope in self.workqueue if scope.startswith(_FEW_BUT_SLOW)]:
+            self.workqueue.move_to_end(scope, last=False)
 
     def remove_node(self, node: Any) -> str | None:
         """Return the test that ended a worker. It is not tried again, nor is what had passed.

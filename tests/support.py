@@ -29,7 +29,7 @@ DIMENSIONS = 4
 _T = TypeVar("_T")
 
 
-def until(check: Callable[[], Any], seconds: float = 20.0) -> Any:
+def until(check: Callable[[], Any], seconds: float = 60.0) -> Any:
     """Wait until a check gives something true, and give that."""
     end = time.monotonic() + seconds
     while not (found := check()):

@@ -15,7 +15,7 @@ APP = Path(__file__).resolve().parents[2] / "app.py"
 def run(library: Library, page: str = "", /, **query: str | list[str]) -> AppTest:
     """A page as it is drawn first; the library's lock is held, so that no worker is started."""
     with writer_lock(library.paths.lock, "test"):
-        app = AppTest.from_file(str(APP), default_timeout=30)
+        app = AppTest.from_file(str(APP), default_timeout=120)
         if page:
             app.run()
             app.switch_page(f"pages/{page}.py")

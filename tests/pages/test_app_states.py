@@ -155,7 +155,7 @@ def test_the_header_says_that_a_folder_is_gone(library, tmp_path):
 def test_a_library_that_cannot_be_opened_is_said(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("in the way")
     monkeypatch.setenv("RAGKIT_LIBRARY", str(tmp_path / "file" / "library"))
-    app = AppTest.from_file(str(APP), default_timeout=30).run()
+    app = AppTest.from_file(str(APP), default_timeout=120).run()
     assert not app.exception
     assert 'role="alert"' in html(app)
     assert "cannot be created" in html(app)

@@ -38,7 +38,7 @@ def page(library, tmp_path, httpserver, monkeypatch):
     with writer_lock(library.paths.lock, "test"):
 
         def asked(question: str) -> AppTest:
-            app = AppTest.from_file(str(APP), default_timeout=30)
+            app = AppTest.from_file(str(APP), default_timeout=120)
             app.query_params["q"] = question
             return app.run()
 
