@@ -268,8 +268,8 @@ def vote_notice(
         choice = f"You chose {letter}: {comparison.columns[winner].name}"
     tally = comparing.tally(votes, comparison)
     undo = action("unvote", "Undo", data_vote=vote_id)
-    said = f"{text(choice)}. Votes so far: {text(tally)}."
-    return f'<p class="rk-notice" role="status">{said} {undo}</p>'
+    notice = f"{text(choice)}. Votes so far: {text(tally)}."
+    return f'<p class="rk-notice" role="status">{notice} {undo}</p>'
 
 
 def act(library: Library, values: Mapping[str, str]) -> None:

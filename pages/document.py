@@ -260,9 +260,9 @@ def _widen(key: tuple[int, int | None, int], before: int, after: int) -> None:
 @st.fragment
 def decided(library: Library, request: Request, changing: bool) -> None:
     """Draw the decisions and actions; keep them up to date while contexts can be edited."""
-    found = library.contexts.outcomes(request.id)
-    if found:
-        st.html(outcomes.outcomes(found, request.id, request.find))
+    document_outcomes = library.contexts.outcomes(request.id)
+    if document_outcomes:
+        st.html(outcomes.outcomes(document_outcomes, request.id, request.find))
     if changing:
         browser.pulse("outcomes-pulse", 5)
 

@@ -158,10 +158,12 @@ def live(library: Library) -> None:
 def results(library: Library, collection: str, question_set: str) -> None:
     """Draw the tables and charts of the set's runs, and how two of them differ."""
     name = question_set or "judged"
-    kept = [record for record in library.runs.list(collection) if record.run.question_set == name]
-    if not kept and runs_of(library).status.running:
+    records = [
+        record for record in library.runs.list(collection) if record.run.question_set == name
+    ]
+    if not records and runs_of(library).status.running:
         return
-    if not kept:
+    if not records:
         st.html(
             markup.state(
                 "This set has not been run yet",
@@ -170,7 +172,7 @@ def results(library: Library, collection: str, question_set: str) -> None:
             )
         )
         return
-    shown = evaluating.latest(kept)
+    shown = evaluating.latest(records)
     metric = choose_metric(shown)
     types = library.judgments.question_types(collection, question_set)
     figures = {
@@ -184,7 +186,7 @@ def results(library: Library, collection: str, question_set: str) -> None:
         + evaluating.types_table(shown, figures, metric)
     )
     overview(shown, metric)
-    changes(library, collection, kept, metric)
+    changes(library, collection, records, metric)
 
 
 def choose_metric(shown: Sequence[RunRecord]) -> str:

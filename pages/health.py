@@ -100,11 +100,11 @@ def searches(library: Library) -> None:
     """Draw how the searches of the last days went, and the way to their log."""
     history = library.searches
     try:
-        found = figures(history.log(_SEARCH_DAYS))
+        search_figures = figures(history.log(_SEARCH_DAYS))
     except RagkitError as error:
         st.html(markup.notices([str(error)]))
         return
-    st.html(search_lists.on_health(found, kept=history.kept, allowed=history.allowed))
+    st.html(search_lists.on_health(search_figures, kept=history.kept, allowed=history.allowed))
 
 
 def show(library: Library, findings: Sequence[Finding], key: str) -> set[str]:

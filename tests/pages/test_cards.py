@@ -7,10 +7,12 @@ from html.parser import HTMLParser
 
 import pytest
 
-from pages.parts.search import cards, details, gone, passages
+from pages.parts.search import cards, details, gone, long_question, passages
 from pages.parts.search.passages import ExpandedContent
 from ragkit.catalog.records import DocumentRecord
 from ragkit.results import Contribution, DocumentRef, MatchedChunk, Passage, Result
+from ragkit.retrieval.multi_query import ChunkedResult, TopicAnswer
+from ragkit.retrieval.query_segmentation import Topic
 from ragkit.retrieval.similar import Similar, SimilarDocuments
 from ragkit.surfaces.addresses import document_url
 from ragkit.types import BlockKind, Level, Span, Status
@@ -205,6 +207,13 @@ def test_hostile_text_stays_text(place):
 def test_direction_tricks_in_names_are_made_visible():
     tricked = result(document=replace(result().document, title="invoice\u202efdp.exe"))
     assert "invoice\ufffdfdp.exe" in read(cards.card(tricked, 0)).text
+
+
+def test_a_result_of_a_long_text_marks_the_words_that_name_its_topics():
+    topics = [TopicAnswer(Topic(0, 0, 9, "tokens", ()), ((12, 0.9),))]
+    html = long_question.compact_card(ChunkedResult(result(), (0,)), 0, topics)
+    assert "<mark>Tokens</mark>" in html
+    assert "<mark>OAuth" not in html
 
 
 def test_a_document_of_a_list_has_no_bar():

@@ -119,10 +119,10 @@ def _long_text(_library: Library, text: str) -> str:
     """Return the text itself, or the long text that the server keeps under this name."""
     if not text.startswith(kept_texts.MARK):
         return text
-    kept = kept_texts.find(text)
-    if kept is None:
+    kept_text = kept_texts.find(text)
+    if kept_text is None:
         raise ValueError(text)
-    return kept
+    return kept_text
 
 
 def _name_of_long_text(text: str) -> str:

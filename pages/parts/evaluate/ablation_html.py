@@ -40,27 +40,27 @@ def progress_line(status: AblationStatus) -> str:
 
 def ended(status: AblationStatus) -> str:
     """Return how the last ablation ended, where the tables do not show it."""
-    told = "Stopped. What was measured is kept, but never in place of a complete ablation."
-    return how_it_ended(status, told if status.stopped else "")
+    notice = "Stopped. What was measured is kept, but never in place of a complete ablation."
+    return how_it_ended(status, notice if status.stopped else "")
 
 
 def about(figures: AblationFigures) -> str:
     """Return which questions were run and when, with notes on what limits the figures."""
-    told = f"{name(figures.questions)} · {moment(figures.at)}. {_MARKS}"
+    summary = f"{name(figures.questions)} · {moment(figures.at)}. {_MARKS}"
     listed = "".join(f"<li>{name(notice)}</li>" for notice in figures.notices)
     notes = (
         f'<details class="rk-hints"><summary>{plural(len(figures.notices), "note")}</summary>'
         f"<ul>{listed}</ul></details>"
     )
-    return f'<p class="rk-soft">{told}</p>{notes if listed else ""}'
+    return f'<p class="rk-soft">{summary}</p>{notes if listed else ""}'
 
 
 def chart_rows(cells: Sequence[Cell], metric: str) -> list[dict[str, Any]]:
     """Return a row for each measured cell: mean, interval, and change from the first cell."""
     rows = []
     for cell in cells:
-        found = cell.metric(metric)
-        if found is None:
+        mean = cell.metric(metric)
+        if mean is None:
             continue
         paired, change = cell.difference, "no clear change"
         if paired is not None and paired.p < SIGNIFICANT:
@@ -68,9 +68,9 @@ def chart_rows(cells: Sequence[Cell], metric: str) -> list[dict[str, Any]]:
         rows.append(
             {
                 "settings": cell.title,
-                "value": round(found.value, 4),
-                "low": round(found.low, 4),
-                "high": round(found.high, 4),
+                "value": round(mean.value, 4),
+                "low": round(mean.low, 4),
+                "high": round(mean.high, 4),
                 "change": change,
                 "difference": f"{paired.value:+.3f}" if paired else "first",
             }

@@ -23,9 +23,9 @@ def metric_rows(records: Sequence[RunRecord], metric: str) -> list[dict[str, Any
     """Return a row for each run that has the metric: its mean and 95 % interval."""
     rows = []
     for record in records:
-        found = next((values for values in record.run.metrics if values[0] == metric), None)
-        if found is not None:
-            value, low, high = (round(figure, 4) for figure in found[1:])
+        metric_values = next((values for values in record.run.metrics if values[0] == metric), None)
+        if metric_values is not None:
+            value, low, high = (round(figure, 4) for figure in metric_values[1:])
             rows.append({"settings": record.run.name, "value": value, "low": low, "high": high})
     return rows
 

@@ -113,8 +113,8 @@ def meter_line(what: str, total: str, now: Progress, current: str, stopping: str
     """Return the step, its progress, its present item and the time left, with a meter."""
     counted = f": {number(now.done)} of {total}" if now.total else ""
     at_hand = f"<bdi>{name(current)}</bdi>" if current else ""
-    told = [stopping] if stopping else [at_hand, left(now.seconds_left)]
-    parts = [f"<b>{text(what)}{counted}</b>", *filter(None, told)]
+    details = [stopping] if stopping else [at_hand, left(now.seconds_left)]
+    parts = [f"<b>{text(what)}{counted}</b>", *filter(None, details)]
     return with_meter(parts, what, now)
 
 
@@ -132,8 +132,8 @@ def writing_ended(status: WritingStatus) -> str:
 def how_it_ended(status: TaskStatus, report: str) -> str:
     """Return why a task failed, with the cure; else its report as a notice."""
     if status.problem:
-        told = f"{name(status.problem)} {name(status.cure)}"
-        return f'<p class="rk-notice rk-error-text" role="alert">{told}</p>'
+        sentence = f"{name(status.problem)} {name(status.cure)}"
+        return f'<p class="rk-notice rk-error-text" role="alert">{sentence}</p>'
     return f'<p class="rk-notice" role="status">{name(report)}</p>' if report else ""
 
 
@@ -163,8 +163,8 @@ def run_label(record: RunRecord) -> str:
 
 def refused(error: RagkitError) -> str:
     """Return why a question set could not be imported, with the cure."""
-    told = f"{name(error.message)} {name(error.cure)}"
-    return f'<p class="rk-notice rk-error-text" role="alert">{told}</p>'
+    sentence = f"{name(error.message)} {name(error.cure)}"
+    return f'<p class="rk-notice rk-error-text" role="alert">{sentence}</p>'
 
 
 def imported_notice(imported: Imported) -> str:

@@ -39,9 +39,9 @@ def act(library: Library, collection: str, values: Mapping[str, str]) -> None:
     chosen: LoggedQuestion | None = st.session_state.get(_CHOSEN)
     if values.get("rk") == "logged":
         asked = _asked(library, collection)
-        found = next((logged for logged in asked if _key(logged) == values["key"]), None)
-        is_open = found is not None and chosen is not None and _key(chosen) == _key(found)
-        st.session_state[_CHOSEN] = None if is_open else found
+        search = next((logged for logged in asked if _key(logged) == values["key"]), None)
+        is_open = search is not None and chosen is not None and _key(chosen) == _key(search)
+        st.session_state[_CHOSEN] = None if is_open else search
     elif chosen is not None:
         question_set = _name()
         is_new = question_set not in library.judgments.sets(collection)
@@ -100,12 +100,12 @@ def listed(
             aria_expanded=str(is_open).lower(),
         )  # fmt: skip
         times = f"{number(logged.times)} ×" if logged.times > 1 else ""
-        told = " · ".join(filter(None, (times, "rated" if logged.rated else "")))
+        note = " · ".join(filter(None, (times, "rated" if logged.rated else "")))
         below = ""
         if is_open:
             below = "".join(_place(place, collection, words) for place in places)
             below = below or '<p class="rk-soft">Nothing that it showed is left.</p>'
-        items.append(f'<li>{button} <span class="rk-soft">{told}</span>{below}</li>')
+        items.append(f'<li>{button} <span class="rk-soft">{note}</span>{below}</li>')
     return f'<ul class="rk-logged-list">{"".join(items)}</ul>'
 
 

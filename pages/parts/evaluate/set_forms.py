@@ -36,9 +36,9 @@ def draw(library: Library, collection: str, *, first: bool = False) -> None:
         _import(library, collection)
     with st.expander("Generate questions with a model", key="evaluate-write", width=width):
         _form(library, collection)
-    told = st.session_state.pop(_TOLD, None)
-    if told:
-        st.html(told)
+    notice = st.session_state.pop(_TOLD, None)
+    if notice:
+        st.html(notice)
 
 
 # -- the sample's, and files -------------------------------------------------------------------

@@ -29,12 +29,12 @@ _MENU = {
 
 def choose(library: Library) -> str:
     """Draw the head of the page with what can be done to collections; return the chosen one."""
-    known = library.collections
+    collections = library.collections
     active = st.session_state.get(state.ACTIVE, library.settings.collection)
-    wanted = st.session_state.pop(_NEXT, None)
-    if wanted is not None and known.has(wanted):
-        st.session_state[_BOX] = wanted
-    elif not known.has(st.session_state.get(_BOX, "")):
+    next_collection = st.session_state.pop(_NEXT, None)
+    if next_collection is not None and collections.has(next_collection):
+        st.session_state[_BOX] = next_collection
+    elif not collections.has(st.session_state.get(_BOX, "")):
         st.session_state.pop(_BOX, None)
     with st.container(horizontal=True, vertical_alignment="center", key="library-head"):
         st.html("<h1>Library</h1>", width="content")
@@ -49,7 +49,7 @@ def choose(library: Library) -> str:
         )
         st.button("New collection", key=NEW, on_click=dialog.ask, args=(NEW,))
         asked = st.menu_button(
-            "Manage", list(_MENU), key="manage-collection", disabled=not known.count()
+            "Manage", list(_MENU), key="manage-collection", disabled=not collections.count()
         )
         if asked is not None:
             state.forget(_OPTION)

@@ -130,8 +130,8 @@ def last_line(job: JobRecord | None, checked_at: float | None = None) -> str:
         style = " rk-error-text" if job.state is JobState.FAILED else ""
         when = f" · {ago(job.finished_at)}" if job.finished_at else ""
         return f'<div class="rk-progress{style}" role="status">{name(job.message)}{when}</div>'
-    said = checked(checked_at).capitalize() if checked_at else ""
-    return f'<div class="rk-progress" role="status">{text(said)}</div>'
+    sentence = checked(checked_at).capitalize() if checked_at else ""
+    return f'<div class="rk-progress" role="status">{text(sentence)}</div>'
 
 
 def checked(at: float | None) -> str:

@@ -147,7 +147,8 @@ def earlier(turns: Sequence[Turn]) -> str:
             written(turn.written, tools=False) if turn.written else quick(turn.quick, turn.asked)
         )
         items.append(
-            f'<details class="rk-turn"><summary dir="auto">{text(turn.question)}{rewritten}</summary>'
+            f'<details class="rk-turn"><summary dir="auto">{text(turn.question)}{rewritten}'
+            "</summary>"
             f"{answer or '<p class=rk-soft>No answer was written.</p>'}</details>"
         )
     return (

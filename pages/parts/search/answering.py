@@ -53,23 +53,25 @@ def stand(library: Library, asked: Asked) -> Stand:
     look = library.ollama.look()
     offered = bool(look.writers) if look else None
     before, turn, followed = follow_ups.turn_of(library, asked)
-    kept = _writings()
+    writings_by_turn = _writings()
     if asked.is_new:
-        for turn_id, other in kept.items():
+        for turn_id, other in writings_by_turn.items():
             if turn is None or turn_id != turn.id:
                 other.cancel()
-    writing = kept.get(turn.id) if turn else None
+    writing = writings_by_turn.get(turn.id) if turn else None
     if writing is not None and writing.answer.question != asked.question:
         writing = None  # of the turn as it was asked before
-    found = Stand(before, turn, writing, offered)
-    if found.turn and found.writing and found.writing.is_over and found.turn.id < 0:
-        turns.put_or_say(library, replace(found.turn, written=found.writing.answer))
+    current = Stand(before, turn, writing, offered)
+    if current.turn and current.writing and current.writing.is_over and current.turn.id < 0:
+        turns.put_or_say(library, replace(current.turn, written=current.writing.answer))
     judged = st.session_state.pop(_JUDGE, "") == asked.question
-    if judged and turn is not None and found.written is not None:
-        return replace(found, writing=_judge(library, turn, found.written))
+    if judged and turn is not None and current.written is not None:
+        return replace(current, writing=_judge(library, turn, current.written))
     goes_on = followed is not None and any(earlier.written for earlier in before)
-    if not asked.answer.results or not _is_wanted(found, asked, goes_on or writes_always(library)):
-        return found
+    if not asked.answer.results or not _is_wanted(
+        current, asked, goes_on or writes_always(library)
+    ):
+        return current
     if turn is None:
         whole = Turn(asked.question, asked.question, asked.quick)
         _, turn = turns.add(library, None, whole, asked.collections)
@@ -82,7 +84,7 @@ def stand(library: Library, asked: Asked) -> Stand:
         )
 
     empty = WrittenAnswer(asked.question)
-    return replace(found, turn=turn, writing=_start(library, turn, begin, empty))
+    return replace(current, turn=turn, writing=_start(library, turn, begin, empty))
 
 
 def _is_wanted(now: Stand, asked: Asked, of_itself: bool) -> bool:
@@ -166,11 +168,11 @@ def _writings() -> dict[int, Writing]:
 
 def _start(library: Library, turn: Turn, begin: Begin, first: WrittenAnswer) -> Writing:
     """Start to write the answer to a turn, cancelling one that is being written."""
-    kept = _writings()
-    for old in [turn.id, *kept][: 1 + max(0, len(kept) - _MOST_WRITINGS)]:
-        if old in kept:
-            kept.pop(old).cancel()
-    kept[turn.id] = Writing(
+    writings_by_turn = _writings()
+    for old in [turn.id, *writings_by_turn][: 1 + max(0, len(writings_by_turn) - _MOST_WRITINGS)]:
+        if old in writings_by_turn:
+            writings_by_turn.pop(old).cancel()
+    writings_by_turn[turn.id] = Writing(
         begin, drawn, lambda written: turns.keep_written(library, turn, written), first
     )
-    return writings().start(kept[turn.id])
+    return writings().start(writings_by_turn[turn.id])

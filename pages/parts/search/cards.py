@@ -145,8 +145,8 @@ def _where(result: Result, expanded: ExpandedContent) -> str:
     if absent := [term for term in result.missing_terms if term not in expanded.known_missing]:
         words = ", ".join(f"<s>{name(term)}</s>" for term in absent[:4])
         facts.append(f'<span class="rk-absent">Missing: {words}</span>')
-    told = f'<span class="rk-told">{" · ".join(facts)}</span>' if facts else ""
-    return f'<div class="rk-where">{place}{told}{_covered(result)}</div>'
+    about = f'<span class="rk-told">{" · ".join(facts)}</span>' if facts else ""
+    return f'<div class="rk-where">{place}{about}{_covered(result)}</div>'
 
 
 def _covered(result: Result) -> str:

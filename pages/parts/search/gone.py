@@ -11,12 +11,12 @@ from ragkit.results import Result
 
 def gone_folders(results: Iterable[Result]) -> dict[int, str]:
     """Return the missing folder of each missing file, by document id."""
-    found = {
+    folders = {
         result.document.id: _topmost(result.document.file, result.document.path)
         for result in results
         if result.missing
     }
-    return {document: folder for document, folder in found.items() if folder}
+    return {document: folder for document, folder in folders.items() if folder}
 
 
 def _topmost(file: str, path: str) -> str:
@@ -27,9 +27,9 @@ def _topmost(file: str, path: str) -> str:
 
 def notice(folders: Mapping[int, str]) -> str:
     """Return a notice of folders that are gone, each once; empty where none is."""
-    said = [
+    notices = [
         f"The folder <bdi>{name(folder)}</bdi> is not there; below is the text as it was last "
         "read. Connect its drive, or put it back."
         for folder in dict.fromkeys(folders.values())
     ]
-    return "".join(f'<p class="rk-notice rk-warn">{sentence}</p>' for sentence in said)
+    return "".join(f'<p class="rk-notice rk-warn">{sentence}</p>' for sentence in notices)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from pages.parts.common.markup import action, attributes, name, plural, text, took
 from pages.parts.library.source_tables import with_meter
@@ -14,6 +15,7 @@ from pages.parts.search.trace_view import trace_view
 from ragkit.catalog.records import DocumentRecord
 from ragkit.indexing.progress import Progress
 from ragkit.results import Result
+from ragkit.retrieval.highlight import highlight_question
 from ragkit.retrieval.multi_query import ChunkedAnswer, ChunkedResult, TopicAnswer
 from ragkit.retrieval.query_segmentation import Topic
 
@@ -40,7 +42,7 @@ def colour(topic: int) -> str:
 
 def topic_list(answer: ChunkedAnswer, chosen: int | None) -> str:
     """Return a line for each topic, which chooses it, with how many results it has."""
-    results = Counter(number for found in answer.results for number in found.topics)
+    results = Counter(number for result in answer.results for number in result.topics)
     items = "".join(
         _topic(of_topic, results[of_topic.topic.index], of_topic.topic.index == chosen)
         for of_topic in answer.topics
@@ -182,8 +184,17 @@ def compact_card(chunked: ChunkedResult, number: int, topics: Sequence[TopicAnsw
         f'<span class="rk-score" title="How well the best passage fits">{result.score:.2f}</span>'
         f'</header><p class="rk-where">{" · ".join(facts)}</p>'
         f'<div class="rk-cover">{dots(found_by)}{coverage(result)}</div>'
-        f"{excerpt_html(result, question)}</article>"
+        f"{excerpt_html(_marked(result, question), question)}</article>"
     )
+
+
+def _marked(result: Result, words: str) -> Result:
+    """Return a result with only these words highlighted, not all that a long text has in it."""
+    passages = tuple(
+        replace(passage, highlights=tuple(highlight_question(passage.text, words)))
+        for passage in result.passages
+    )
+    return replace(result, passages=passages)
 
 
 def topic_results(answer: TopicAnswer, records: Mapping[int, DocumentRecord]) -> str:

@@ -198,12 +198,12 @@ def _passage(passage: Passage, kind_: Kind, framed: MatchedChunk | None) -> str:
         cut = '<p class="rk-soft">… cut here; open the document for the rest.</p>'
     chunks = f"{passage.chunks[0] + 1}-{passage.chunks[1] + 1}"
     if framed is None or framed.span is None:
-        body, told = blocks(passage.text, (0, shown), marks, kind_), ""
+        body, note = blocks(passage.text, (0, shown), marks, kind_), ""
     else:
         frame = (framed.span.start - passage.start, framed.span.end - passage.start)
         body = blocks(passage.text, (0, shown), marks, kind_, passage=frame, named=False)
-        told = f'<p class="rk-soft">The framed {block_name(framed)} matched by itself.</p>'
-    return f'{told}<div class="rk-passage" data-chunks="{chunks}">{body}</div>{cut}'
+        note = f'<p class="rk-soft">The framed {block_name(framed)} matched by itself.</p>'
+    return f'{note}<div class="rk-passage" data-chunks="{chunks}">{body}</div>{cut}'
 
 
 def block_name(chunk: MatchedChunk) -> str:

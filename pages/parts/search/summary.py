@@ -47,12 +47,12 @@ def chips(question: str, known_fields: Sequence[str] = ()) -> tuple[Chip, ...]:
     Raises:
         QueryError: when a filter is not valid.
     """
-    found = [
+    all_chips = [
         Chip(token, each.name)
         for each in parse_query(question, known_fields).restrictions
         for token in each.tokens()
     ]
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(all_chips))
 
 
 def without_filter(question: str, token: str, known_fields: Sequence[str] = ()) -> str:
@@ -163,8 +163,10 @@ def _corrections(answer: Answer) -> str:
             "ask", "Search without quotes", style="rk-inline", data_question=answer.suggestion
         )
         return f'<p class="rk-said-of">{unquoted}</p>'
-    meant = action("ask", answer.suggestion, style="rk-inline", data_question=answer.suggestion)
-    return f'<p class="rk-said-of">Did you mean {meant}?</p>'
+    suggestion = action(
+        "ask", answer.suggestion, style="rk-inline", data_question=answer.suggestion
+    )
+    return f'<p class="rk-said-of">Did you mean {suggestion}?</p>'
 
 
 def _is_unquoted(answer: Answer) -> bool:
@@ -246,19 +248,19 @@ def reading_chips(answer: Answer) -> str:
     items = []
     restricting = [reading for reading in answer.readings if reading.restricts]
     for reading in answer.readings:
-        said, filters = name(" ".join(reading.words.split())), name(reading.filters)
+        words, filters = name(" ".join(reading.words.split())), name(reading.filters)
         if reading.restricts:
             others = [other for other in restricting if other is not reading]
             items.append(
                 f'<button type="button" class="rk-chip" data-rk="as_typed" '
                 f'data-question="{text(with_filters(answer.query, others))}" '
-                f'aria-label="Search for {said} as words">“<bdi>{said}</bdi>” read as '
+                f'aria-label="Search for {words} as words">“<bdi>{words}</bdi>” read as '
                 f"<bdi>{filters}</bdi> <span aria-hidden=true>×</span></button>"
             )
         else:
             items.append(
                 f'<button type="button" class="rk-chip rk-chip-offered" data-rk="filter" '
-                f'data-token="{text(reading.filters)}" title="Read from “{said}”">'
+                f'data-token="{text(reading.filters)}" title="Read from “{words}”">'
                 f"Only <bdi>{filters}</bdi></button>"
             )
     if not items:

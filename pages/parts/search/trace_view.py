@@ -44,7 +44,7 @@ def _scores(label: str, spread: Spread | None) -> str:
     """Return the scores from 0 to 1 as a line, their middle half as a box on it."""
     if spread is None:
         return ""
-    said = (
+    scores = (
         f"Scores from {spread.low:.2f} to {spread.high:.2f}; half of them from "
         f"{spread.lower:.2f} to {spread.upper:.2f}, the median {spread.median:.2f}"
     )
@@ -53,8 +53,8 @@ def _scores(label: str, spread: Spread | None) -> str:
     style = ";".join(f"--{name}:{min(max(at, 0.0), 1.0):.3f}" for name, at in places.items())
     return (
         f"<div><dt>{label}</dt><dd>"
-        f'<span class="rk-spread" role="img" aria-label="{said}" title="{said}" style="{style}">'
-        "<i></i><b></b><u></u></span>"
+        f'<span class="rk-spread" role="img" aria-label="{scores}" title="{scores}" '
+        f'style="{style}"><i></i><b></b><u></u></span>'
         f"<span>{number(spread.count)} · scores {spread.low:.2f}–{spread.high:.2f}, "
         f"median {spread.median:.2f}</span></dd></div>"
     )
@@ -62,17 +62,17 @@ def _scores(label: str, spread: Spread | None) -> str:
 
 def _shares(label: str, counts: Mapping[str, int], names: Mapping[str, str]) -> str:
     """Return counts as parts of a bar, with their names and numbers; one alone needs no bar."""
-    found = [(place, names[key], counts[key]) for place, key in enumerate(names) if key in counts]
-    if not found:
+    shares = [(place, names[key], counts[key]) for place, key in enumerate(names) if key in counts]
+    if not shares:
         return ""
     bar = "".join(
-        f'<i data-part="{place}" style="flex-grow:{count}"></i>' for place, _, count in found
+        f'<i data-part="{place}" style="flex-grow:{count}"></i>' for place, _, count in shares
     )
     key = "".join(
         f'<span><i data-part="{place}"></i>{text(name)} {number(count)}</span>'
-        for place, name, count in found
+        for place, name, count in shares
     )
-    total = plural(sum(count for *_, count in found), "candidate")
+    total = plural(sum(count for *_, count in shares), "candidate")
     return (
         f'<div><dt>{label}</dt><dd><span class="rk-shares" aria-hidden="true" title="{total}">{bar}'
         f'</span><span class="rk-shares-key">{key}</span></dd></div>'

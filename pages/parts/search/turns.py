@@ -51,21 +51,21 @@ def upto(thread: Thread, asked: str) -> tuple[tuple[Turn, ...], Turn | None]:
 def add(
     library: Library, thread: Thread | None, turn: Turn, collections: Sequence[str]
 ) -> tuple[Thread, Turn]:
-    """Add a turn to a thread, or begin one with it; return both as they are kept.
+    """Add a turn to a thread, or begin one with it; return both as they are stored.
 
-    What cannot be kept, as in a thread that is full, lasts as long as the tab.
+    What cannot be stored, as in a thread that is full, lasts as long as the tab.
     """
     if library.threads.kept or (thread is not None and thread.id):
         try:
             begun = thread or library.threads.begin(turn.question, collections)
-            kept = library.threads.add(begun.id, turn)
+            stored = library.threads.add(begun.id, turn)
         except RagkitError as error:
             say_not_kept(str(error))
         else:
             st.session_state[state.THREAD] = begun.id
-            return replace(begun, turns=(*begun.turns, kept)), kept
+            return replace(begun, turns=(*begun.turns, stored)), stored
     own = replace(thread, id=0) if thread else Thread(0, turn.question, tuple(collections))
-    # Ids of its own: those of kept turns are above 0.
+    # Ids of its own: those of stored turns are above 0.
     turn = replace(turn, id=-1 - len(own.turns))
     own = replace(own, turns=(*own.turns, turn))
     st.session_state[state.THREAD], st.session_state[_OWN] = None, own

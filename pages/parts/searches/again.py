@@ -39,8 +39,8 @@ def options_of(search: LoggedSearch) -> tuple[SearchOptions, ChunkedOptions]:
     chunked = ChunkedOptions()
     for name, value in (search.chunked or {}).items():
         with suppress(SettingsError, KeyError):
-            known, parsed = parse_chunked_option(CHUNKED_OPTIONS[name].setting, value)
-            chunked = replace(chunked, **{known: parsed})
+            option, parsed = parse_chunked_option(CHUNKED_OPTIONS[name].setting, value)
+            chunked = replace(chunked, **{option: parsed})
     return apply_options(SearchOptions(), search.options), chunked
 
 
