@@ -85,7 +85,7 @@ def test_coverage_is_drawn_one_cell_a_chunk_and_each_chunk_can_be_a_result(open_
     cells = card.locator(".rk-bar .rk-cell")
     expect(cells).to_have_count(total)
     shown = card.locator(".rk-bar :is(.rk-hit, .rk-near)").count()
-    numbers = re.findall(r"(\d+)(?:-(\d+))?", said.rsplit(" of ", 1)[0])
+    numbers = re.findall(r"(\d+)(?:–(\d+))?", said.rsplit(" of ", 1)[0])
     assert shown == sum(int(b or a) - int(a) + 1 for a, b in numbers)
     assert card.locator(".rk-hit").count() == 3
     expect(card).to_have_count(1)
