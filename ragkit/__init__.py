@@ -46,7 +46,7 @@ __all__ = [  # noqa: RUF022 (by subject)
     "open",
     "Library",
     "DocumentDetail",
-    # How to search; the tables say of each option what it does, its default and its bounds.
+    # How to search; the tables describe each option with its default and bounds.
     "SearchOptions",
     "ChunkedOptions",
     "Filters",
@@ -60,7 +60,7 @@ __all__ = [  # noqa: RUF022 (by subject)
     "MatchedChunk",
     "ChunkedAnswer",
     "as_json",
-    # Sentences that answer, and kept questions with their answers.
+    # Written answers, and threads of questions.
     "Source",
     "WrittenAnswer",
     "Turn",
@@ -69,10 +69,10 @@ __all__ = [  # noqa: RUF022 (by subject)
     "consolidate_messages_to_markdown",
     "deduplicate_by_document",
     "format_as_context",
-    # What can be set, from the settings file and the environment.
+    # Settings, from the settings file and the environment.
     "Settings",
     "load_settings",
-    # What is raised; str(error) says what happened, error.cure what to do about it.
+    # Errors; str(error) says what happened, error.cure what to do about it.
     "RagkitError",
     "LibraryError",
     "LibraryBusyError",
@@ -107,19 +107,18 @@ _MODULES = {
 def open(  # noqa: A001 (called as ragkit.open)
     path: Path | str | None = None, *, create: bool = False, **settings: Any
 ) -> Library:
-    """Open the library in a directory; ``create`` makes one where there is none.
+    """Open the library in a directory; ``create`` makes one if there is none.
 
-    ``path`` is a directory of ragkit's own, by default the one that pages and commands use:
-    documents stay where they are, and are added with ``library.sources.add_folder``. Settings
-    that differ from those of the settings file and of ``RAGKIT_*`` variables are given by name,
-    in groups as there::
+    ``path`` is a directory of ragkit's own, by default the one that pages and commands use. Your
+    documents stay where they are; add them with ``library.sources.add_folder``. Keyword arguments
+    override the settings file and ``RAGKIT_*`` variables, in the same groups::
 
         with ragkit.open("library", create=True, search={"limit": 5}) as library:
             library.jobs.wait(library.sources.sync(library.sources.add_folder("documents")))
             answer = library.search("How long may a refund take?")
 
-    Use it in a ``with`` statement, or call ``close()``. A library is safe to share between
-    threads, but not with a process that is forked: open it there again.
+    Use it in a ``with`` statement, or call ``close()``. A library may be shared between threads,
+    but not with a forked process, which must open it again.
 
     Raises:
         SettingsError: a setting is unknown or its value is not valid.

@@ -8,7 +8,7 @@ import os
 
 def main() -> None:
     """Load the command line and run it."""
-    # Imported modules stay: the garbage collector would walk them repeatedly for nothing.
+    # Imported modules stay, so the garbage collector would traverse them repeatedly for nothing.
     gc.disable()
     # Looking for plugins in all installed packages takes longer than building the settings.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")

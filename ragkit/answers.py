@@ -1,8 +1,4 @@
-"""What an answer is: its sentences, what each rests on, and what checking them found.
-
-Plain values for pages, the command line and other surfaces, as ``results.py`` holds those of a
-search.
-"""
+"""Written answers and threads as plain values: sentences, their sources, and what checks found."""
 
 from __future__ import annotations
 
@@ -13,20 +9,20 @@ from ragkit.formatting import plural, shortened
 from ragkit.results import DocumentRef
 
 NOT_FOUND = "The documents do not say."
-"""The literal sentence that a model is told to write where the sources do not answer."""
+"""The literal sentence that a model is told to write if the sources do not answer."""
 
 EXCERPT_WIDTH = 230
-"""Characters of what is quoted of a result: about two lines."""
+"""Characters of a result's excerpt: about two lines."""
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A sentence that an answer rests on.
+    """A sentence that an answer is based on.
 
-    It is the slice ``text == stored_text[start:end]`` of a ``document``. A sentence of the web has
-    no document, but a ``url`` and the ``title`` of its page. ``page`` is the number of the page on
-    which it starts. ``header`` is the header line of the table that it is a row of.
-    ``changed`` says that the document no longer says this there.
+    It is the slice ``text == stored_text[start:end]`` of a ``document``. A sentence from the web
+    has a ``url`` and ``title`` instead. ``page`` is the number of the page on which it starts.
+    ``header`` is the header line of the table that it is a row of. ``changed`` says that the
+    document no longer contains it there.
     """
 
     text: str
@@ -42,17 +38,19 @@ class Source:
 
     @property
     def own_headings(self) -> tuple[str, ...]:
-        """The headings above it, without what the title of the document says already."""
+        """The headings above it, without those that repeat the document's title."""
         title = self.document.title if self.document else self.title
         if not title:
             return self.heading_path
         return tuple(
-            one for one in self.heading_path if not (title.startswith(one) or one.startswith(title))
+            heading
+            for heading in self.heading_path
+            if not (title.startswith(heading) or heading.startswith(title))
         )
 
     @property
     def place(self) -> str:
-        """Where it stands, as it is written: title, headings, page and path, or an address."""
+        """Where it stands, in one line: title, headings, page and path, or a web address."""
         document = self.document
         if document is None:
             return " · ".join(filter(None, (self.title, self.url, "web")))
@@ -64,10 +62,10 @@ class Source:
 
 
 class CheckKind(StrEnum):
-    """What a check of a sentence found; none of them rests on likeness alone.
+    """What a check of a sentence found; none is based on similarity alone.
 
-    ``NOT_IN_SOURCE`` is a figure, date, name, identifier or quotation that the cited sentences and
-    their neighbours do not hold. The last three are what a model says that was asked to judge.
+    ``NOT_IN_SOURCE``: a figure, date, name, identifier or quotation is not in the cited sentences
+    and their neighbours. The last three are verdicts of a model that was asked to judge.
     """
 
     NO_SOURCE = "no_source"
@@ -79,24 +77,24 @@ class CheckKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """A finding about one sentence; ``detail`` names what it is about, as the sentence has it."""
+    """A finding about one sentence; ``detail`` is the part of the sentence that it is about."""
 
     kind: CheckKind
     detail: str = ""
 
     @property
     def holds(self) -> bool:
-        """Whether the sentence stands in spite of, or because of, this finding."""
+        """Whether the finding speaks for the sentence."""
         return self.kind is CheckKind.SUPPORTED
 
     @property
     def is_verdict(self) -> bool:
-        """Whether a model says so that was asked to judge."""
+        """Whether it is the verdict of a model that was asked to judge."""
         return self.kind in (CheckKind.SUPPORTED, CheckKind.PARTLY, CheckKind.UNSUPPORTED)
 
     @property
     def words(self) -> str:
-        """What it says, such as "45 is not in the source"."""
+        """The finding in words, such as "45 is not in the source"."""
         if self.kind is not CheckKind.NOT_IN_SOURCE:
             return _WORDS[self.kind]
         detail = shortened(self.detail)
@@ -114,10 +112,10 @@ _WORDS = {
 
 @dataclass(frozen=True, slots=True)
 class AnswerSentence:
-    """One sentence of a written answer, without marks of citation.
+    """One sentence of a written answer, without its citation marks.
 
-    ``sources`` are numbers from 1 in the answer's ``sources``. Sentences of the same ``block``
-    stand in one paragraph, or one item of a list where ``item`` is True.
+    ``sources`` are numbers from 1 in the answer's ``sources``. Sentences of the same ``block`` form
+    a paragraph or, if ``item`` is set, an item of a list.
     """
 
     text: str
@@ -146,15 +144,14 @@ class AnswerState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class WrittenAnswer:
-    """What a model wrote in answer to ``question``, or as far as it is now.
+    """A model's answer to ``question``, or what is written of it so far.
 
-    ``sources`` are numbered from 1 by their first use. ``unfinished`` is text that has no end of a
-    sentence yet. ``passages_read`` of ``passages_found`` fitted in the window. ``dropped`` counts
-    citations of numbers that were never given. ``not_found`` says that the model found no answer
-    in the sources (``NOT_FOUND``). ``cut`` says that the answer ended at its longest length;
-    ``failure`` and ``cure`` why there is none, or no more. ``notices`` are sentences for the
-    person. Tokens are of all that the model read and wrote: ``tokens_estimated`` where it did
-    not count them.
+    ``sources`` are numbered from 1 in the order of their first use. ``unfinished`` is text whose
+    sentence has not ended yet. ``passages_read`` of ``passages_found`` fitted into the model's
+    window. ``dropped`` counts citations of numbers that no source has. ``not_found`` says that the
+    model found no answer in the sources, ``cut`` that the answer reached its maximum length, and
+    ``failure`` with ``cure`` why there is none, or no more. ``notices`` are sentences for the
+    person. Tokens are all that the model read and wrote; ``tokens_estimated`` if it did not say.
     """
 
     question: str
@@ -179,9 +176,9 @@ class WrittenAnswer:
 
     @property
     def settled(self) -> int:
-        """How many sentences change no more while it is written: the last may still get numbers."""
-        goes_on = any(map(str.isalnum, self.unfinished))
-        return len(self.sentences) if goes_on else max(0, len(self.sentences) - 1)
+        """How many sentences are final; while writing, the last may still get citations."""
+        has_begun_another = any(map(str.isalnum, self.unfinished))
+        return len(self.sentences) if has_begun_another else max(0, len(self.sentences) - 1)
 
     @property
     def holding(self) -> int:
@@ -190,12 +187,12 @@ class WrittenAnswer:
 
     @property
     def claims(self) -> int:
-        """How many sentences say something that needs a source: lead-ins and headings do not."""
+        """How many sentences need a source; lead-ins and headings do not."""
         return sum(bool(sentence.sources or sentence.checks) for sentence in self.sentences)
 
     @property
     def figure(self) -> str:
-        """How many sentences hold, in words; empty where none says anything."""
+        """How many sentences hold, in words; empty if there are none to check."""
         if not self.claims or self.not_found:
             return ""
         verb = "holds" if 1 in (self.holding, self.claims) else "hold"
@@ -209,10 +206,10 @@ class WrittenAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One question of a thread with its answers, as they were given.
+    """One question of a thread with its answers.
 
-    ``asked`` is the question as it was searched for: rewritten to stand alone, where ``question``
-    follows an earlier one. ``id`` is 0 before it is kept.
+    ``asked`` is the question that was searched for: ``question``, rewritten to stand alone if it is
+    a follow-up. ``id`` is 0 before it is saved.
     """
 
     question: str
@@ -236,7 +233,7 @@ class ThreadSummary:
 
 @dataclass(frozen=True, slots=True)
 class Thread:
-    """Questions that follow one another, oldest first; ``changed_at`` is in seconds since 1970."""
+    """Questions and follow-ups, oldest first; times are in seconds since 1970."""
 
     id: int
     title: str

@@ -1,38 +1,4 @@
-"""Everything that ragkit raises on purpose.
-
-RagkitError                         a sentence for the person, and how to fix it
-├── SettingsError                   a setting is wrong
-├── LibraryError                    the library directory cannot be used
-│   ├── LibraryBusyError            another process is writing
-│   ├── LibraryFormatError          made by another version
-│   ├── IndexServerError            the server of the indexes is away or refuses
-│   └── CatalogError                the catalog could not be read or written
-│       └── UnstorableError         these values cannot be stored; others can
-├── NotFoundError                   no such collection, source or document
-├── SourceError                     a folder cannot be added or read
-│   └── UnconfirmedError            a folder elsewhere, which a person should confirm
-├── ReadingError                    a file cannot become a document
-│   ├── SkippedError                a file that is not meant to become one
-│   └── PassingError                a file that cannot be read now, and may be later
-├── QueryError                      the question or its filters are not valid
-├── IndexCorruptError               index files do not fit the catalog (they are rebuilt)
-├── ContextsFileError               a file of recorded contexts is not valid
-├── EvaluationError                 a question set is not valid, or a floor was not reached
-├── WebError                        web search is off, or its service did not answer
-└── ModelError                      an embedder or a language model failed
-    ├── ContextRejectedError        what it wrote cannot serve as a context
-    ├── ModelFolderError            a folder with a model cannot be used
-    └── OllamaError                 Ollama did not do what it was asked
-        ├── OllamaUnreachableError  nothing answers, or the connection broke
-        │   └── OllamaRestingError  it failed repeatedly and is left alone for a while
-        ├── OllamaTimeoutError      it took longer than the settings allow
-        ├── OllamaOutOfMemoryError  the model does not fit into memory
-        ├── OllamaServerError       it reported a failure of its own
-        ├── OllamaAnswerError       its answer is malformed
-        ├── ModelMissingError       it does not have the model
-        ├── ModelUnsuitableError    the model cannot do this, or is another than before
-        └── InputTooLongError       a text does not fit the model's window
-"""
+"""Everything that ragkit raises on purpose."""
 
 from __future__ import annotations
 
@@ -47,10 +13,12 @@ _NO_MEMORY = re.compile(
 class RagkitError(Exception):
     """Something went wrong that a person can understand and fix.
 
-    ``str(error)`` is one sentence on what happened; ``cure`` is one on what to do about it.
+    ``message`` says what happened and ``cure`` what to do about it; ``str(error)`` has both.
+    Commands end with ``exit_code``, and the HTTP API answers with ``http_status``.
     """
 
     exit_code = 1
+    http_status = 500
 
     def __init__(self, message: str, cure: str = "") -> None:
         super().__init__(message)
@@ -68,12 +36,14 @@ class SettingsError(RagkitError):
     """A setting is unknown or its value is not valid."""
 
     exit_code = 2
+    http_status = 422
 
 
 class LibraryError(RagkitError):
     """The library directory cannot be used."""
 
     exit_code = 3
+    http_status = 503
 
 
 class LibraryBusyError(LibraryError):
@@ -95,33 +65,40 @@ class CatalogError(LibraryError):
 
 
 class UnstorableError(CatalogError):
-    """The catalog cannot hold these values; others it can."""
+    """The catalog cannot store these particular values."""
+
+    http_status = 422
 
 
 class NotFoundError(RagkitError):
     """There is no such collection, source or document."""
 
     exit_code = 5
+    http_status = 404
 
 
 class ServerAwayError(CatalogError):
-    """The server of a library does not answer now, or lost the connection: it is worth waiting."""
+    """The library's server is not answering for now, or the connection was lost."""
 
 
 class ConnectionLostError(ServerAwayError):
-    """The connection broke in the middle. Others were not waited for yet: ask again, if one may."""
+    """The connection broke during a request, which may be tried again at once if it is safe to."""
 
 
 class SourceError(RagkitError):
     """A folder cannot be added or read."""
 
+    http_status = 422
+
 
 class UnconfirmedError(SourceError):
-    """A folder lies outside of the person's home, and nobody said that it is meant."""
+    """A folder lies outside the person's home, and adding it was not confirmed."""
 
 
 class ReadingError(RagkitError):
     """A file cannot become a document: it ends as failed."""
+
+    http_status = 422
 
 
 class SkippedError(ReadingError):
@@ -129,13 +106,14 @@ class SkippedError(ReadingError):
 
 
 class PassingError(ReadingError):
-    """A file cannot be read now, for a reason that may pass: it is tried again by itself."""
+    """A file cannot be read for a reason that may pass; it is retried automatically."""
 
 
 class QueryError(RagkitError):
     """A question or its filters are not valid."""
 
     exit_code = 2
+    http_status = 422
 
 
 class IndexCorruptError(RagkitError):
@@ -143,31 +121,41 @@ class IndexCorruptError(RagkitError):
 
 
 class ContextsFileError(RagkitError):
-    """A file of recorded contexts cannot be read, or a line of it is not a recorded context."""
+    """A file of recorded contexts cannot be read, or one of its lines is not a context."""
+
+    http_status = 422
 
 
 class EvaluationError(RagkitError):
     """A question set is not valid, or a floor was not reached."""
 
+    http_status = 422
+
 
 class ThreadError(RagkitError):
     """A thread cannot be kept: there are too many, or a part of it is too long."""
 
+    http_status = 409
+
 
 class WebError(RagkitError):
-    """Web search is off or set wrongly, or its service did not answer as it should."""
+    """Web search is off or misconfigured, or its service did not answer properly."""
+
+    http_status = 503
 
 
 class ModelError(RagkitError):
     """An embedder or a language model failed."""
 
+    http_status = 503
+
 
 class ModelFolderError(ModelError):
-    """A folder has no model that can be used, or what runs it is not installed."""
+    """A folder holds no usable model, or the package that runs it is not installed."""
 
 
 class ContextRejectedError(ModelError):
-    """What a model wrote cannot serve as a context: this chunk failed, others may succeed.
+    """What a model wrote is no usable context: this chunk failed, others may succeed.
 
     ``reason`` is one word for counting: "empty", "refusal", "long", "copied", "form", "language",
     "instructions", "characters" or "length".
@@ -184,7 +172,7 @@ class ContextRejectedError(ModelError):
 class OllamaError(ModelError):
     """Ollama did not do what it was asked.
 
-    ``concerns_all``: other calls to the same model would fail as well, so that a queue should wait.
+    ``concerns_all`` says that other calls to the same model would fail too, so a queue should wait.
     """
 
     concerns_all = False
@@ -231,25 +219,25 @@ class OllamaServerError(OllamaError):
 
 
 class OllamaAnswerError(OllamaError):
-    """Ollama's answer is malformed: not JSON, another shape, or values that are not numbers."""
+    """Ollama's answer is malformed: not JSON, of another shape, or without valid numbers."""
 
 
 def unforeseen(error: Exception) -> RagkitError:
-    """Return an unforeseen failure as an error that a person can read."""
+    """Wrap an unexpected exception in an error that a person can read."""
     if is_lack_of_memory(error):
         return RagkitError(
             "Memory ran out.", "Close other programs, or raise the limit (ulimit -v)."
         )
     message = " ".join(str(error).split())[:200]
-    told = f" ({message})" if message else ""
+    detail = f" ({message})" if message else ""
     return RagkitError(
-        f"Something unexpected happened: {type(error).__name__}{told}.",
+        f"Something unexpected happened: {type(error).__name__}{detail}.",
         "Finished work is kept. Try again; if it fails again, run ragkit doctor.",
     )
 
 
 def is_lack_of_memory(error: BaseException | None) -> bool:
-    """Return whether an error, or one that it came of, says that memory ran out."""
+    """Return whether an error, or one of its causes, says that memory ran out."""
     while error is not None:
         if isinstance(error, MemoryError):
             return True

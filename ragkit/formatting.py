@@ -1,8 +1,9 @@
-"""Counts, sizes and times as people read them; text that Markdown shows as it is."""
+"""Counts, sizes and times as people read them; text made safe for Markdown and CSV."""
 
 from __future__ import annotations
 
 import re
+import time
 
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>#|!~&$])")
 _LINE_START = re.compile(r"^(\d{1,9}(?=[.)])|(?=[-+=]))")
@@ -28,15 +29,18 @@ def megabytes(size: int) -> str:
 
 
 def size(count: int) -> str:
-    """Return a number of bytes in words: ``1.2 MB``."""
+    """Return a number of bytes as ``1.2 MB``."""
     if count < 1000:
         return f"{count} B"
-    for unit in ("kB", "MB", "GB"):
-        count_ = count / 1000
-        if count_ < 1000 or unit == "GB":
-            return f"{count_:.0f} {unit}" if count_ >= 10 else f"{count_:.1f} {unit}"
-        count = int(count_)
-    return ""
+    units = (("kB", 1e3), ("MB", 1e6), ("GB", 1e9))
+    unit, factor = next((pair for pair in units if count < 1000 * pair[1]), units[-1])
+    amount = count / factor
+    return f"{amount:.0f} {unit}" if amount >= 10 else f"{amount:.1f} {unit}"
+
+
+def local_time(seconds: float) -> str:
+    """Return a time in seconds since the epoch as local date and time: ``2026-01-31 09:05``."""
+    return time.strftime("%Y-%m-%d %H:%M", time.localtime(seconds))
 
 
 def duration(seconds: float) -> str:
@@ -48,15 +52,20 @@ def duration(seconds: float) -> str:
 
 
 def shortened(text: str, most: int = 80) -> str:
-    """Leave out the middle of a text that is longer than a number of characters."""
+    """Return a text of at most ``most`` characters, with its middle left out if it is longer."""
     half = most // 2
     return text if len(text) <= most else f"{text[:half]}…{text[1 - half :]}"
 
 
-def escape_markdown(text: str) -> str:
-    """Return a text on one line as Markdown that shows it: no markup, link, picture or list.
+def csv_text(text: str) -> str:
+    """Return the text of a CSV cell, quoted where a spreadsheet would read it as a formula."""
+    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
 
-    What looks like an address stands in a code span, where no renderer makes a link of it.
+
+def escape_markdown(text: str) -> str:
+    """Return a text on one line, escaped so that Markdown shows it as it is.
+
+    What looks like an address is put in a code span, so that no renderer turns it into a link.
     """
     line = " ".join(text.split())
     line = "".join(character if character.isprintable() else " " for character in line)

@@ -1,4 +1,4 @@
-"""Search options as text or JSON values: in addresses, files, commands and requests."""
+"""Search options as text or JSON values, as addresses, files, commands and requests have them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ logger = logging.getLogger(__name__)
 
 
 def parse_option(name: str, value: object) -> Any:
-    """Return the value of a search option, from JSON or text; empty text may be ``None``.
+    """Parse the value of a search option, from JSON or text; empty text may become ``None``.
 
     Raises:
         SettingsError: when there is no such option, or it cannot have this value.
@@ -28,7 +28,7 @@ def parse_option(name: str, value: object) -> Any:
 
 
 def parse_chunked_option(setting: str, value: object) -> tuple[str, Any]:
-    """Return the name and the value of an option of a long text that a setting stands for.
+    """Return the name and the parsed value of the chunked option that a setting stands for.
 
     Raises:
         SettingsError: when there is no such setting, or it cannot have this value.
@@ -39,7 +39,7 @@ def parse_chunked_option(setting: str, value: object) -> tuple[str, Any]:
 
 
 def checked_options(changes: Mapping[str, Any]) -> dict[str, Any]:
-    """Return options of a search by name, as values; those that are ``None`` are left out.
+    """Parse options of a search by name; those that are ``None`` are left out.
 
     Raises:
         TypeError: there is no such option.
@@ -49,7 +49,7 @@ def checked_options(changes: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def checked_chunked_options(changes: Mapping[str, Any]) -> dict[str, Any]:
-    """Return options of a long text by name, likewise."""
+    """Do the same for the options of a long text."""
     return _checked(changes, ChunkedOptions, ChunkedSettings, CHUNKED_OPTIONS)
 
 
@@ -67,7 +67,7 @@ def _checked(
 
 
 def option_text(value: object) -> str:
-    """Return a value of an option as text, which the functions above read again."""
+    """Return the value of an option as text, from which :func:`parse_option` gets it back."""
     if value is None:
         return ""
     return str(value).lower() if isinstance(value, bool) else str(value)
@@ -75,31 +75,34 @@ def option_text(value: object) -> str:
 
 def _parsed(name: str, value: object, group: Any, options: Mapping[str, Option]) -> Any:
     declared = options.get(name)
-    if declared is not None and declared.nullable and value in (None, ""):
+    if declared is None:
+        raise SettingsError(
+            f'There is no search option "{name}".', f"The options are {', '.join(options)}."
+        )
+    if declared.nullable and value in (None, ""):
         return None
-    if isinstance(value, bool) and declared is not None and declared.type is not bool:
+    if isinstance(value, bool) and declared.type is not bool:
         value = str(value).lower()
-    setting = declared.setting if declared else name
     try:
-        return getattr(group.model_validate({setting: value}), setting)
+        return getattr(group.model_validate({declared.setting: value}), declared.setting)
     except ValidationError as error:
-        cure = f"The options are {', '.join(options)}."
-        raise SettingsError(setting_faults.sentence(error, name), cure) from error
+        rule = setting_faults.rule(error.errors()[0])
+        raise SettingsError(f"The search option {name} {rule}.") from error
 
 
 def apply_options(base: SearchOptions, values: Mapping[str, Any]) -> SearchOptions:
-    """Change ``base`` by what :func:`dump_options` returned; a wrong value changes nothing."""
+    """Return ``base`` with values of :func:`dump_options`; invalid ones are logged and skipped."""
     changes: dict[str, Any] = {}
     for name, value in values.items():
         try:
             changes[name] = parse_option(name, value)
         except SettingsError as error:
-            logger.warning("a search option is left as it was: %s", error.message)
+            logger.warning("a search option was ignored: %s", error.message)
     return replace(base, **changes)
 
 
 def dump_options(options: SearchOptions, base: SearchOptions) -> dict[str, Any]:
-    """Return how ``options`` search differently from ``base``, as JSON values by name."""
+    """Return the options that differ from those of ``base``, as JSON values by name."""
     return {
         name: str(value) if isinstance(value, Choice) else value
         for name in SEARCH_OPTIONS

@@ -1,4 +1,4 @@
-"""How an option is declared once: choices with their labels, and fields with their metadata."""
+"""Declaring search options: choices with their labels, and dataclass fields with metadata."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ _T = TypeVar("_T")
 
 
 class Choice(StrEnum):
-    """A value that can be chosen.
+    """A value of an option with several choices.
 
-    ``label`` is its name in a list of choices, ``phrase`` in the heading of a compared column.
+    ``label`` names it in a list of choices, ``phrase`` in the heading of a column on Compare.
     """
 
     _value_: str
@@ -32,15 +32,17 @@ class Choice(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """An option as every surface reads it; ``name``, ``type`` and ``default`` are its field's.
+    """A search option, as every surface reads it.
 
-    ``help`` describes it in a sentence, ``bounds`` are the lowest and the highest number, and
-    ``setting`` is its name in the settings file. On a page it is called ``label``, and ``group`` is
-    the heading above it where a page keeps it apart. A number has a field there, or a slider,
-    ``slider`` = (lowest, highest, step); ``switch`` = (off, on) makes an option a toggle between
-    two values. One that may be ``None`` is a toggle with a slider below it, which is called
-    ``slider_label`` and starts at ``start``. ``phrase`` turns a value into words for the heading of
-    a compared column.
+    ``help`` describes it in a sentence, ``bounds`` are its lowest and highest value, and
+    ``setting`` is its name in the settings file. ``name``, ``type`` and ``default`` are those of
+    its dataclass field.
+
+    The rest is for pages: its ``label``, and the heading (``group``) of less common options. A
+    number gets a field, or a slider if ``slider`` = (lowest, highest, step) is set. ``switch`` =
+    (off, on) shows two choices as a toggle. An option that may be ``None`` is a toggle with a
+    slider, labelled ``slider_label`` and starting at ``start``. ``phrase`` describes a value in the
+    heading of a column on Compare.
     """
 
     help: str
@@ -59,18 +61,21 @@ class Option:
 
     @property
     def nullable(self) -> bool:
-        """True when the option may be ``None``, which switches it off."""
+        """Whether the option may be ``None``, which switches it off."""
         return type(None) in get_args(self.type)
 
     def describe(self, value: Any) -> str:
-        """Return a value in words, for the heading of a compared column."""
+        """Describe a value for the heading of a column on Compare."""
         if isinstance(value, Choice):
             return value.phrase
         return self.phrase(value) if self.phrase else f"{self.name.replace('_', ' ')} {value:g}"
 
 
 def option(default: _T, help: str | Option, **details: Any) -> _T:  # noqa: A002
-    """Declare a field as an option, like another one or with ``details``, fields of ``Option``."""
+    """Declare a dataclass field as an option.
+
+    ``help`` is its description, or another option to copy; ``details`` are fields of ``Option``.
+    """
     if isinstance(help, Option):
         declared = replace(help, **{"setting": "", **details})
     else:
@@ -81,7 +86,7 @@ def option(default: _T, help: str | Option, **details: Any) -> _T:  # noqa: A002
 def table(options: type) -> Mapping[str, Option]:
     """Return the options that a dataclass declares, by name, in the order of its fields.
 
-    Its module keeps annotations as types: taking them apart as text takes longer than the rest.
+    Its module must not postpone annotations: resolving them would take longer than all the rest.
     """
     return MappingProxyType(
         {

@@ -19,89 +19,58 @@ FORMAT_VERSION = 1
 _OTHERS = 0o077
 
 
+class _Below:
+    """An attribute of ``LibraryPaths``: a fixed name below the root."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __get__(self, paths: LibraryPaths, _owner: type) -> Path:
+        return paths.root / self.name
+
+
 @dataclass(frozen=True, slots=True)
 class LibraryPaths:
     """The files of one library, below ``root``.
 
-    ``machine`` is the id of the folder's machine where the catalog lies on a server; else empty.
+    ``machine`` is this machine's id if the catalog lies on a server, or else empty.
     """
 
     root: Path
     machine: str = ""
 
-    @property
-    def catalog(self) -> Path:
-        """The SQLite database: the only truth."""
-        return self.root / "catalog.sqlite"
-
-    @property
-    def marker(self) -> Path:
-        """What the library held when it was last written."""
-        return self.root / "library.json"
-
-    @property
-    def server(self) -> Path:
-        """Of a library on a server: which library this folder serves, and as which machine."""
-        return self.root / "server.json"
-
-    @property
-    def backups(self) -> Path:
-        """Copies of the catalog that the worker keeps."""
-        return self.root / "backups"
-
-    @property
-    def lock(self) -> Path:
-        """Held by the one process that writes."""
-        return self.root / "writer.lock"
-
-    @property
-    def uploads(self) -> Path:
-        """Files that people dropped in, one folder a collection."""
-        return self.root / "uploads"
-
-    @property
-    def indexes(self) -> Path:
-        """Generations of the indexes; caches, safe to delete."""
-        return self.root / "indexes"
-
-    @property
-    def logs(self) -> Path:
-        """Logs of the worker and of searches."""
-        return self.root / "logs"
-
-    @property
-    def temporary(self) -> Path:
-        """Half-written uploads and scratch files; emptied by the writer."""
-        return self.root / "tmp"
-
-    @property
-    def access(self) -> Path:
-        """Who is let into the pages, by hashes, and which server shows them."""
-        return self.root / "access.json"
-
-    @property
-    def token(self) -> Path:
-        """What a program must show to use the library over HTTP."""
-        return self.root / "token"
-
-    @property
-    def searches(self) -> Path:
-        """The pinned searches of the person whose library it is."""
-        return self.root / "searches.json"
-
-    @property
-    def search_log(self) -> Path:
-        """The log of that person's searches, a few files a day."""
-        return self.root / "searches"
-
-    @property
-    def way_in(self) -> Path:
-        """A page that leads a browser to a one-time link."""
-        return self.root / "open.html"
+    catalog = _Below("catalog.sqlite")
+    """The SQLite database: the only truth."""
+    marker = _Below("library.json")
+    """What the library held when it was last written."""
+    server = _Below("server.json")
+    """Which library on a server this folder belongs to, and this machine's id in it."""
+    backups = _Below("backups")
+    """Copies of the catalog that the worker keeps."""
+    lock = _Below("writer.lock")
+    """Held by the one process that writes."""
+    uploads = _Below("uploads")
+    """Uploaded files, one folder a collection."""
+    indexes = _Below("indexes")
+    """Generations of the indexes; caches, safe to delete."""
+    logs = _Below("logs")
+    """Logs of the worker and of searches."""
+    temporary = _Below("tmp")
+    """Unfinished uploads and scratch files; emptied by the writer."""
+    access = _Below("access.json")
+    """Hashes of the links and sessions that open the pages, and which server shows them."""
+    token = _Below("token")
+    """What a program must send to use the library over HTTP."""
+    searches = _Below("searches.json")
+    """The pinned searches."""
+    search_log = _Below("searches")
+    """The log of searches, a few files a day."""
+    way_in = _Below("open.html")
+    """A page that leads a browser to a one-time link."""
 
     def collection_uploads(self, collection_id: int) -> Path:
         """Return the folder of one collection's uploads."""
-        # On a server, a source is known by its folder: no two machines may have the same.
+        # On a server, a source is identified by its folder, so machines need different ones.
         return self.uploads / f"{collection_id}{self.machine and '-'}{self.machine[:12]}"
 
     def collection_indexes(self, collection_id: int) -> Path:
@@ -109,7 +78,7 @@ class LibraryPaths:
         return self.indexes / str(collection_id)
 
     def index(self, collection_id: int, level: str, fingerprint: str) -> Path:
-        """Return the folder of one index's generations, with the vectors of that embedder."""
+        """Return the folder of an index's generations for one embedder."""
         plain = re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}", fingerprint)
         name = fingerprint if plain else hashlib.blake2b(fingerprint.encode()).hexdigest()[:32]
         return self.collection_indexes(collection_id) / level / name
@@ -131,11 +100,11 @@ class LibraryPaths:
             ) from error
 
     def open_to_others(self) -> list[Path]:
-        """Return the paths that other users of the machine can open; none if the root is closed."""
+        """Return the paths that other users can open; none if they cannot open the root."""
         return self._loose() if _mode(self.root.resolve()) & _OTHERS else []
 
     def make_private(self) -> int:
-        """Close the library to other users; returns how many files and folders they could open."""
+        """Close the library to other users; return how many files and folders they could open."""
         if not (_mode(self.root.resolve()) | _mode(self.catalog)) & _OTHERS:
             return 0
         count = len(self.open_to_others())
@@ -145,13 +114,11 @@ class LibraryPaths:
         return count
 
     def _loose(self) -> list[Path]:
-        """Return the library's files and folders with rights for others; links have none."""
+        """Return the library's files and folders that give others any permission, except links."""
         if os.name == "nt":
             return []
-        own = {self.lock.with_suffix(".json")}
-        own |= {
-            getattr(self, name) for name, it in vars(type(self)).items() if type(it) is property
-        }
+        named = [part for part in vars(type(self)).values() if isinstance(part, _Below)]
+        own = {self.lock.with_suffix(".json"), *(self.root / part.name for part in named)}
         own |= set(self.root.glob(f"{self.catalog.name}*"))
         paths = [self.root.resolve()] if self._is_its_own() else []
         for path in sorted(own):
@@ -162,17 +129,17 @@ class LibraryPaths:
         return [path for path in paths if _mode(path) & _OTHERS]
 
     def _is_its_own(self) -> bool:
-        """Return whether the root is the library's alone, and not a folder like /tmp or a home."""
+        """Return whether the root belongs to the library alone, unlike /tmp or a home."""
         status = self.root.stat()
         shared = status.st_mode & stat.S_ISVTX or status.st_uid != os.getuid()
         return not shared and not Path.home().is_relative_to(self.root.resolve())
 
 
 def write_private(file: Path, text: str) -> None:
-    """Write a file that only its owner can read, in one step, once it is on the disk.
+    """Write a file atomically and durably, readable by its owner only.
 
     Raises:
-        OSError: it cannot be written; the file that was there stays.
+        OSError: it cannot be written; an existing file is left as it was.
     """
     partial = file.with_name(f".{file.name}.{uuid.uuid4().hex}")
     try:
@@ -188,7 +155,7 @@ def write_private(file: Path, text: str) -> None:
 
 
 def _mode(path: Path) -> int:
-    """Return a file's permissions; none where it is a link or not there."""
+    """Return a file's permission bits; 0 for a link or a missing file."""
     try:
         status = path.lstat()
     except OSError:
@@ -197,16 +164,16 @@ def _mode(path: Path) -> int:
 
 
 def _take_from_others(path: Path) -> None:
-    """Take the rights of others from a file or folder; a link is left alone.
+    """Remove all permissions of others from a file or folder; a link is left alone.
 
-    The file is not opened for reading: closing a descriptor of it would drop the locks that SQLite
-    holds for this process, and another could cut off what is mapped here.
+    The file is not opened for reading: closing that descriptor would drop the locks that SQLite
+    holds in this process.
     """
     if not hasattr(os, "O_PATH"):
         if not path.is_symlink():
             path.chmod(_mode(path) & 0o700)
         return
-    # By its descriptor, so that no link can take its place meanwhile.
+    # By descriptor, so that no link can be put in its place meanwhile.
     descriptor = os.open(path, os.O_PATH | os.O_NOFOLLOW)
     try:
         mode = os.fstat(descriptor).st_mode

@@ -1,4 +1,4 @@
-"""What a search returns: plain values for pages, the command line and other surfaces."""
+"""What a search returns, as plain values."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _T = TypeVar("_T")
 
 @dataclass(slots=True, eq=False, repr=False)
 class Later(Sequence[_T], Generic[_T]):
-    """A lazy tuple: made when it is first looked at, and equal to that tuple.
+    """A lazy tuple: it is computed when it is first used, and compares equal to that tuple.
 
-    ``make`` must give the same whenever it is called. Pickled and copied as the tuple, or where
-    ``travels`` as ``make``, which can then be pickled: whoever unpickles it may never look.
+    ``make`` must always return the same. It is pickled as the tuple or, if ``travels``, as
+    ``make``, which must then be picklable.
     """
 
     _make: Callable[[], tuple[_T, ...]] | None
@@ -34,7 +34,7 @@ class Later(Sequence[_T], Generic[_T]):
         make = self._make
         if make is not None:
             self._made = make()
-            # Last, so that no other thread takes it for made before it is.
+            # Last, so that no other thread sees it as computed too early.
             self._make = None
         return self._made
 
@@ -74,10 +74,11 @@ class Later(Sequence[_T], Generic[_T]):
 @pickled_as_call
 @dataclass(frozen=True, slots=True)
 class Contribution:
-    """The part of a score that one index added: ``value == weight * normalised``.
+    """A part of a score: ``value == weight * normalised``.
 
-    ``rank`` counts from 1 in that index's own list; 0 when the entry is not in it, or when the
-    part is no index's: "title", "phrase", "verbatim", "name" and "document" (``SearchOptions``).
+    ``index`` is "vector" or "keyword", or one of the additions "title", "phrase", "verbatim",
+    "name" and "document" (``SearchOptions``). ``rank`` counts from 1 in the index's own list, and
+    is 0 for an addition, or if the entry is not in that list.
     """
 
     index: str
@@ -91,15 +92,15 @@ class Contribution:
 @pickled_as_call
 @dataclass(frozen=True, slots=True)
 class MatchedChunk:
-    """A chunk that the query found. ``index`` counts from 0; parts add up to ``score``.
+    """A chunk that the query found. ``index`` counts from 0; its contributions sum to ``score``.
 
-    ``terms`` are the words of the query that the passage with the chunk has. ``grade`` is what
-    a reranker gave it, from 0 to 10; ``None`` when it gave none. ``span``, ``pages`` (the first and
-    the last) and ``heading_path`` locate it in its document; a chunk that is not shown has none.
+    ``terms`` are the query's words in the passage with the chunk. ``grade`` is a reranker's, from 0
+    to 10, or ``None``. ``span``, ``pages`` (first and last) and ``heading_path`` locate a chunk
+    that is shown; others have none.
 
-    ``level`` is what was scored. ``part_of`` is the level of the section or document that was found
-    as a whole, where the chunk is what of it answers (``Result.wholes``). At level BLOCK it is a
-    table, list or code block in the chunk: ``block`` says which, and ``span`` is its own.
+    ``level`` is the level that was scored. At level BLOCK, ``block`` is the kind of the table, list
+    or code block in the chunk, and ``span`` is its span. ``part_of`` is set if a whole section or
+    document was found (``Result.wholes``) and this is one of its best chunks.
     """
 
     index: int
@@ -120,16 +121,13 @@ class MatchedChunk:
 class Passage:
     """A contiguous slice ``text[start:end]`` of a document's stored text.
 
-    ``highlights`` are the spans of matched words, as offsets into ``text``; a search leaves
-    them to be found when they are first looked at. ``page`` is the number of the page on which
-    it starts, ``later_pages`` are those that begin inside of it, each as its offset in the
-    document and its number. ``chunks`` are the first and last index of the chunks that it shows.
-    ``text`` is empty in results without content, ``SearchOptions.show_content``.
-    ``cut`` is True when a budget ended it before its section did. ``headings`` are the heading
-    paths of its sections, where it has several, each with the offset from which it holds; its
-    ``heading_path`` is that of the first chunk that matched, which may be of several as well.
-    ``shortens`` is the part of the document that the passage stands for, where that is a weak one
-    of which only the best sentence is shown (``SearchOptions.shorten_below``).
+    ``text`` is empty without ``SearchOptions.show_content``. ``highlights`` are the spans of
+    matched words in ``text``, computed when first used. ``page`` is the number of the page on which
+    it starts; ``later_pages`` are (offset in the document, number) of pages that begin within it.
+    ``chunks`` are the first and last index of its chunks. ``heading_path`` is that of its first
+    matching chunk; ``headings`` are (offset, heading path) of its sections, if it has several.
+    ``cut`` says that a limit ended it before its section did. ``shortens`` is the span of a weak
+    part of which it is the best sentence (``SearchOptions.shorten_below``).
     """
 
     start: int
@@ -145,7 +143,7 @@ class Passage:
     shortens: Span | None = None
 
     def page_at(self, offset: int) -> int | None:
-        """Return the number of the page on which an offset in the document is."""
+        """Return the number of the page at an offset in the document."""
         begun = [number for start, number in self.later_pages if start <= offset]
         return begun[-1] if begun else self.page
 
@@ -158,7 +156,7 @@ class Passage:
 @pickled_as_call
 @dataclass(frozen=True, slots=True)
 class DocumentRef:
-    """The document of a result. ``file`` is its path on this machine; it may be gone."""
+    """The document of a result. ``file`` is its path on this machine, where it may be gone."""
 
     id: int
     path: str
@@ -177,21 +175,19 @@ class DocumentRef:
 class Result:
     """One document in the answer.
 
-    ``score`` is that of its ``lead``, or with ``SearchOptions.aggregation`` of all its matched
-    chunks together. ``passages`` are in reading order and never
-    overlap; ``gaps`` are the (first, last) indexes of chunks left out between them.
-    ``matched_chunks`` are best first, by grade where there are any, then by score. ``wholes`` are
-    its sections, or itself, where they were found as a whole: each with the score that it has as
-    such, ``index`` being its first chunk. The matched chunks are then what of them answers.
-    ``context_chunks`` are shown without having matched.
-    ``more`` are further chunks of the document that the question found. ``also_at`` are other
-    places with the same text. ``missing`` is True when the file has vanished since.
+    ``passages`` are in reading order and never overlap; ``gaps`` are (first, last) indexes of
+    chunks left out between them. ``matched_chunks`` are sorted by grade, if there are any, and
+    score. ``context_chunks`` are shown without having matched, and ``more`` matched without being
+    shown. ``wholes`` are the sections, or the document, that were found as a whole: each with its
+    own score, and the ``index`` of its first chunk; the matched chunks are then their best ones.
+    ``also_at`` are other paths with the same text. ``missing`` says that the file has vanished.
 
-    ``score`` is made for ordering: a part of it is relative to the best of its list, so that the
-    best of any list has much of it. ``fit`` is absolute, from 0 to 1: how much of the question
-    its best chunk holds, by rarity of words and by meaning; ``None`` where it was not judged.
-    ``weak`` says that this is too little to be an answer (``retrieval/fit.py``).
-    ``missing_terms`` are words of the question that are nowhere in the document.
+    ``score`` orders results: that of the ``lead``, or of all matched chunks together
+    (``SearchOptions.aggregation``). It is partly relative to the best of its list, so the first
+    result of any list scores high. ``fit`` is absolute, from 0 to 1: how much of the question the
+    best chunk covers, by rarity of words and by meaning; ``None`` if it was not computed. ``weak``
+    says that it is too low for an answer (``retrieval/fit.py``). ``missing_terms`` are words of the
+    question that the document does not contain.
     """
 
     document: DocumentRef
@@ -210,40 +206,40 @@ class Result:
 
     @property
     def lead(self) -> MatchedChunk | None:
-        """Return the hit that ranked it: the best whole, or else the best matched chunk."""
+        """The hit that ranked it: the best whole, or else the best matched chunk."""
         return next(iter((*self.wholes, *self.matched_chunks)), None)
 
     @property
     def max_score(self) -> float:
-        """Return the best matched chunk's score."""
+        """The score of the best matched chunk."""
         return max((chunk.score for chunk in self.matched_chunks), default=self.score)
 
     @property
     def avg_score(self) -> float:
-        """Return the mean score of the matched chunks."""
+        """The mean score of the matched chunks."""
         scores = [chunk.score for chunk in self.matched_chunks]
         return sum(scores) / len(scores) if scores else self.score
 
     @property
     def best_index(self) -> int:
-        """Return the index of the best matched chunk; 0 when there is none."""
+        """The index of the best matched chunk; 0 if there is none."""
         return self.matched_chunks[0].index if self.matched_chunks else 0
 
     @property
     def best_span(self) -> Span | None:
-        """Return where the best matched chunk stands; ``None`` for the document as a whole."""
+        """The span of the best matched chunk; ``None`` for the document as a whole."""
         best = self.matched_chunks[0] if self.matched_chunks else None
         return None if best is None or best.level is Level.DOCUMENT else best.span
 
     @property
     def shown_chunks(self) -> tuple[int, ...]:
-        """Indexes of all chunks that the passages show, in order."""
+        """The indexes of all chunks in the passages, in order."""
         matched = {chunk.index for chunk in self.matched_chunks}
         return tuple(sorted(matched.union(self.context_chunks)))
 
     @property
     def chunk_coverage(self) -> str:
-        """Describe what is shown, counted from 1: "chunks 2-5 of 12", "chunks 1-3,7-9 of 12"."""
+        """The chunks shown, numbered from 1: "chunks 2-5 of 12", "chunks 1-3,7-9 of 12"."""
         total = self.document.chunks
         parts: list[list[int]] = []
         for index in self.shown_chunks:
@@ -258,10 +254,10 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class RerankOutcome:
-    """The outcome of reranking: how many chunks a model was to read, and how many it graded.
+    """The outcome of reranking: how many chunks were given to the model, and how many it graded.
 
-    ``failure`` says why the results are in the usual order; it is empty when they are reranked.
-    ``note`` is for the trace, ``notice`` for the person.
+    ``failure`` says why results were not reranked, or is empty. ``note`` is for the trace,
+    ``notice`` for the person.
     """
 
     considered: int = 0
@@ -273,10 +269,10 @@ class RerankOutcome:
 
 @dataclass(frozen=True, slots=True)
 class Phrasing:
-    """Another text that was searched for besides the question, and what it brought.
+    """Another text that was searched for besides the question.
 
-    ``found`` counts the results that are among its own best; ``only`` are the documents of those
-    that came through it alone.
+    ``found`` counts the results that are among its own best; ``only`` are the ids of documents
+    that nothing else found.
     """
 
     text: str
@@ -286,9 +282,10 @@ class Phrasing:
 
 @dataclass(frozen=True, slots=True)
 class PhrasingOutcome:
-    """How a question was asked in other words, ``how`` as in ``SearchOptions.phrasings``.
+    """How a question was rephrased; ``how`` is the value of ``SearchOptions.phrasings``.
 
-    ``failure`` says why only the question itself was asked; ``notice`` says so to the person.
+    ``failure`` says why only the question itself was searched for, or is empty; ``notice`` is for
+    the person.
     """
 
     how: str
@@ -300,9 +297,9 @@ class PhrasingOutcome:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A phrase of a question, ``query[start:end]``, that can be read as filters, as typed.
+    """A phrase of a question, ``query[start:end]``, that can be read as filters.
 
-    ``restricts``: the results are only of those documents; else the filters are only offered.
+    ``restricts`` says that they were applied; otherwise they are only offered.
     """
 
     words: str
@@ -314,7 +311,7 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class Spelling:
-    """A word of a question that no document has, and the nearest one that was searched for."""
+    """A word of a question that no document has, and the nearest one, searched for instead."""
 
     word: str
     meant: str
@@ -325,21 +322,16 @@ class Spelling:
 class Answer:
     """Everything that a search returns. ``notices`` are sentences for the person.
 
-    ``rerank`` is the outcome of reranking, and ``phrasings`` of asking in other words, where they
-    were asked for.
+    ``document_ids`` (ascending; ``total_documents`` counts them) are the documents that pass the
+    filters and either contain a word of the question or were found by meaning; if the library knows
+    no word of the question, all that pass. ``missing_terms`` are words of the question that no
+    searched document contains. ``nothing_close`` says that every result is weak, or there is none.
 
-    ``document_ids`` are the documents, ascending, that pass the filters and either hold a word of
-    the question or were found by meaning; of a question without words that the library knows, all
-    that pass. ``total_documents`` counts them. ``missing_terms`` are words of the question that are
-    nowhere in what is searched.
-    ``nothing_close`` is True when every result is weak, or there is none.
-
-    ``suggestion`` is the question as it was probably meant, to be offered; ``corrected`` is the one
-    that these results are for when it is not ``query``. Both are empty when there is none.
-    ``spelled`` are the words in which they differ, where no document has them as they are typed.
-    ``listed`` says that the question has no words, only filters: the results are the documents that
-    those name, newest first, and have no scores. ``readings`` are the phrases of the question that
-    can be read as filters, in its order. ``questions`` counts those that were asked as one.
+    ``suggestion`` is a corrected question to be offered. ``corrected`` is the question that was
+    searched for, if that is not ``query``, and ``spelled`` are its corrected words. ``readings``
+    are the phrases that can be read as filters, in order. ``listed`` says that the question has
+    filters only: results are then newest first and have no scores. ``questions`` is the number of
+    questions in it. ``rerank`` and ``phrasings`` are set if the options asked for them.
     """
 
     query: str
@@ -361,7 +353,7 @@ class Answer:
 
     @property
     def understood(self) -> tuple[str, ...]:
-        """Sentences on how the question was read where that is not as it is typed."""
+        """Sentences on how the question was understood, if not literally."""
         sentences = [
             f'"{reading.words}" {"read" if reading.restricts else "could be read"} '
             f"as {reading.filters}"

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pydantic import BaseModel, ValidationError
+    from pydantic_core import ErrorDetails
 
 RULES = {
     "extra_forbidden": "there is no such setting",
@@ -32,29 +33,33 @@ RULES = {
     "model_type": "must be a table of settings",
     "value_error": "{error}",
 }
-"""What is wrong with a value, in ragkit's words, by the type of pydantic's error."""
+"""What is wrong with a value, by the type of pydantic's error."""
 
 _SECRET = (("web", "key"), ("backend",))
 
 
-def sentence(error: ValidationError, only: str = "") -> str:
-    """Return which settings are wrong, in our own words; ``only`` names a single one."""
-    faults = []
-    for fault in error.errors():
-        name = only or ".".join(str(part) for part in fault["loc"]) or "settings"
-        template = RULES.get(fault["type"], "has an invalid value")
-        rule = template.format_map(fault.get("ctx", {}))
-        value = fault["input"]
-        shown = rule.startswith("must be") and isinstance(value, str | int | float)
-        shown = shown and fault["loc"] not in _SECRET
-        faults.append(f"{name}: {rule}" + (f", not {value!r}" if shown else ""))
+def sentence(error: ValidationError) -> str:
+    """Return a sentence that names every wrong setting and what is wrong with it."""
+    faults = [
+        f"{'.'.join(map(str, fault['loc'])) or 'settings'}: {rule(fault)}"
+        for fault in error.errors()
+    ]
     return f"Wrong settings: {'; '.join(faults)}."
 
 
-def cure(error: ValidationError, settings: type[BaseModel], path: Path, given: Any) -> str:
-    """Return which names there are instead of an unknown one, and where to look for the fault.
+def rule(fault: ErrorDetails) -> str:
+    """Return the rule that a value breaks, with the value unless it is secret."""
+    template = RULES.get(fault["type"], "has an invalid value")
+    broken = template.format_map(fault.get("ctx", {}))
+    value = fault["input"]
+    shown = broken.startswith("must be") and isinstance(value, str | int | float)
+    return f"{broken}, not {value!r}" if shown and fault["loc"] not in _SECRET else broken
 
-    ``given`` are the values by name that the settings were made of, besides those of the file.
+
+def cure(error: ValidationError, settings: type[BaseModel], path: Path, given: Any) -> str:
+    """Return which settings exist, if one is unknown, and where to look for the mistake.
+
+    ``given`` are the values that were passed by name, besides those of the file and variables.
     """
     fault = error.errors()[0]
     *groups, name = fault["loc"] or ("",)
@@ -71,7 +76,7 @@ def cure(error: ValidationError, settings: type[BaseModel], path: Path, given: A
 
 
 def unparsed(error: Exception, prefix: str) -> str:
-    """Return which variable of a table or list is not JSON."""
+    """Return a sentence that names the variable of a table or list that is not valid JSON."""
     field = re.search(r'field "([^"]+)"', str(error))
     name = f"{prefix}{field[1].upper()}" if field else f"A {prefix}* variable"
     return f"{name}, or a list below it, is not valid JSON."

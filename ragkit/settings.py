@@ -1,4 +1,4 @@
-"""One frozen settings object: defaults < TOML file < ``RAGKIT_*`` variables < command line."""
+"""The settings: defaults < TOML file < ``RAGKIT_*`` variables < command line."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class ReadingSettings(_Group):
 
 
 class SourceSettings(_Group):
-    """Which files of a folder are indexed, and when it is scanned."""
+    """Which files of a folder are indexed, and how often it is scanned."""
 
     gitignore: bool = Field(True, description="honour .gitignore files")
     rescan_minutes: float = Field(5.0, gt=0, description="time between full scans")
@@ -86,7 +86,7 @@ class SourceSettings(_Group):
         return tuple(_expanded(root) for root in roots)
 
     def shares(self, folder: Path) -> bool:
-        """Return whether every machine of a library sees a folder alike."""
+        """Return whether every machine of a library sees a folder at the same path."""
         return any(map(folder.is_relative_to, self.shared_roots))
 
 
@@ -98,7 +98,7 @@ class ModelSettings(_Group):
     )
     ollama_url: str = Field("http://127.0.0.1:11434", description="where Ollama listens")
     allow_remote: bool = Field(
-        False, description="Ollama may run on another machine: texts then leave this one"
+        False, description="Ollama may run on another machine; texts then leave this one"
     )
     contexts: bool = Field(True, description="have contexts written whenever Ollama answers")
     contexts_per_minute: float = Field(0.0, ge=0, description="most contexts a minute; 0: no limit")
@@ -133,7 +133,7 @@ class ModelSettings(_Group):
             return name
         path = _expanded(Path(name.removeprefix(_FOLDER)))
         if not path.is_absolute():
-            raise ValueError(f'"{_FOLDER}" wants the whole path of a folder on this machine')
+            raise ValueError(f'"{_FOLDER}" needs the absolute path of a folder on this machine')
         return f"{_FOLDER}{path}"
 
 
@@ -145,7 +145,7 @@ class WriteWhen(Choice):
 
 
 class AnswerSettings(_Group):
-    """How a local model writes answers from what a search found."""
+    """How a local model writes answers from the results of a search."""
 
     write: WriteWhen = Field(WriteWhen.ASKED, description='"asked", or "always": with each search')
     model: str = Field("", description="the model that writes them; empty: that of contexts")
@@ -160,7 +160,7 @@ class AnswerSettings(_Group):
 
 
 def _group(options: Mapping[str, Option]) -> type[_Group]:
-    """Build a table of the settings file from a table of options."""
+    """Return a table of the settings file with a setting for each option."""
     settings: dict[str, Any] = {}
     for each in options.values():
         low, high = each.bounds or (None, None)
@@ -171,7 +171,7 @@ def _group(options: Mapping[str, Option]) -> type[_Group]:
 
 
 class SearchSettings(_group(SEARCH_OPTIONS)):  # type: ignore[misc]
-    """How results are found and ranked, unless a search or a collection sets it otherwise."""
+    """The default search options, which a search or a collection may override."""
 
     def options(self, **changes: Any) -> SearchOptions:
         """Return these settings as options, with changes; ``None`` means unchanged."""
@@ -179,7 +179,7 @@ class SearchSettings(_group(SEARCH_OPTIONS)):  # type: ignore[misc]
 
 
 class ChunkedSettings(_group(CHUNKED_OPTIONS)):  # type: ignore[misc]
-    """How a long text, such as a conversation, is cut into segments, searched and merged."""
+    """The default options of a search with a long text, such as a conversation."""
 
     def options(self, **changes: Any) -> ChunkedOptions:
         """Return these settings as options, with changes; ``None`` means unchanged."""
@@ -188,7 +188,7 @@ class ChunkedSettings(_group(CHUNKED_OPTIONS)):  # type: ignore[misc]
 
 
 class IndexSettings(_Group):
-    """What is built in addition to the exact indexes."""
+    """Approximate indexes, and where all indexes are kept."""
 
     ann_rows: int = Field(
         300_000, ge=0, description="from so many vectors on, an approximate index; 0: never"
@@ -203,12 +203,12 @@ class IndexSettings(_Group):
     def _server_is_an_address(cls, server: str) -> str:
         server = server.strip().rstrip("/")
         if server and not re.fullmatch(r"https?://[^\s/@?#]+", server):
-            raise ValueError('"index.server" wants an address such as http://127.0.0.1:6333')
+            raise ValueError('"index.server" needs an address such as http://127.0.0.1:6333')
         return server
 
 
 class ServerSettings(_Group):
-    """The server of the pages: who may open them, and who answers their searches."""
+    """The page server: who may open the pages, and how searches are answered."""
 
     locked: bool = Field(
         False, description="pages open by a one-time link only: for machines that others use too"
@@ -226,7 +226,7 @@ class ServerSettings(_Group):
 
 
 class WebSettings(_Group):
-    """Which service searches the web, if any: nothing is sent anywhere unless one is named."""
+    """Web search. Nothing is sent anywhere unless a service is named."""
 
     engine: Literal["", "searxng", "tavily"] = Field(
         "", description='"searxng" (your own instance) or "tavily"; empty: web search is off'
@@ -238,7 +238,7 @@ class WebSettings(_Group):
 
 
 class Settings(_Group):
-    """Everything that can be set. Hashable, so that it can key a cache."""
+    """All settings. Hashable, so that they can be the key of a cache."""
 
     library: Path = Field(default_factory=lambda: Path(platformdirs.user_data_dir("ragkit", False)))
     collection: str = Field("default", min_length=1)
@@ -268,15 +268,15 @@ class Settings(_Group):
     def _backend_is_known(cls, backend: SecretStr) -> SecretStr:
         address = backend.get_secret_value().strip()
         if address and not address.startswith(_ADDRESSES):
-            raise ValueError('wants an address of PostgreSQL, "postgresql://USER@HOST/DATABASE"')
+            raise ValueError('needs a PostgreSQL address, "postgresql://USER@HOST/DATABASE"')
         return SecretStr(address)
 
 
 def parse_chunking(values: Mapping[str, int]) -> ChunkingSettings:
-    """Return chunk sizes from their values by name.
+    """Parse chunk sizes, given by name.
 
     Raises:
-        SettingsError: they are not possible.
+        SettingsError: a size is not valid.
     """
     try:
         return ChunkingSettings.model_validate(dict(values))
@@ -285,18 +285,18 @@ def parse_chunking(values: Mapping[str, int]) -> ChunkingSettings:
 
 
 def settings_file() -> Path:
-    """Return the path of the settings file: ``RAGKIT_CONFIG``, or the platform's place for it."""
+    """Return the path of the settings file: ``RAGKIT_CONFIG``, or the platform's default."""
     path = os.environ.get("RAGKIT_CONFIG")
     return Path(path or Path(platformdirs.user_config_dir("ragkit", False), "ragkit.toml"))
 
 
 def load_settings(file: Path | None = None, **command_line: Any) -> Settings:
-    """Merge defaults, the TOML file, ``RAGKIT_*`` variables and the command line, in that order.
+    """Load the settings; each of TOML file, variables and ``command_line`` overrides the former.
 
-    A value of ``None`` in ``command_line`` leaves a setting as it is.
+    ``None`` in ``command_line`` means not given.
 
     Raises:
-        SettingsError: naming the setting and what is wrong with it.
+        SettingsError: a setting is unknown or not valid; the message names it.
     """
     path = file or settings_file()
     missing = not path.exists() or path.is_dir()
@@ -327,8 +327,8 @@ def load_settings(file: Path | None = None, **command_line: Any) -> Settings:
 def _read_sources(path: Path, values: dict[str, Any]) -> Settings:
     """Merge the file, the variables and the values of the command line.
 
-    Importing pydantic_settings takes as long as all the rest of the settings, so only those who
-    have a file or variables wait for it.
+    Importing pydantic_settings takes as long as everything else here, so it is not imported
+    without a file or variables.
     """
     from pydantic_settings import SettingsError as PydanticSettingsError
 
@@ -344,9 +344,9 @@ def _read_sources(path: Path, values: dict[str, Any]) -> Settings:
 
 @cache
 def _merging(path: Path) -> type[Settings]:
-    """Return settings that look into the file and the variables whenever they are made.
+    """Return a settings class that reads the file and the variables when it is instantiated.
 
-    Kept: building the class takes 6 ms, reading 1 ms, and pages read at each run.
+    Cached, since building the class takes 6 ms and reading 1 ms, and pages read at each run.
     """
     from pydantic_settings import (
         BaseSettings,
@@ -369,14 +369,14 @@ def _merging(path: Path) -> type[Settings]:
             dotenv_settings: PydanticBaseSettingsSource,
             file_secret_settings: PydanticBaseSettingsSource,
         ) -> tuple[PydanticBaseSettingsSource, ...]:
-            """The command line wins over variables, and they win over the file."""
+            """Give the command line precedence over variables, and those over the file."""
             return (init_settings, env_settings, TomlConfigSettingsSource(settings_cls, path))
 
     return _FromFile
 
 
 def _without_none(values: dict[str, Any]) -> dict[str, Any]:
-    """Return the values that are not ``None``, in nested tables too."""
+    """Return the values without those that are ``None``, also in nested tables."""
     return {
         name: _without_none(value) if isinstance(value, dict) else value
         for name, value in values.items()

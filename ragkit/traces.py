@@ -1,4 +1,4 @@
-"""How a search went: its stages, and what it looked at before it chose what is shown."""
+"""How a search went: its stages, and the scores of what it considered and showed."""
 
 from __future__ import annotations
 
@@ -21,10 +21,15 @@ class Stage:
     count_out: int
     note: str = ""
 
+    def as_json(self) -> dict[str, Any]:
+        """Return it as a JSON object; times are rounded to a microsecond."""
+        counts = {"in": self.count_in, "out": self.count_out}
+        return {"name": self.name, "ms": round(self.ms, 3), **counts, "note": self.note}
+
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """How scores are distributed: how many there are, the least, the quartiles and the best."""
+    """How scores are distributed: their number, minimum, quartiles and maximum."""
 
     count: int
     low: float
@@ -41,12 +46,12 @@ class Spread:
 
 @dataclass(frozen=True, slots=True)
 class Metrics:
-    """What the scores of a search were, and through what its candidates were found.
+    """The scores of a search, and how its candidates were found.
 
-    ``candidates`` are the fused scores of all that the indexes returned, ``shown`` those of the
-    results; ``None`` where there are none. ``sources`` counts the candidates that "both" indexes
-    found, or only "vector" or "keyword"; "named" are those that only a document brought which the
-    question names. ``levels`` counts the entries that they were found as.
+    ``candidates`` are the fused scores of everything that the indexes returned, ``shown`` those of
+    the results; ``None`` if there are none. ``sources`` counts the candidates found by "both"
+    indexes or by "vector" or "keyword" alone, and as "named" those found only because the question
+    names their document. ``levels`` counts candidates by the level of their index entry.
     """
 
     candidates: Spread | None
@@ -56,9 +61,9 @@ class Metrics:
 
     @property
     def phrases(self) -> tuple[str, ...]:
-        """Return it in up to four phrases."""
+        """The figures in up to four phrases."""
         spreads = [("candidates", self.candidates), ("shown", self.shown)]
-        scores = [f"{name} {one}" for name, one in spreads if one]
+        scores = [f"{name} {spread}" for name, spread in spreads if spread]
         counted = [
             f"{by} {', '.join(f'{name} {count}' for name, count in counts.items())}"
             for by, counts in (("found by", self.sources), ("found as", self.levels))
@@ -71,7 +76,7 @@ class Metrics:
 class Trace:
     """The stages of a search, and the index generations that it read.
 
-    ``measure`` makes the metrics when somebody looks at them. Pickled with its metrics made.
+    ``measure`` computes the metrics when they are first asked for; a pickle has them computed.
     """
 
     stages: tuple[Stage, ...] = ()
@@ -85,17 +90,17 @@ class Trace:
 
     @property
     def ms(self) -> float:
-        """Return the time of all stages, in milliseconds."""
+        """The time of all stages, in milliseconds."""
         return sum(stage.ms for stage in self.stages)
 
     @property
     def metrics(self) -> Metrics | None:
-        """Return the metrics; ``None`` where nothing was ranked."""
+        """The metrics; ``None`` if nothing was ranked."""
         return self.measure() if self.measure else None
 
     @property
     def summary(self) -> str:
-        """Return it in a line for a log: times, counts and scores, and nothing of the question."""
+        """One line for a log: times, counts and scores, but nothing of the question."""
         metrics = self.metrics
         stages = [
             f"{stage.name} {stage.ms:.1f} {stage.count_in}>{stage.count_out}"
@@ -110,16 +115,7 @@ class Trace:
         return {
             "generation": self.generation,
             "ms": round(self.ms, 3),
-            "stages": [
-                {
-                    "name": stage.name,
-                    "ms": round(stage.ms, 3),
-                    "in": stage.count_in,
-                    "out": stage.count_out,
-                    "note": stage.note,
-                }
-                for stage in self.stages
-            ],
+            "stages": [stage.as_json() for stage in self.stages],
             "metrics": asdict(metrics) if metrics else None,
         }
 

@@ -18,9 +18,9 @@ _T = TypeVar("_T")
 
 
 def pickled_as_call(of_dataclass: type[_T]) -> type[_T]:
-    """Have the values of a dataclass pickled as a call with their fields, of which it has several.
+    """Decorate a dataclass of two or more fields so that its values pickle as constructor calls.
 
-    A dataclass with slots looks its fields up anew for each value, which takes half as long again.
+    By default a dataclass with slots looks up its fields for each value, which takes 50 % longer.
     """
     values = attrgetter(*(declared.name for declared in fields(of_dataclass)))  # type: ignore[arg-type]
 
@@ -32,10 +32,10 @@ def pickled_as_call(of_dataclass: type[_T]) -> type[_T]:
 
 
 class Version(NamedTuple):
-    """A collection as it stood after a change: the number of that change, and its random token.
+    """The version of a collection: the number of its last change, and a random token.
 
-    Numbers of one catalog grow; the same number in another history has another token. 0 stands for
-    a collection that was never filled.
+    Numbers grow within one catalog. The token tells apart changes of the same number in different
+    histories, as after a restore. 0 stands for a collection that was never filled.
     """
 
     number: int
@@ -43,11 +43,11 @@ class Version(NamedTuple):
 
 
 ALL_COLLECTIONS = 0
-"""Stands for all collections where the number of one is asked; their own begin at 1."""
+"""Stands for all collections where the id of one is expected; ids begin at 1."""
 
 
 class Status(StrEnum):
-    """The status of a document; every file ends in one of the last three."""
+    """The status of a document; every file ends with one of the last three."""
 
     PENDING = "pending"
     INDEXED = "indexed"
@@ -64,7 +64,7 @@ class Markup(StrEnum):
 
 
 class BlockKind(StrEnum):
-    """The kind of a block, as a reader sees it."""
+    """The kind of a block."""
 
     HEADING = "heading"
     PARAGRAPH = "paragraph"
@@ -78,9 +78,9 @@ class BlockKind(StrEnum):
 class Level(StrEnum):
     """The granularity of an index entry.
 
-    A chunk's own entry holds its tokens; those of level CONTEXT (its text with the context that a
-    model wrote) and QUESTION (a question that it answers) follow it directly, with vectors only.
-    BLOCK is finer than a chunk: a table, list or code block in one (``InnerBlock``).
+    A CHUNK entry holds the tokens of a chunk. It is followed by its CONTEXT entry (the chunk with
+    the context that a model wrote) and its QUESTION entries (questions that it answers), which have
+    vectors only. BLOCK is a table, list or code block within a chunk (``InnerBlock``).
     """
 
     DOCUMENT = "document"
@@ -94,8 +94,8 @@ class Level(StrEnum):
 class Field(StrEnum):
     """The separately weighted parts of an entry in the keyword index.
 
-    TITLE has the words of headings and of the file's name as well, FOLDERS those of its folders.
-    TOPIC has what a model calls a chunk's topic, and what is decided or to be done in it.
+    TITLE also holds the words of headings and of the file name, FOLDERS those of its folders. TOPIC
+    holds a chunk's topic, decisions and actions, as a model noted them.
     """
 
     TEXT = "text"
@@ -123,10 +123,7 @@ INDEXED_LEVELS = {
     Level.DOCUMENT: (Level.DOCUMENT,),
     Level.BLOCK: (Level.BLOCK,),
 }
-"""A collection has an index for each of these, of entries of those levels.
-
-Token statistics of one index are its own.
-"""
+"""The indexes of a collection, each with the levels of its entries and its own token statistics."""
 
 FIELD_CODES = {
     Field.TEXT: 0,
@@ -142,9 +139,9 @@ FIELD_CODES = {
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """One page, sheet or slide of the source file, as a span of the stored text.
+    """One page, sheet or slide of a file, as a span of the stored text.
 
-    ``number`` counts from 1; ``label`` is what the file itself calls it ("iv", "Budget").
+    ``number`` counts from 1; ``label`` is its name in the file ("iv", "Budget").
     """
 
     number: int
@@ -155,9 +152,9 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class OutlineEntry:
-    """A division that the format itself names: a bookmark, slide, sheet, cell or symbol.
+    """A division of the file's own: a bookmark, slide, sheet, cell or symbol.
 
-    ``level`` counts from 1, as headings do.
+    ``level`` counts from 1, like that of a heading.
     """
 
     offset: int
@@ -167,10 +164,10 @@ class OutlineEntry:
 
 @dataclass(frozen=True, slots=True)
 class MessageSpan:
-    """One message of a conversation, with the line that names its author.
+    """One message of a conversation, including the line that names its author.
 
-    ``at`` is when it was sent, in ISO form with its offset where that is known, or empty;
-    ``author`` is empty for messages of the program itself.
+    ``at`` is its time in ISO format, with the UTC offset if that is known, or empty. ``author`` is
+    empty for messages of the chat program itself.
     """
 
     start: int
@@ -183,9 +180,9 @@ class MessageSpan:
 class Reading:
     """The output of a reader: a file's normalised text and its metadata.
 
-    ``text`` is NFC with line feeds only and no NUL. ``pages`` tile the text or are empty.
-    ``outline`` is sorted by offset. ``warnings`` are sentences for the person. ``messages`` are
-    those of a conversation, in order and without overlap.
+    ``text`` is in NFC, with line feeds only and without NUL. ``pages`` tile the text or are empty.
+    ``outline`` is sorted by offset. ``warnings`` are sentences for the person. ``messages`` are in
+    order and do not overlap.
     """
 
     text: str
@@ -202,10 +199,10 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """The span under one heading, up to the next heading of any level.
+    """The span under one heading, up to the next heading of any level. Sections tile the text.
 
-    Sections tile the text. ``path`` holds the titles from the outermost heading to this one;
-    it is empty for the text before the first heading. ``level`` is 0 there.
+    ``path`` holds the titles from the outermost heading to this one. For the text before the first
+    heading it is empty, and ``level`` is 0.
     """
 
     index: int
@@ -233,9 +230,9 @@ class Block:
 class Chunk:
     """The unit that is indexed: a span of one section, or of several merged small ones.
 
-    ``index`` counts from 0 within the document. ``section`` is the index of the first section
-    that it touches. ``pages`` are the first and last page numbers, or ``None``. ``parent`` is the
-    number of its parent in the document, counted from 0: chunks of one follow each other.
+    ``index`` counts from 0 within the document. ``section`` is the index of its first section.
+    ``pages`` are the first and last page numbers, or ``None``. ``parent`` is the index of its
+    parent in the document; the chunks of a parent follow each other.
     """
 
     index: int
@@ -249,9 +246,9 @@ class Chunk:
 
 @dataclass(frozen=True, slots=True)
 class InnerBlock:
-    """A table, list or code block that is found by itself: a part of the chunk of index ``chunk``.
+    """A table, list or code block with an index entry of its own.
 
-    ``section`` is the index of the section that it is in.
+    ``chunk`` and ``section`` are the indexes of the chunk and of the section that contain it.
     """
 
     start: int
@@ -263,7 +260,7 @@ class InnerBlock:
 
 @dataclass(frozen=True, slots=True)
 class Divided:
-    """A document's text divided: everything that chunking makes of a reading."""
+    """The result of chunking a document."""
 
     sections: tuple[Section, ...]
     blocks: tuple[Block, ...]
@@ -289,8 +286,8 @@ class FileState:
     """A file as a scan finds it; ``path`` is relative to its source's root, with forward slashes.
 
     ``size`` is in bytes, ``mtime_ns`` in nanoseconds since the epoch. ``stamp`` is
-    ``device:inode:ctime_ns`` in decimals, the device being that of the folder; it is empty where
-    the system tells no such thing.
+    ``device:inode:ctime_ns`` in decimals, with the device of the folder; it is empty on systems
+    without these.
     """
 
     path: str

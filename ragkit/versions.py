@@ -1,15 +1,15 @@
-"""Versions of each step from a file's bytes to entries; a pipeline fingerprint has them all."""
+"""Versions of the steps from a file's bytes to index entries, all part of pipeline fingerprints."""
 
 from __future__ import annotations
 
 READER_VERSION = "8"
-"""Bump when a reader returns something else for the same bytes: documents are then read again."""
+"""Bump when a reader returns a different result for the same bytes; documents are read again."""
 
 CHUNKER_VERSION = "4"
-"""Bump when the same reading and settings are divided differently."""
+"""Bump when the same text and settings are divided differently."""
 
 TOKENIZER_VERSION = "4"
-"""Bump when the same text has other tokens; indexes are then rebuilt."""
+"""Bump when the same text gives different tokens; indexes are rebuilt."""
 
 ENTRIES_VERSION = "6"
-"""Bump when a document has other entries than before."""
+"""Bump when the same document gives different index entries."""

@@ -97,7 +97,7 @@ def test_bounds_are_the_same_on_the_command_line_and_in_addresses(option):
         assert assigned(SearchOptions(), [f"{option.name}={bound}"]) == expected
         assert from_text(f"{option.name}:{bound}")[0].options == expected
     for wrong in (low - 1, high + 1, "nan", "word", "true"):
-        with pytest.raises(SettingsError, match=f"{option.name}: must be "):
+        with pytest.raises(SettingsError, match=f"{option.name} must be "):
             assigned(SearchOptions(), [f"{option.name}={wrong}"])
         part = f"{option.name}:{wrong}"
         assert from_text(part) == (SearchConfig(), (part,))
@@ -122,7 +122,7 @@ def test_values_are_written_and_read_back(option):
 
 @pytest.mark.parametrize("name", [*sorted(_WHERE), "", "nope", "__class__", "exclude"])
 def test_what_is_no_option_is_refused_and_the_options_are_listed(name):
-    with pytest.raises(SettingsError, match="there is no such setting") as caught:
+    with pytest.raises(SettingsError, match="There is no search option") as caught:
         parse_option(name, "1")
     assert all(option in caught.value.cure for option in SEARCH_OPTIONS)
     assert apply_options(SearchOptions(), {name: "1"}) == SearchOptions()

@@ -131,8 +131,8 @@ _WRONG = {
     "collection = 5": "collection: must be text, not 5",
     "library = 5": "library: must be a path, not 5",
     "library = '~nobody-at-all/x'": "library: there is no home folder for ~nobody-at-all/x",
-    "[models]\nembedder = 'folder:x'": 'models.embedder: "folder:" wants the whole path',
-    "[models]\nrerank_model = 'folder:https://a/b'": 'models.rerank_model: "folder:" wants',
+    "[models]\nembedder = 'folder:x'": 'models.embedder: "folder:" needs the absolute path',
+    "[models]\nrerank_model = 'folder:https://a/b'": 'models.rerank_model: "folder:" needs',
     "chunking = 3": "chunking: must be a table of settings, not 3",
     "nope = 1\n[search]\nlimit = 0": "; search.limit: must be at least 1, not 0",
 }

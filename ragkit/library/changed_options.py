@@ -1,4 +1,4 @@
-"""The options of a search: those of the settings or of a collection, and what a caller changes."""
+"""The options of a search: those of the settings, of the collection and of the caller."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ragkit.retrieval.query_parser import parse_filters
 from ragkit.settings import Settings
 
 FieldNames = Callable[[Sequence[str]], Sequence[str]]
-"""Returns the front-matter fields of collections."""
+"""Returns the names of front-matter fields in collections."""
 
 
 def changed_options(
@@ -23,7 +23,7 @@ def changed_options(
     catalog: Catalog,
     field_names: FieldNames,
 ) -> SearchOptions:
-    """Return options with changes, and of a single collection with its own.
+    """Return ``options`` with the collection's own, if only one is searched, and then ``changes``.
 
     Errors are those of ``Library.options``.
     """
@@ -45,5 +45,5 @@ def _filters(value: Filters | str, collections: Sequence[str], field_names: Fiel
     if isinstance(value, str):
         return parse_filters(value, field_names(collections))
     if not isinstance(value, Filters):
-        raise TypeError("filters are a ragkit.Filters, or text as it is typed: 'type:pdf'.")
+        raise TypeError("filters must be a ragkit.Filters or text, such as 'type:pdf'.")
     return value

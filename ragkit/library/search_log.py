@@ -1,7 +1,7 @@
-"""The files of the log of searches: lines that are added, blanked where they stand, or gone.
+"""The files of the log of searches: JSON lines that are appended, or blanked in place.
 
-No line is ever moved, so writers need no lock: processes and threads add to the same file at once,
-and what is stopped in the middle of a line damages that line alone.
+No line is ever moved, so writers need no lock: several processes and threads append to the same
+file, and a write that is cut off damages no other line.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ DAYS = 90
 """A file is deleted once its searches are older than this."""
 
 MOST_BYTES = 4_000_000
-"""What each of a person's and programs' searches take at most on the disk; the oldest go first."""
+"""The most that searches of a person, and those of programs, take on disk each; oldest go first."""
 
 FILE_BYTES = 250_000
-"""A file that has grown to this is followed by another."""
+"""A file of this size is followed by another."""
 
 _AS_LINE = json.JSONEncoder(separators=(",", ":")).encode
 _NAME = re.compile(r"(\d{4}-\d\d-\d\d)-(\d{4,})-(people|programs)\.jsonl")
@@ -35,7 +35,7 @@ _DAY_SECONDS = 86_400.0
 
 
 class Door(StrEnum):
-    """By which way a search came."""
+    """Where a search came from."""
 
     PAGE = "page"
     COMMAND = "command"
@@ -46,15 +46,15 @@ class Door(StrEnum):
 
     @property
     def family(self) -> str:
-        """Whose searches share the space on the disk: "people", or "programs", which ask more."""
+        """Which searches share disk space: those of "people", or of "programs", which ask more."""
         return "people" if self in (Door.PAGE, Door.COMMAND) else "programs"
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A document that a search showed: its id, the span of its best match, and its score.
+    """A document that a search showed, with its score and the span of its best match.
 
-    Without a span the document was found as a whole.
+    Without a span, the document was found as a whole.
     """
 
     document_id: int
@@ -64,16 +64,16 @@ class Shown:
 
 @dataclass(frozen=True, slots=True)
 class LoggedSearch:
-    """A search that was made. ``at`` is in seconds since the epoch.
+    """A search that was made.
 
-    ``options`` are those that differ from the defaults, by name; ``filters`` what restricted it
-    besides its words, in the query language. ``results`` counts what was shown of ``documents``
-    that it found, ``shown`` are the first of those. ``nothing_close`` is that of the answer.
-    ``chunked`` are the options of a long text, each topic of which asked; ``None`` where it was
-    none. ``cut`` says that ``question`` is only its beginning. ``from_memory``: the answer was
-    still there, and ``ms`` and ``stages`` are those of when it was made. ``typed`` is False for
-    what a click made of the search before. ``everywhere``: ``collections`` are none, and stand for
-    all of the very many that there were.
+    ``at`` is in seconds since the epoch. ``options`` are those that differ from the defaults, by
+    name; ``filters`` are those given besides the question, in the query language. ``results``
+    counts the results and ``documents`` all documents found; ``shown`` are the first results.
+    ``chunked`` are the options of a search with a long text, or else ``None``. ``cut`` says that
+    ``question`` is only the beginning. ``from_memory`` says that the answer was cached; ``ms`` and
+    ``stages`` are then those of its first search. ``typed`` is False if a click changed the
+    previous search. ``everywhere`` says that all of very many collections were searched, which
+    ``collections`` then does not list.
     """
 
     question: str
@@ -96,21 +96,21 @@ class LoggedSearch:
 
     @property
     def id(self) -> str:
-        """What an address names it by: when it was made, to the microsecond."""
+        """Its id in addresses: its time in microseconds."""
         return f"{self.at * 1e6:.0f}"
 
     @property
     def in_vain(self) -> bool:
-        """Whether it found nothing, or nothing that is close."""
+        """Whether it found nothing, or nothing close."""
         return self.nothing_close or not self.results
 
     @property
     def best(self) -> float | None:
-        """The best score that was shown; ``None`` where there was none."""
+        """The best score among the shown results, or ``None``."""
         return max((place.score for place in self.shown), default=None)
 
     def as_json(self) -> dict[str, Any]:
-        """Return it as the JSON object that is kept, and that ``ragkit searches`` prints."""
+        """Return the JSON object that is stored, and that ``ragkit searches`` prints."""
         shown = [
             {"document": place.document_id, "score": place.score,
              **({"span": [place.span.start, place.span.end]} if place.span else {})}
@@ -123,11 +123,7 @@ class LoggedSearch:
             "documents": self.documents, "nothing_close": self.nothing_close, "cut": self.cut,
             "from_memory": self.from_memory, "typed": self.typed,
             "everywhere": self.everywhere, "shown": shown,
-            "stages": [
-                {"name": stage.name, "ms": stage.ms, "in": stage.count_in, "out": stage.count_out,
-                 "note": stage.note}
-                for stage in self.stages
-            ],
+            "stages": [stage.as_json() for stage in self.stages],
         }  # fmt: skip
 
     @classmethod
@@ -135,7 +131,7 @@ class LoggedSearch:
         """Parse the output of ``as_json``.
 
         Raises:
-            KeyError, TypeError, ValueError: it is no such object.
+            KeyError, TypeError, ValueError: it is not such an object.
         """
         chunked = value["chunked"]
         return cls(
@@ -159,15 +155,14 @@ class LoggedSearch:
 
 
 def question_key(question: str) -> str:
-    """Return a key that is equal for questions which differ in case and spaces only."""
+    """Return a key that is equal for questions that differ only in case and spaces."""
     return " ".join(question.split()).casefold()
 
 
 class SearchLog:
-    """The searches of a folder, in files of a day each. Safe to share between threads.
+    """The searches in a folder, in files by day. Safe to share between threads.
 
-    Methods raise an OSError where the folder cannot be read or written; one that is not there
-    holds nothing.
+    A missing folder counts as empty. Methods raise an OSError if it cannot be read or written.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -176,9 +171,9 @@ class SearchLog:
         self._read: dict[str, tuple[tuple[int, ...], tuple[LoggedSearch, ...]]] = {}
 
     def add(self, search: LoggedSearch) -> None:
-        """Add a search, in one write at the end of its file."""
+        """Append a search to its file, in one write."""
+        # It starts with a line break, since the line before may have been cut off.
         line = f"\n{_AS_LINE(search.as_json())}\n".encode()
-        # The line before may have no end.
         key = time.strftime("%Y-%m-%d", time.localtime(search.at)), search.door.family
         if key not in self._numbers:
             self._numbers[key] = self._last_number(key)
@@ -191,9 +186,9 @@ class SearchLog:
     def newest(
         self, families: tuple[str, ...] = ("people", "programs"), days: float = DAYS
     ) -> Iterator[LoggedSearch]:
-        """Yield the searches of these families, each file's newest first, newest file first.
+        """Yield the searches of these families in the last ``days``, newest file first.
 
-        Files of days before the last ``days`` are left out; only files that changed are read again.
+        The searches of a file are yielded newest first. Only changed files are read again.
         """
         oldest = _day_before(min(days, DAYS))
         for day, _, family, name in sorted(self._files(), reverse=True):
@@ -201,7 +196,7 @@ class SearchLog:
                 yield from self._of_file(name)
 
     def remove(self, is_meant: Callable[[LoggedSearch], bool]) -> int:
-        """Blank the lines of some searches where they stand; return how many."""
+        """Blank the lines of some searches in place; return how many there were."""
         count = 0
         for *_, name in self._files():
             with suppress(FileNotFoundError), (self._folder / name).open("r+b") as stream:
@@ -223,11 +218,11 @@ class SearchLog:
         self._read.clear()
 
     def expire(self) -> None:
-        """Delete the files that are too old, and the oldest where there are too many bytes.
+        """Delete files that are too old, and the oldest ones if there are too many bytes.
 
-        What cannot be deleted stays.
+        Files that cannot be deleted stay.
         """
-        # A file that has begun will grow.
+        # Leave room for the current file to grow.
         room = dict.fromkeys(("people", "programs"), MOST_BYTES - FILE_BYTES)
         oldest = _day_before(DAYS)
         for day, _, family, name in sorted(self._files(), reverse=True):
@@ -239,12 +234,12 @@ class SearchLog:
                     self._read.pop(name, None)
 
     def _last_number(self, key: tuple[str, str]) -> int:
-        """Return the number of the last file of a day and family; 1 where there is none."""
+        """Return the number of the last file of a day and family; 1 if there is none."""
         numbers = [number for day, number, family, _ in self._files() if (day, family) == key]
         return max(numbers, default=1)
 
     def _files(self) -> list[tuple[str, int, str, str]]:
-        """Return day, number, family and name of each file, in no order."""
+        """Return day, number, family and name of each file, unordered."""
         try:
             names = [file.name for file in self._folder.iterdir()]
         except FileNotFoundError:
@@ -257,9 +252,9 @@ class SearchLog:
         try:
             status = file.stat()
             stamp = (status.st_ino, status.st_size, status.st_mtime_ns)
-            # Another thread may forget what was read meanwhile.
-            known, searches = self._read.get(name, ((), ()))
-            if known != stamp:
+            # One look-up, since another thread may remove the entry meanwhile.
+            read_stamp, searches = self._read.get(name, ((), ()))
+            if read_stamp != stamp:
                 lines = file.read_bytes().split(b"\n")
                 searches = tuple(filter(None, map(_parsed, reversed(lines))))
                 self._read[name] = stamp, searches
@@ -269,7 +264,7 @@ class SearchLog:
 
 
 def _append(file: Path, line: bytes) -> int:
-    """Write at the end of a private file, which is made where there is none; return its size."""
+    """Append to a private file, which is created if necessary; return its size."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0)
     try:
         descriptor = os.open(file, flags, 0o600)
@@ -288,7 +283,7 @@ def _day_before(days: float) -> str:
 
 
 def _parsed(line: bytes) -> LoggedSearch | None:
-    """Return the search of a line; ``None`` for what is blank, cut off or no search."""
+    """Return the search in a line; ``None`` if the line is blank, cut off or not a search."""
     if not line.startswith(b"{"):
         return None
     try:

@@ -1,8 +1,8 @@
-"""The tables of search options: each with its type, default, bounds, and what it is called.
+"""The tables of search options, each with its type, default, bounds and labels.
 
 An option is declared once, as a field of ``SearchOptions`` or ``ChunkedOptions``. The settings
-file, ``RAGKIT_*`` variables, the command line, addresses, the settings of a collection, compared
-columns and the controls on the pages all read ``SEARCH_OPTIONS`` and ``CHUNKED_OPTIONS``.
+file, ``RAGKIT_*`` variables, the command line, the HTTP API, MCP, addresses, collections, and the
+controls on the pages are all generated from ``SEARCH_OPTIONS`` and ``CHUNKED_OPTIONS``.
 """
 
 from ragkit.options.choices import (

@@ -1,4 +1,4 @@
-"""The values between which options choose, each with its name on a page."""
+"""The choices of options, each with its name on a page."""
 
 from ragkit.option_table import Choice
 
@@ -12,24 +12,24 @@ class Mode(Choice):
 
 
 class Fusion(Choice):
-    """How the lists of several indexes become one."""
+    """How the results of the two indexes are combined."""
 
     WEIGHTED = "weighted", "Weighted sum", "weighted sum of scores"
     RRF = "rrf", "Reciprocal rank (RRF)", "reciprocal ranks (RRF)"
 
 
 class Contexts(Choice):
-    """Which contexts of chunks are searched; the structural one always is."""
+    """Which contexts of chunks are searched; structural context always is."""
 
     MODEL = "model", "Included", "with AI-written context"
     STRUCTURAL = "structural", "Left out", "without AI-written context"
 
 
 class QuestionMerge(Choice):
-    """Which of a chunk's several vectors are searched, and how their hits become one.
+    """Which of a chunk's several vectors are searched, and how their hits are combined.
 
-    Where a model has written about a chunk, ``context`` takes the vector of that alone, in which
-    the chunk's text has a share (``with_texts``).
+    ``context`` searches one vector a chunk: that of the context that a model wrote, mixed with the
+    chunk's text (``with_texts``), or without a context that of the text.
     """
 
     CONTEXT = "context", "Context vector", "context vector of a chunk"
@@ -38,7 +38,7 @@ class QuestionMerge(Choice):
 
 
 class IndexMode(Choice):
-    """How vectors are searched: exactly, or by an approximate index where there is one."""
+    """How vectors are searched: exactly, or with an approximate index if there is one."""
 
     AUTO = "auto", "Automatic", "automatic vector search"
     EXACT = "exact", "Exact", "exact vector search"
@@ -46,14 +46,14 @@ class IndexMode(Choice):
 
 
 class Rerank(Choice):
-    """What reads the best chunks again and reorders them."""
+    """Whether a model reads the best chunks and reorders them."""
 
     NONE = "none", "None", "not reranked"
     MODEL = "model", "By a model", "reranked by a model"
 
 
 class Phrasings(Choice):
-    """In what other words of a model a question is asked besides its own."""
+    """How a model rephrases the question, to be searched for as well."""
 
     NONE = "none", "None", "asked as it is"
     SEVERAL = "several", "Several phrasings", "several phrasings merged"
@@ -62,17 +62,16 @@ class Phrasings(Choice):
 
 
 class Sort(Choice):
-    """What decides the order of results."""
+    """The order of results."""
 
     RELEVANCE = "relevance", "Relevance", "best first"
     DATE = "date", "Newest first", "newest first"
 
 
 class Expansion(Choice):
-    """How much of a document is shown around its matched chunks.
+    """How much of a document is shown around its matching chunks.
 
-    A parent is a run of chunks of about a thousand tokens: long enough to be read or handed to a
-    model.
+    A parent is a run of chunks of about 1,000 tokens: enough for a person or a model to read.
     """
 
     NEIGHBOURS = "neighbours", "Neighbouring chunks", "neighbouring chunks shown"
@@ -84,7 +83,7 @@ class Expansion(Choice):
 
 
 class Granularity(Choice):
-    """Which levels of the library are searched; auto searches all and prefers the finest."""
+    """Which level of entries is searched; ``auto`` searches all and prefers the finest."""
 
     BLOCK = "block", "Tables, lists, code", "tables, lists and code"
     CHUNK = "chunk", "Chunks", "chunks"
@@ -94,9 +93,9 @@ class Granularity(Choice):
 
 
 class Aggregation(Choice):
-    """How the scores of a document's matched chunks become the one that orders it.
+    """How the score of a document is computed from its matching chunks.
 
-    In the mean each score has itself as its weight.
+    The mean weights each score by itself.
     """
 
     MAX = "max", "Best chunk", "ordered by the best chunk"
@@ -112,14 +111,14 @@ class CutMethod(Choice):
 
 
 class Merge(Choice):
-    """How the lists of several topics become one."""
+    """How the results of several topics are merged."""
 
     FAIR = "fair", "Topics in turn"
     SCORE = "score", "Best scores first"
 
 
 class Dedup(Choice):
-    """Of what only the best hits are kept."""
+    """Whether only the best hits of each document or section are kept."""
 
     DOCUMENT = "document", "Per document"
     SECTION = "section", "Per section"

@@ -13,15 +13,15 @@ _DEFAULTS = SearchOptions()
 
 @dataclass(frozen=True, slots=True)
 class ChunkedOptions:
-    """How a long text, such as a conversation, is cut into segments, searched and merged.
+    """How a search with a long text, such as a conversation, cuts it and merges the results.
 
-    Sizes are in tokens of about four characters. ``whole_weight`` above 0 has the whole text
-    searched too: a share ``w / (1 + w)`` of each score is then that of the whole. ``mode``,
-    ``nprobe`` and ``overfetch`` are those of ``SearchOptions.index``. Of ``min_similarity`` and
-    that of ``SearchOptions`` the larger counts. ``exclude`` are documents that are never returned.
+    Sizes are in tokens of about four characters. With ``whole_weight`` above 0 the whole text is
+    searched for too, and makes up ``w / (1 + w)`` of each score. ``mode`` is
+    ``SearchOptions.index``. Of ``min_similarity`` here and in ``SearchOptions``, the larger counts.
+    ``exclude`` are ids of documents that are never returned.
 
     Raises:
-        QueryError: when a number is out of its bounds.
+        QueryError: a number is out of its bounds.
     """
 
     method: CutMethod = option(CutMethod.ADAPTIVE, "Where the text is cut.", label="Cut the text")
@@ -88,7 +88,7 @@ class ChunkedOptions:
     exclude: frozenset[int] = frozenset()
 
     def __post_init__(self) -> None:
-        """Refuse numbers out of their bounds."""
+        """Check the bounds of numbers."""
         for name, declared in CHUNKED_OPTIONS.items():
             value = getattr(self, name)
             if declared.bounds is not None:

@@ -6,20 +6,22 @@ from dataclasses import dataclass, fields
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """What a document must be to be considered; empty parts do not restrict.
+    """Restricts a search to some documents; empty parts do not restrict it.
 
-    Values within one part are alternatives; the parts must all hold. ``after`` and ``before``
-    are ISO dates ("2025", "2025-01", "2025-01-31") on the document's own date, or its file's; of
-    a conversation, on the days of its messages. ``speakers`` are names, or words of names, of
-    people who speak in a conversation. ``languages`` are codes ("de") of what people speak.
-    ``fields`` are (name, value) pairs of front matter. Where there are words to search for, those
-    of ``framework`` and ``language`` (of programming) keep documents without the field, unless
-    one of their values begins with ``=``.
-    ``senders``, ``recipients``, ``copies`` and ``blind_copies`` are parts of names or addresses of
-    a mail, ``senders`` also speakers; ``has`` names what it must have: "attachment", or of a chunk
-    "decision" or "action". ``topics`` are words of what contexts say that chunks are about, and
-    ``sentiments`` how they sound: "positive", "neutral", "negative" or "mixed".
-    Parts may be given as any sequence, or as one value alone, and ``fields`` as a mapping.
+    The values of one part are alternatives, and all parts must hold. Parts may be given as any
+    sequence or a single value, and ``fields`` as a mapping.
+
+    ``after`` and ``before`` are ISO dates ("2025", "2025-01", "2025-01-31") for the document's own
+    date or else its file's, and in conversations for the days of messages. ``languages`` are codes
+    of natural languages ("de"). ``speakers`` are names of people in a conversation, or words of
+    them. ``senders`` (which include speakers), ``recipients``, ``copies`` and ``blind_copies`` are
+    parts of names or addresses in a mail. ``has`` is "attachment" or, for single chunks, "decision"
+    or "action". ``topics`` are words of a chunk's topic and ``sentiments`` its tone ("positive",
+    "neutral", "negative" or "mixed"), as contexts note them.
+
+    ``fields`` are (name, value) pairs of front matter. If there are words to search for,
+    ``framework`` and ``language`` (of programming) let documents without the field pass, unless a
+    value begins with ``=``.
     """
 
     types: tuple[str, ...] = ()
@@ -43,7 +45,7 @@ class Filters:
     sentiments: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        """Make tuples of parts that were given otherwise."""
+        """Convert all parts to tuples."""
         for name in _PARTS:
             value = getattr(self, name)
             if type(value) is not tuple:
@@ -53,7 +55,7 @@ class Filters:
 
     @property
     def of_chunks(self) -> bool:
-        """True when they may ask for what contexts note of single chunks."""
+        """Whether they depend on what contexts note about single chunks."""
         return bool(self.topics or self.sentiments or self.has)
 
 

@@ -26,7 +26,7 @@ QUESTION, RANKING, SHOWN, INDEX = "Question", "Ranking", "Results", "Vector inde
 
 
 def _either(off: str, on: str) -> Callable[[Any], str]:
-    """Return a function that says off or on in words."""
+    """Return a function that describes a boolean."""
     return lambda value: on if value else off
 
 
@@ -42,19 +42,19 @@ def _at_most(limit: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class SearchOptions:
-    """Everything that decides what a search returns, besides the question and the library.
+    """Everything besides the question and the library that determines what a search returns.
 
-    The fields declared by ``option`` say how to search. ``collections`` and ``filters`` say where.
-    ``vector_levels`` names which of a chunk's vectors besides its own are searched, and
-    ``field_weights`` how much a word counts in which field; both are for measurements, and
-    ``None`` leaves them at their defaults. ``judged_depth`` has that many results listed, also for
-    measurements: those of ``limit``, and after them what else the same candidates hold.
+    The fields declared by ``option`` say how to search, ``collections`` and ``filters`` where.
 
     ``title_weight``, ``phrase_weight``, ``verbatim_weight``, ``document_weight`` and
-    ``name_weight`` act when two indexes are fused by weights. Scores are exact whatever ``nprobe``
-    and ``overfetch`` are, and a reranker leaves them as they were. ``min_score`` acts on that
-    score, the sum of all parts; ``min_similarity`` on the cosine of the question's vector and the
-    entry's.
+    ``name_weight`` only apply when both indexes are fused by weights. Scores are exact whatever
+    ``nprobe`` and ``overfetch`` are, and reranking does not change them. ``min_score`` applies to
+    the whole score, ``min_similarity`` to the cosine of the question's and the entry's vector.
+
+    Three fields are for measurements, and ``None`` stands for the default: ``vector_levels`` are
+    the levels of vectors that are searched besides the chunk's own, ``field_weights`` the weights
+    of keyword fields, and ``judged_depth`` lists that many results, the ones beyond ``limit`` from
+    the same candidates.
     """
 
     mode: Mode = option(Mode.HYBRID, "Which indexes are searched.", label="Search mode")

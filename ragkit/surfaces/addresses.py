@@ -1,4 +1,4 @@
-"""The addresses of documents on the pages, down to one sentence of them."""
+"""The addresses of documents on the pages, down to a single sentence."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from ragkit.answers import Source
 def document_url(
     document_id: int, chunk: int | None = None, question: str = "", **place: str | int
 ) -> str:
-    """Return a document's address; ``chunk`` counts from 0, the address from 1.
+    """Return a document's address; ``chunk`` counts from 0, although the address counts from 1.
 
-    A ``place`` is ``at``, an offset in its text, ``sheet``, the name of one of a workbook, or what
-    ``source_url`` gives.
+    ``place`` is ``at`` (an offset in its text), ``sheet`` (a sheet's name), or what ``source_url``
+    passes.
     """
     query: dict[str, str | int] = {"id": document_id}
     if chunk is not None:
@@ -25,9 +25,9 @@ def document_url(
 
 
 def source_url(source: Source, question: str = "") -> str:
-    """Return the address of a sentence's document, which opens with exactly that sentence marked.
+    """Return the address that opens a source's document with exactly its sentence marked.
 
-    That of a sentence of the web is the address of its page.
+    For a sentence from the web, it is the address of its page.
     """
     if source.document is None:
         return source.url
@@ -36,5 +36,5 @@ def source_url(source: Source, question: str = "") -> str:
 
 
 def mark_of(sentence: str) -> str:
-    """Return what an address says of the text of a span, to be known should it have moved."""
+    """Return a short hash of a sentence, by which it is found again if it has moved."""
     return blake2b(sentence.encode("utf-8", "replace"), digest_size=5).hexdigest()

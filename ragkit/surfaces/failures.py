@@ -1,8 +1,8 @@
-"""Logs of a library, and failures that nobody foresaw: a sentence for people, the rest there.
+"""Log files of a library, and unexpected errors: a sentence for people, the traceback in the log.
 
-Each search is a line of the log of the process that made it, with its times, scores and counts.
-What was asked never stands in a log: past searches are the one place for that, which a person sees
-and clears (``SearchHistory``).
+Each search is one line in the log of its process, with times, scores and counts but without the
+question: questions are only kept in the log of searches, which a person can see and clear
+(``SearchHistory``).
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ logger = logging.getLogger(__name__)
 
 
 def log_to(file: Path) -> None:
-    """Log to a file, which is begun with the first entry and kept short.
+    """Log to a file, which is created with the first entry and rotated.
 
-    Of other libraries only warnings are logged.
+    From third-party packages, only warnings are logged.
     """
     handler = RotatingFileHandler(
         file, maxBytes=_LOG_BYTES, backupCount=_OLDER_LOGS, encoding="utf-8", delay=True
@@ -43,7 +43,7 @@ def log_to(file: Path) -> None:
 
 
 def keep_tracebacks_from_the_terminal() -> None:
-    """Have threads that fail write their tracebacks to the log, and a failing log write none."""
+    """Send the tracebacks of failing threads to the log, and print none if logging fails."""
 
     def note(failed: threading.ExceptHookArgs) -> None:
         if failed.exc_value is not None:
@@ -54,7 +54,7 @@ def keep_tracebacks_from_the_terminal() -> None:
 
 
 def noted(error: Exception) -> str:
-    """Log a failure that nobody foresaw; return what to tell the person."""
+    """Log an unexpected error; return a sentence for the person."""
     logger.error("something unexpected happened", exc_info=error)
-    where = f" The whole story is in {_handlers[0].baseFilename}." if _handlers else ""
+    where = f" Details are in {_handlers[0].baseFilename}." if _handlers else ""
     return f"{unforeseen(error)}{where}"

@@ -1,8 +1,9 @@
-"""The values that commands print with ``--json``, for programs that import ragkit."""
+"""``ragkit.as_json``: the values that commands print with ``--json``, for Python programs."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias
 
 from ragkit.answers import Thread, Turn
 from ragkit.catalog.records import DocumentRecord
@@ -11,42 +12,31 @@ from ragkit.retrieval.multi_query import ChunkedAnswer
 from ragkit.retrieval.similar import SimilarDocuments
 from ragkit.surfaces import render, render_answers
 
+Value: TypeAlias = (
+    "Answer | ChunkedAnswer | Result | Passage | DocumentRecord | SimilarDocuments | Thread | Turn"
+)
+_RENDERERS: Mapping[type, Callable[[Any], dict[str, Any]]] = {
+    Answer: render.answer_as_json,
+    ChunkedAnswer: render.chunked_answer_as_json,
+    Result: render.result_as_json,
+    Passage: render.passage_as_json,
+    DocumentRecord: render.document_as_json,
+    SimilarDocuments: render.similar_as_json,
+    Thread: render_answers.thread_as_json,
+    Turn: render_answers.turn_as_json,
+}
 
-def as_json(
-    value: (
-        Answer
-        | ChunkedAnswer
-        | Result
-        | Passage
-        | DocumentRecord
-        | SimilarDocuments
-        | Thread
-        | Turn
-    ),
-) -> dict[str, Any]:
-    """Return what a command prints of a value with ``--json``, for ``json.dumps`` and other doors.
 
-    Of an answer to a question or to a long text that is what ``ragkit search --json`` prints, and
-    of a document's record a line of ``ragkit list --json``. The metadata of documents is theirs.
+def as_json(value: Value) -> dict[str, Any]:
+    """Return a value as a JSON object, exactly as the command line prints it with ``--json``.
+
+    For an answer this is the output of ``ragkit search --json``, for a document's record a line of
+    ``ragkit list --json``.
 
     Raises:
-        TypeError: it is no such value.
+        TypeError: values of this type have no JSON form.
     """
-    match value:
-        case Answer():
-            return render.answer_as_json(value)
-        case ChunkedAnswer():
-            return render.chunked_answer_as_json(value)
-        case Result():
-            return render.result_as_json(value)
-        case Passage():
-            return render.passage_as_json(value)
-        case DocumentRecord():
-            return render.document_as_json(value)
-        case SimilarDocuments():
-            return render.similar_as_json(value)
-        case Thread():
-            return render_answers.thread_as_json(value)
-        case Turn():
-            return render_answers.turn_as_json(value)
-    raise TypeError(f"There is no JSON of a {type(value).__name__}.")
+    renderer = _RENDERERS.get(type(value))
+    if renderer is None:
+        raise TypeError(f"A {type(value).__name__} has no JSON form.")
+    return renderer(value)

@@ -1,4 +1,4 @@
-"""One renderer for all surfaces: answers and records as JSON values and as text."""
+"""Answers and documents as JSON values and as text, for all surfaces."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from ragkit.formatting import shortened
 from ragkit.types import Level
 
 if TYPE_CHECKING:
@@ -31,9 +32,8 @@ def answer_as_json(
 ) -> dict[str, Any]:
     """Return the JSON object that ``ragkit search --json`` prints.
 
-    ``excerpts`` are what is quoted of each result, where that was looked for. Without ``marks``
-    nobody looks which words of the question stand where: that takes as long as a third of the
-    search.
+    ``excerpts`` are those of the results, in order. Without ``marks`` it lacks the places of the
+    question's words, which take as long as a third of the search to find.
     """
     return {
         "query": answer.query,
@@ -59,7 +59,7 @@ def results_as_json(
     *,
     marks: bool = True,
 ) -> list[dict[str, Any]]:
-    """Return results as JSON objects, with what is quoted of each where that is known."""
+    """Return results as JSON objects, with their excerpts if those are given."""
     values = [result_as_json(result, marks=marks) for result in results]
     for value, excerpt in zip(values, excerpts or (), strict=excerpts is not None):
         value["excerpt"] = _excerpt_as_json(excerpt) if excerpt else None
@@ -93,7 +93,7 @@ def result_as_json(result: Result, *, marks: bool = True) -> dict[str, Any]:
 
 
 def reference_as_json(document: DocumentRef) -> dict[str, Any]:
-    """Return the reference to a result's document, as a JSON object."""
+    """Return the reference to a document as a JSON object."""
     return {
         "id": document.id,
         "path": document.path,
@@ -117,7 +117,7 @@ def _excerpt_as_json(excerpt: Excerpt) -> dict[str, Any]:
 
 
 def document_as_json(record: DocumentRecord) -> dict[str, Any]:
-    """Return one document as ``ragkit list --json`` prints it."""
+    """Return a document as ``ragkit list --json`` prints it."""
     return {
         "id": record.id,
         "path": record.path,
@@ -134,7 +134,7 @@ def document_as_json(record: DocumentRecord) -> dict[str, Any]:
 
 
 def chunked_answer_as_json(answer: ChunkedAnswer) -> dict[str, Any]:
-    """Return the JSON object of a long question's answer."""
+    """Return the JSON object that ``ragkit search --chunked --json`` prints."""
     return {
         "topics": [
             {
@@ -165,22 +165,22 @@ def chunked_answer_as_json(answer: ChunkedAnswer) -> dict[str, Any]:
 
 
 def remarks(answer: Answer) -> Iterator[str]:
-    """Yield what a person should know of an answer before its results, a sentence each."""
+    """Yield sentences about an answer that a person should read before its results."""
     yield from answer.notices
     if answer.questions > 1:
-        yield f"These are {answer.questions} questions, asked as one. To ask each, add: --chunked"
+        yield f"These are {answer.questions} questions in one. To search for each, add: --chunked"
     yield from map(plain, answer.understood)
     if any(reading.restricts for reading in answer.readings):
         yield "To search for these as words, add: -o read_filters=false"
     for phrasing in answer.phrasings.phrasings if answer.phrasings else ():
         alone = f", {len(phrasing.only)} alone" if phrasing.only else ""
-        yield f"Also asked: {plain(phrasing.text)} (finds {phrasing.found} of these{alone})"
+        yield f"Also searched for: {plain(phrasing.text)} (finds {phrasing.found} of these{alone})"
     if answer.corrected:
         yield "To search for it as typed, add: -o correct_spelling=false"
     elif answer.suggestion:
         yield f"Did you mean: {plain(answer.suggestion)}"
     if answer.missing_terms:
-        yield f"Not in your documents: {plain(', '.join(answer.missing_terms))}"
+        yield f"Not in your documents: {words_as_text(answer.missing_terms)}"
     if answer.results and answer.nothing_close:
         yield "Nothing here is close. The nearest:"
     elif answer.total_documents > len(answer.results) > 0:
@@ -194,16 +194,16 @@ def answer_as_text(
     explain: bool,
     colour: bool,
 ) -> Iterator[str]:
-    """Yield lines for a terminal; no control character of a document gets through.
+    """Yield lines for a terminal, without any control characters of documents.
 
-    A passage that is too long is shown from its excerpt on, where its beginning lacks that.
+    A long passage is shown from its excerpt on, unless its beginning contains that.
     """
     quoted = list(excerpts) or [None] * len(answer.results)
     for number, (result, excerpt) in enumerate(zip(answer.results, quoted, strict=True), start=1):
         document = result.document
         pages = (passage.page for passage in result.passages if passage.page is not None)
         page = next((f" · p. {page}" for page in pages), "")
-        missing = f" · missing: {plain(', '.join(result.missing_terms))}"
+        missing = f" · missing: {words_as_text(result.missing_terms)}"
         gone = " · its file is gone" if result.missing else ""
         score = "" if answer.listed else f"  {result.score:.2f}{' (weak)' if result.weak else ''}"
         yield f"{number}. {plain(document.title)}{score}"
@@ -228,7 +228,7 @@ def answer_as_text(
 
 
 def similar_as_json(similar: SimilarDocuments) -> dict[str, Any]:
-    """Return the documents that are like a document, with their copies."""
+    """Return similar documents and copies of a document as a JSON object."""
 
     def named(record: DocumentRecord) -> dict[str, Any]:
         return {"id": record.id, "path": record.path, "title": record.title}
@@ -248,7 +248,7 @@ def similar_as_json(similar: SimilarDocuments) -> dict[str, Any]:
 
 
 def similar_as_text(similar: SimilarDocuments) -> Iterator[str]:
-    """Yield a line for each document that is like a document, and one for copies."""
+    """Yield a line for each similar document, and one for copies."""
 
     def also_in(records: Sequence[DocumentRecord], words: str) -> Iterator[str]:
         if records:
@@ -266,7 +266,7 @@ def similar_as_text(similar: SimilarDocuments) -> Iterator[str]:
 
 
 def chunked_answer_as_text(answer: ChunkedAnswer) -> Iterator[str]:
-    """Yield a long question's topics and results, with the topics of each result."""
+    """Yield the topics of a long question, then its results with their topics."""
     yield from (answer.summary, "")
     for topic_answer in answer.topics:
         yield f"[{topic_answer.topic.index + 1}] {plain(topic_answer.topic.name)}"
@@ -279,7 +279,7 @@ def chunked_answer_as_text(answer: ChunkedAnswer) -> Iterator[str]:
 
 
 def trace_lines(answer: Answer) -> Iterator[str]:
-    """Yield the metrics and the stages of a search, one a line."""
+    """Yield the metrics and stages of a search, one a line."""
     yield f"{answer.trace.ms:.1f} ms, index {answer.trace.generation or 'in memory'}"
     if metrics := answer.trace.metrics:
         yield from (f"  {phrase}" for phrase in metrics.phrases)
@@ -289,12 +289,17 @@ def trace_lines(answer: Answer) -> Iterator[str]:
 
 
 def plain(text: str, *, keep: str = "") -> str:
-    """Replace control characters but those to ``keep``: no text may steer a terminal."""
+    """Return a text that cannot control a terminal: unprintable characters become spaces."""
     return "".join(c if c.isprintable() or c in keep else " " for c in text)
 
 
+def words_as_text(words: Sequence[str]) -> str:
+    """Return words on one line, long ones shortened."""
+    return plain(", ".join(map(shortened, words)))
+
+
 def _passage_lines(passage: Passage, first: int, colour: bool) -> Iterator[str]:
-    # One character for another: highlights keep their places.
+    # Each character is replaced by one, so highlights keep their places.
     shown = plain(passage.text[: first + _PASSAGE_CHARACTERS], keep="\n")
     marked, position = "", first
     for start, end in passage.highlights if colour else ():
@@ -358,7 +363,7 @@ def _match_as_json(chunk: MatchedChunk, *, marks: bool) -> dict[str, Any]:
 
 
 def _part_as_json(part: Contribution) -> dict[str, Any]:
-    # There are a hundred in an answer, and asdict would take longer than all the rest.
+    # An answer has about a hundred, for which asdict would take longer than all the rest.
     return {
         "index": part.index,
         "rank": part.rank,

@@ -1,7 +1,7 @@
-"""Ablations as text, as Markdown, as CSV and as a chart.
+"""Ablations as text, Markdown, CSV and a chart.
 
-The chart is SVG written here: a browser shows it offline, while altair needs a JavaScript runtime
-for the same (see decisions.md).
+The chart is hand-written SVG, which a browser shows offline; altair would need a JavaScript runtime
+(see decisions.md).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
-from ragkit.formatting import size
+from ragkit.formatting import csv_text, size
 
 if TYPE_CHECKING:
     from ragkit.evaluation.ablation_figures import AblationFigures, Cell
@@ -23,7 +23,6 @@ SIGNIFICANT = 0.05
 
 _WIDTH, _LEFT, _RIGHT, _ROW, _TOP = 760, 250, 130, 24, 72
 _REASON_CHARACTERS = 64
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _STYLE = (
     "text{font:13px system-ui,sans-serif;fill:#1f2328}.soft{fill:#656d76}.head{font-weight:600}"
     ".axis{stroke:#d0d7de}.range{stroke:#0b6e99;stroke-width:2}.dot{fill:#0b6e99}"
@@ -33,7 +32,7 @@ _STYLE = (
 
 
 def ablation_as_text(figures: AblationFigures) -> list[str]:
-    """Return the tables as lines; the best of each metric in a table has a star."""
+    """Return the tables as lines; the best value of each metric in a table has a star."""
     lines: list[str] = []
     for title, cells in figures.tables().items():
         rows = [[title, *_heads(figures)], *(_row(cell, figures, cells) for cell in cells)]
@@ -60,8 +59,9 @@ def ablation_as_markdown(figures: AblationFigures) -> str:
         lines += ["", f"## {title}", "", _line([title, *heads]), "|" + " --- |" * (len(heads) + 1)]
         for cell in cells:
             row = _row(cell, figures, cells)
-            told = row if len(row) > 2 else [row[0], f"not run: {row[1]}", *[""] * (len(heads) - 1)]
-            lines.append(_line(told))
+            if len(row) == 2:
+                row = [row[0], f"not run: {row[1]}", *[""] * (len(heads) - 1)]
+            lines.append(_line(row))
     if figures.notices:
         lines += ["", *(f"- {_plain(notice)}" for notice in figures.notices)]
     return "\n".join([*lines, ""])
@@ -84,7 +84,7 @@ def _heads(figures: AblationFigures) -> list[str]:
 
 
 def _row(cell: Cell, figures: AblationFigures, beside: Sequence[Cell]) -> list[str]:
-    """Return a cell as a row of texts; of one that was not run, its title and the reason."""
+    """Return a cell as a row of texts: its title and figures, or why it was not run."""
     if cell.reason:
         return [cell.title, cell.reason]
     row = [cell.title]
@@ -114,12 +114,12 @@ def _line(cells: Sequence[str]) -> str:
 
 
 def _plain(text: str) -> str:
-    """Return a text on one line that no Markdown table is broken by."""
+    """Return a text on one line that cannot break a Markdown table."""
     return " ".join(text.split()).replace("|", "\\|").replace("<", "&lt;")
 
 
 def ablation_as_csv(figures: AblationFigures) -> str:
-    """Return one line for each cell, with no text that a spreadsheet takes for a formula."""
+    """Return a CSV file with a line for each cell."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     metrics = [name + end for name in figures.shown for end in ("", "_low", "_high")]
@@ -129,7 +129,7 @@ def ablation_as_csv(figures: AblationFigures) -> str:
          "model_seconds", "index_bytes"]
     )  # fmt: skip
     for cell in figures.cells:
-        head = [_text(part) for part in (cell.table, cell.name, cell.title, cell.reason)]
+        head = [csv_text(part) for part in (cell.table, cell.name, cell.title, cell.reason)]
         if cell.reason:
             writer.writerow(head)
             continue
@@ -138,7 +138,7 @@ def ablation_as_csv(figures: AblationFigures) -> str:
             metric = cell.metric(name)
             values += [metric.value, metric.low, metric.high] if metric else ["", "", ""]
         paired = cell.difference
-        values += [_text(cell.first)] if paired else [""]
+        values += [csv_text(cell.first)] if paired else [""]
         values += [paired.value, paired.low, paired.high, paired.p] if paired else [""] * 4
         writer.writerow(
             [*head, cell.questions, *values, f"{cell.p50:.3f}", f"{cell.p95:.3f}", cell.tokens,
@@ -147,17 +147,13 @@ def ablation_as_csv(figures: AblationFigures) -> str:
     return out.getvalue()
 
 
-def _text(text: str) -> str:
-    return f"'{text}" if text.startswith(_FORMULA) else text
-
-
 # -- a chart -------------------------------------------------------------------------------------
 
 
 def ablation_as_svg(figures: AblationFigures) -> str:
-    """Draw the most informative metric: a dot for each variant, a line for its 95 % interval.
+    """Return a chart of the main metric: a dot for each variant, with its 95 % interval.
 
-    The difference to the first one stands beside it, with a star where chance hardly makes it.
+    Beside it is the difference to the first variant, with a star if it is significant.
     """
     found = {cell.name: metric for cell in figures.cells if (metric := cell.metric(figures.metric))}
     least = int(10 * min((metric.low for metric in found.values()), default=0.0)) / 10

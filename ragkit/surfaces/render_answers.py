@@ -1,4 +1,4 @@
-"""One renderer of answers for all surfaces: as JSON values, and as lines of text."""
+"""Written answers and threads as JSON values and as text, for all surfaces."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def _answers_as_json(quick: Sequence[Source], written: WrittenAnswer | None) -> 
 
 
 def written_as_json(written: WrittenAnswer) -> dict[str, Any]:
-    """Return a written answer; a sentence names its sources by their numbers, from 1."""
+    """Return a written answer as a JSON object; sources are numbered from 1."""
     return {
         "sentences": [
             {
@@ -113,7 +113,7 @@ def written_as_json(written: WrittenAnswer) -> dict[str, Any]:
 
 
 def _source_as_json(source: Source) -> dict[str, Any]:
-    """Return a sentence of a document, or of the web, which has an address in its place."""
+    """Return a source as a JSON object, with its place in a document or its web address."""
     document = source.document
     place: dict[str, Any] = {"document": None, "url": source.url, "title": source.title}
     if document is not None:
@@ -129,12 +129,12 @@ def _source_as_json(source: Source) -> dict[str, Any]:
 
 
 def has_text(written: WrittenAnswer) -> bool:
-    """Return whether there is anything that a model wrote or said."""
+    """Return whether the model wrote anything, or said that it found no answer."""
     return bool(written.sentences or written.not_found)
 
 
 def quick_as_text(quick: Sequence[Source]) -> Iterator[str]:
-    """Yield lines of a quick answer: each sentence with its number, then where they stand."""
+    """Yield the sentences of a quick answer with numbers, then their places."""
     for number, source in enumerate(quick, start=1):
         yield f"{_line(source.text, _LONGEST_SHOWN)} [{number}]"
     for number, source in enumerate(quick, start=1):
@@ -142,7 +142,7 @@ def quick_as_text(quick: Sequence[Source]) -> Iterator[str]:
 
 
 def sentence_as_text(sentence: AnswerSentence) -> str:
-    """Return a sentence of a written answer with its numbers, and what speaks against it."""
+    """Return a sentence of a written answer with its citations and what checks found."""
     marks = "".join(f" [{number}]" for number in sentence.sources)
     words = _line(", ".join(check.words for check in sentence.checks))
     item = "- " if sentence.item else ""
@@ -150,7 +150,7 @@ def sentence_as_text(sentence: AnswerSentence) -> str:
 
 
 def verdicts_as_text(written: WrittenAnswer) -> Iterator[str]:
-    """Yield what a model that judged an answer says of its sentences, a line each."""
+    """Yield a line for each verdict of a model that judged the answer."""
     for sentence in written.sentences:
         for check in sentence.checks:
             if check.is_verdict:
@@ -158,7 +158,7 @@ def verdicts_as_text(written: WrittenAnswer) -> Iterator[str]:
 
 
 def after_sentences(written: WrittenAnswer) -> Iterator[str]:
-    """Yield what stands below the sentences of an answer that has ended: notes and sources."""
+    """Yield what follows the sentences of an answer that has ended: notes and sources."""
     yield from notes_as_text(written)
     for number, source in enumerate(written.sources, start=1):
         yield f'  [{number}] "{_line(source.text, _LONGEST_SHOWN)}"'
@@ -166,13 +166,13 @@ def after_sentences(written: WrittenAnswer) -> Iterator[str]:
 
 
 def notes_as_text(written: WrittenAnswer) -> Iterator[str]:
-    """Yield what a person should know of an answer that has ended: failures and figures."""
+    """Yield notes on an answer that has ended: failures and figures."""
     if written.not_found:
         yield "Not in your documents: the model found no answer in the passages that it read."
     elif written.state is AnswerState.DONE and not written.is_grounded:
         yield "No sentence names a source: nothing shows that this is in your documents."
     if written.cut:
-        yield "The answer ended here: it had its longest length."
+        yield "The answer ends here: it reached its maximum length."
     if written.state is AnswerState.CANCELLED:
         yield "The answer was stopped here."
     yield from map(_line, written.notices)
@@ -195,7 +195,7 @@ def written_as_text(written: WrittenAnswer) -> Iterator[str]:
 
 
 def titles_as_text(answer: Answer) -> Iterator[str]:
-    """Yield the results of a search in short, one a line."""
+    """Yield the titles and paths of results, one a line."""
     for number, result in enumerate(answer.results, start=1):
         document = result.document
         yield f"{number}. {_line(document.title or document.path)}  {plain(document.path)}"
@@ -219,6 +219,6 @@ def _place(source: Source) -> str:
 
 
 def _line(text: str, longest: int = 0) -> str:
-    """Return a text on one line, without anything that could steer a terminal."""
+    """Return a text on one line that cannot control a terminal."""
     line = " ".join(plain(text).split())
     return shortened(line, longest) if longest else line

@@ -1,4 +1,4 @@
-"""A collection, a document, its contexts and what they note: as JSON values and as text."""
+"""Collections, and documents with their contexts, as JSON values and as text."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def collections_as_json(library: Library) -> list[dict[str, Any]]:
 def detail_as_json(
     detail: DocumentDetail, contexts: Mapping[int, ContextRecord], outcomes: Sequence[Outcome]
 ) -> dict[str, Any]:
-    """Return the JSON object that ``ragkit show --json`` prints; spans are of the stored text."""
+    """Return the JSON object that ``ragkit show --json`` prints; offsets are in the stored text."""
     return {
         **document_as_json(detail.record),
         "date": detail.record.date,
@@ -91,9 +91,9 @@ def _chunk_as_json(record: ChunkRecord, context: ContextRecord | None) -> dict[s
 def detail_as_text(
     detail: DocumentDetail, contexts: Mapping[int, ContextRecord], outcomes: Sequence[Outcome]
 ) -> Iterator[str]:
-    """Yield lines about a document: facts, what was decided and is to be done, its contexts."""
+    """Yield lines about a document: facts, decisions and actions, and contexts."""
     record = detail.record
-    written = {index: one for index, one in contexts.items() if one.answer.context}
+    written = {index: context for index, context in contexts.items() if context.answer.context}
     yield plain(record.title or record.path)
     facts = [record.path, record.format, record.date[:10], plural(record.chunks, "chunk")]
     facts.append(f"{plural(len(written), 'context')} written")
@@ -103,11 +103,11 @@ def detail_as_text(
     if outcomes:
         yield ""
         yield "Decisions and actions found"
-    for one in outcomes:
-        text = one.text or one.sentence or "no single sentence says what"
-        yield plain(f"  {_KINDS[one.kind]:<8} {text}  (chunk {one.chunk + 1})")
-        if one.text and one.sentence:
-            yield plain(f"           “{' '.join(one.sentence.split())[:_LONGEST]}”")
+    for outcome in outcomes:
+        text = outcome.text or outcome.sentence or "no single sentence says what"
+        yield plain(f"  {_KINDS[outcome.kind]:<8} {text}  (chunk {outcome.chunk + 1})")
+        if outcome.text and outcome.sentence:
+            yield plain(f"           “{' '.join(outcome.sentence.split())[:_LONGEST]}”")
     if written:
         yield ""
         yield "Contexts"

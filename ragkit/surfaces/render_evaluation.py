@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
+
+from ragkit.formatting import local_time
 
 if TYPE_CHECKING:
     from ragkit.catalog.judgments import JudgmentRecord
@@ -29,7 +30,7 @@ _SHARES = {
 
 
 def evaluation_as_json(evaluation: Evaluation) -> dict[str, Any]:
-    """Return everything but the values of single questions."""
+    """Return an evaluation as a JSON object, without the values of single questions."""
     from ragkit.evaluation.runs import settings_of
 
     value = asdict(evaluation)
@@ -38,7 +39,7 @@ def evaluation_as_json(evaluation: Evaluation) -> dict[str, Any]:
 
 
 def evaluation_as_text(evaluation: Evaluation) -> list[str]:
-    """Return a table of the metrics, one by question type, and one of the times."""
+    """Return tables of the metrics, of the metrics by question type, and of times."""
     from ragkit.evaluation.metrics import HEADLINES
 
     seconds = evaluation.index_seconds
@@ -70,7 +71,7 @@ def evaluation_as_text(evaluation: Evaluation) -> list[str]:
 
 
 def answers_as_json(figures: AnswerFigures) -> dict[str, Any]:
-    """Return the figures of answers; shares as ``{count, of, value}``."""
+    """Return the figures of answers as a JSON object; shares are ``{count, of, value}``."""
     written = figures.written
     return {
         "name": figures.name,
@@ -102,7 +103,7 @@ def _share_as_json(share: Share) -> dict[str, Any]:
 
 
 def answers_as_text(figures: AnswerFigures) -> list[str]:
-    """Return a table of the figures of answers, one column for each kind."""
+    """Return a table of the figures of answers, with a column for quick and written ones."""
     answerable = figures.questions - figures.unanswerable
     written = figures.written
     lines = [
@@ -140,7 +141,7 @@ def _share_as_text(share: Share) -> str:
 def sets_as_json(
     sets: Mapping[str, tuple[int, int]], writers: Mapping[str, Sequence[str]]
 ) -> list[dict[str, Any]]:
-    """Return question sets by name, each as ``ragkit judgments list --json`` prints it."""
+    """Return question sets as ``ragkit judgments list --json`` prints them."""
     values = []
     for name, (questions, places) in sets.items():
         value: dict[str, Any] = {"set": name, "questions": questions, "judgments": places}
@@ -184,7 +185,7 @@ def _placed_as_json(placed: Placed) -> dict[str, Any]:
 
 
 def judgment_as_json(record: JudgmentRecord) -> dict[str, Any]:
-    """Return a judgment as it was made."""
+    """Return a judgment as a JSON object."""
     judged = record.judged
     return {
         "id": record.id,
@@ -200,7 +201,10 @@ def judgment_as_json(record: JudgmentRecord) -> dict[str, Any]:
 
 
 def run_as_json(record: RunRecord, collections: dict[int, str]) -> dict[str, Any]:
-    """Return a kept run, without the values of its questions; ``collections`` are names by id."""
+    """Return a kept run as a JSON object, without values of single questions.
+
+    ``collections`` are the names of collections by id.
+    """
     collection = record.run.collection_id
     return {
         "run": record.id,
@@ -211,7 +215,7 @@ def run_as_json(record: RunRecord, collections: dict[int, str]) -> dict[str, Any
 
 
 def runs_as_text(records: Sequence[RunRecord], collections: dict[int, str]) -> list[str]:
-    """Return a table of kept runs; ``collections`` are names by id."""
+    """Return a table of kept runs; ``collections`` are the names of collections by id."""
     from ragkit.evaluation.metrics import main_metric
 
     rows = [
@@ -225,7 +229,7 @@ def runs_as_text(records: Sequence[RunRecord], collections: dict[int, str]) -> l
         collection = collections.get(run.collection_id, "?") if run.collection_id else "--corpus"
         value = f"{run.means[metric]:.4f}" if metric else ""
         rows.append(
-            [str(record.id), _when(record), collection, run.question_set, asked, metric, value,
+            [str(record.id), local_time(run.at), collection, run.question_set, asked, metric, value,
              f"{total:.1f}" if total else "", run.name]
         )  # fmt: skip
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
@@ -237,17 +241,17 @@ def runs_as_text(records: Sequence[RunRecord], collections: dict[int, str]) -> l
 
 
 def difference_as_json(difference: Difference) -> dict[str, Any]:
-    """Return how two runs differ, with every question that changed."""
+    """Return the difference of two runs as a JSON object, with every question that changed."""
     value = asdict(difference)
     del value["before"], value["after"]
     return {"run": difference.before.id, **value}
 
 
 def difference_as_text(difference: Difference) -> list[str]:
-    """Return a table of the metrics before and now, and the questions that changed most."""
+    """Return a table of the metrics of two runs, and the questions that changed most."""
     before = difference.before
     lines = [
-        f"against run {before.id} ({_when(before)}, {before.run.name}), "
+        f"against run {before.id} ({local_time(before.run.at)}, {before.run.name}), "
         f"{difference.questions} questions of both",
         "",
         f"{'metric':<18}{'before':>8}{'now':>9}{'change':>9}{'p':>8}",
@@ -267,7 +271,3 @@ def difference_as_text(difference: Difference) -> list[str]:
         if len(changes) > _MOST_QUESTIONS:
             lines.append(f"  … and {len(changes) - _MOST_QUESTIONS} more (--json has all)")
     return lines
-
-
-def _when(record: RunRecord) -> str:
-    return time.strftime("%Y-%m-%d %H:%M", time.localtime(record.run.at))

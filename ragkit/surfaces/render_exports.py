@@ -1,4 +1,4 @@
-"""An answer as a file that a person saves: JSON, Markdown or CSV."""
+"""An answer as a file to save: JSON, Markdown or CSV."""
 
 from __future__ import annotations
 
@@ -6,20 +6,18 @@ import csv
 import io
 import json
 
-from ragkit.formatting import escape_markdown
+from ragkit.formatting import csv_text, escape_markdown
 from ragkit.results import Answer
 from ragkit.surfaces.render import answer_as_json
 
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
-
 
 def export_json(answer: Answer) -> str:
-    """Return the same object as ``ragkit search --json`` prints."""
+    """Return an answer as ``ragkit search --json`` prints it."""
     return json.dumps(answer_as_json(answer), ensure_ascii=False, indent=2) + "\n"
 
 
 def export_markdown(answer: Answer) -> str:
-    """Return results with their passages as quotations."""
+    """Return the results with their passages as quotations."""
     lines = [f"# {escape_markdown(answer.query)}", ""]
     for result in answer.results:
         document = result.document
@@ -42,7 +40,7 @@ def export_markdown(answer: Answer) -> str:
 
 
 def export_csv(answer: Answer) -> str:
-    """Return one line for each passage, with no cell that a spreadsheet takes for a formula."""
+    """Return one line for each passage."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(
@@ -55,17 +53,13 @@ def export_csv(answer: Answer) -> str:
                 [
                     rank,
                     f"{result.score:.4f}",
-                    _cell(document.title),
-                    _cell(document.path),
-                    _cell(document.collection),
+                    csv_text(document.title),
+                    csv_text(document.path),
+                    csv_text(document.collection),
                     passage.page if passage.page is not None else "",
-                    _cell(" › ".join(passage.heading_path)),
+                    csv_text(" › ".join(passage.heading_path)),
                     result.chunk_coverage,
-                    _cell(passage.text),
+                    csv_text(passage.text),
                 ]
             )
     return out.getvalue()
-
-
-def _cell(text: str) -> str:
-    return f"'{text}" if text.startswith(_FORMULA) else text

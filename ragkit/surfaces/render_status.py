@@ -1,4 +1,4 @@
-"""What a library holds and what runs, as JSON."""
+"""The state of a library as JSON."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ if TYPE_CHECKING:
 
 
 def status_as_json(library: Library, collection: str | None = None) -> dict[str, Any]:
-    """Return the JSON object that ``ragkit status --json`` prints, of one collection or of all.
+    """Return the JSON object that ``ragkit status --json`` prints, for one collection or all.
 
     Raises:
-        NotFoundError: the collection is not there.
+        NotFoundError: there is no such collection.
     """
     if collection:
         library.collections.get(collection)

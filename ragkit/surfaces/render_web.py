@@ -1,4 +1,4 @@
-"""Results of the web as JSON values and text, marked as such wherever they stand."""
+"""Web results as JSON values and text, always marked as such."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ WHY_FOLDED = {
     Folded.KNOWN_SITE: "your library has documents of this site",
     Folded.KNOWN_PAGE: "this page is in your library",
 }
-"""Why a result stands behind the others, in words."""
+"""Why a web result is listed apart, in words."""
 
 
 def web_as_json(answer: WebAnswer) -> dict[str, Any]:
-    """Return the object that ``ragkit search --web --json`` has under "web"."""
+    """Return the object that ``ragkit search --web --json`` prints as "web"."""
     return {
         "words": answer.words,
         "host": answer.host,

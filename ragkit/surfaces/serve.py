@@ -1,4 +1,4 @@
-"""Run the page server and the worker."""
+"""``ragkit serve``: runs the page server and the worker."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ _REACH = (
     "Other machines of your network reach it: {addresses}\n"
     "There, sign in within ten minutes with this code, which works once: {code}\n"
     "Whoever signs in, or has the token, can read and change this library, and add any folder of\n"
-    "yours to it. The connection is not encrypted: use it only in a network that you trust."
+    "yours to it. The connection is not encrypted; use it only in a network that you trust."
 )
 _PORTS_TO_TRY = 20
 
 
 def app_folder() -> Path:
-    """Return the folder of ``app.py``: in the installed package, or beside it in a checkout."""
+    """Return the folder of ``app.py``: in the installed package, or above it in a checkout."""
     package = Path(__file__).resolve().parent.parent
     for folder in (package / "_app", package.parent):
         if (folder / "app.py").is_file():
@@ -52,7 +52,7 @@ def app_folder() -> Path:
 
 
 def add_sample(library: Library) -> tuple[int, int]:
-    """Make the sample documents a source; return the jobs that read them and their contexts."""
+    """Add the sample documents; return the numbers of the jobs for them and their contexts."""
     folder = _sample_folder()
     source = library.sources.add_folder(folder)
     reading = library.sources.sync(source)
@@ -67,9 +67,9 @@ def has_sample(library: Library) -> bool:
 
 
 def sample_questions(library: Library) -> Sequence[tuple[str, str]]:
-    """Return questions about the sample with paths of documents that answer them.
+    """Return questions about the sample, each with the path of a document that answers it.
 
-    None when the sample is not in the library.
+    Empty if the sample is not in the library.
     """
     return _questions_about(_sample_folder()) if has_sample(library) else ()
 
@@ -106,7 +106,7 @@ def run_app(
             f"On {place.host} other machines reach the library, so it cannot be unlocked.",
             "Leave out --unlocked, or --host.",
         )
-    # Nobody else is let in where the secrets cannot be kept.
+    # Without a place for secrets, the library can only be served to this machine.
     with suppress(*(() if place.reach else (LibraryError,))):
         ApiToken(library.paths.token).ensure()
     if sample and not library.sources.any():
@@ -126,7 +126,7 @@ def run_app(
         if free.reach:
             say_reach(library, free)
         console.say("Press Ctrl+C to stop.")
-        # As Ctrl+C does, so that the pages and the worker stop as well.
+        # Treat it like Ctrl+C, so that the pages and the worker stop as well.
         signal.signal(signal.SIGTERM, signal.default_int_handler)
         try:
             return server.wait()
@@ -152,10 +152,10 @@ def _start_server(
 
 
 def way_in(library: Library, place: Place, *, locked: bool) -> tuple[str, str]:
-    """Return the address to tell a person, and the one to give to their browser.
+    """Return the address to show to the person, and the one to open in the browser.
 
-    When locked, the first is a one-time link. Every user of a machine sees what programs are
-    started with, so a browser is given a private file that leads on to it.
+    When locked, the first is a one-time link. Other users of the machine can see the arguments of
+    programs, so the browser opens a private file that redirects to it.
 
     Raises:
         LibraryError: no link can be made, since the library's folder cannot be written.
@@ -163,7 +163,7 @@ def way_in(library: Library, place: Place, *, locked: bool) -> tuple[str, str]:
     if not locked:
         name = "localhost" if place.here == LOOPBACK else place.here
         return f"http://{name}:{place.port}", f"http://{name}:{place.port}"
-    # By number: another user of the machine could listen where else "localhost" leads.
+    # By number: another user could be listening on the other address of "localhost".
     secret = Access(library.paths.access).mint()
     link = f"http://{place.here}:{place.port}{ENTRANCE}?token={secret}"
     lead = f'<meta http-equiv="refresh" content="0; url={link}">'
@@ -175,12 +175,12 @@ def way_in(library: Library, place: Place, *, locked: bool) -> tuple[str, str]:
 
 
 def say_way_in(url: str, *, locked: bool) -> None:
-    """Tell the person where ragkit is, or the one-time link to it."""
+    """Print the address of the app, or the one-time link to it."""
     console.say(*((_LOCKED, url) if locked else (f"ragkit is at {url}",)))
 
 
 def say_reach(library: Library, place: Place) -> None:
-    """Tell the person how other machines get in, and what that opens.
+    """Print how other machines sign in, and what that allows.
 
     Raises:
         LibraryError: no code can be made, since the library's folder cannot be written.
@@ -192,10 +192,10 @@ def say_reach(library: Library, place: Place) -> None:
 
 
 def open_app(library: Library) -> None:
-    """Open the pages of the server that shows this library; when locked, by a new link.
+    """Open the pages of the running server of this library; when locked, with a new link.
 
     Raises:
-        RagkitError: no server shows it.
+        RagkitError: no server is running.
     """
     server = Access(library.paths.access).server()
     if server is None:

@@ -1,4 +1,4 @@
-"""The worker as a process: how it runs, and how ``ragkit serve`` keeps one running."""
+"""The worker process: how it runs, and how ``ragkit serve`` keeps one running."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ from ragkit.surfaces.failures import log_to
 
 _LOOK_SECONDS, _LONGEST_PAUSE_SECONDS = 2.0, 60.0
 _STEADY_SECONDS = 120.0
-"""A worker that did not live that long is started again after a longer pause each time."""
+"""A worker that ends sooner than this is restarted after a longer pause each time."""
 _FAREWELL_SECONDS = 8.0
-"""Less than Docker's ten seconds, after which nothing is left to wait for."""
+"""Less than the ten seconds after which Docker kills everything."""
 
 
 def run_worker(library: Library, *, wait: bool = False) -> None:
-    """Run the worker until stopped, or until the process that it ends with is gone.
+    """Run the worker until it is stopped, or until the process that it belongs to has ended.
 
-    ``wait``: while another process writes, wait for it to stop.
+    ``wait``: if another process is writing, wait until it stops.
 
     Raises:
-        LibraryBusyError: there is one already, and this one does not wait.
-        LibraryError: the library was taken away.
+        LibraryBusyError: another process is writing, and this one does not wait.
+        LibraryError: the library was moved or deleted.
     """
     from ragkit.background.parent import follow_parent
     from ragkit.background.worker import Worker
@@ -54,9 +54,9 @@ def run_worker(library: Library, *, wait: bool = False) -> None:
 
 @contextmanager
 def keep_worker(library: Library) -> Iterator[None]:
-    """Keep a worker running for the block, and stop this process's own after it.
+    """Keep a worker running during the block, and then stop the one that this process started.
 
-    Whoever started it, one is enough: another begins when the one that wrote has ended.
+    A worker of another process will do; if that ends, another one is started.
     """
     os.environ[ENDS_WITH] = str(os.getpid())
     library.worker.ensure_running()
@@ -82,14 +82,14 @@ def keep_worker(library: Library) -> Iterator[None]:
 
 
 def _stop_own_worker(library: Library) -> None:
-    """Have the worker that ends with this process finish what it writes, and wait for that."""
+    """Stop the worker that this process started, and wait until it has finished writing."""
     lock = library.paths.lock
     holder = lock_holder(lock) if lock_is_held(lock) else None
     if holder is None or holder.ends_with != os.getpid():
         return
     with suppress(psutil.Error):
         worker = psutil.Process(holder.pid)
-        # A younger one has but the same number.
+        # A process that started later only has the same id.
         if worker.create_time() <= holder.started_at:
             worker.terminate()
             worker.wait(_FAREWELL_SECONDS)

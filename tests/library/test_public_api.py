@@ -189,9 +189,9 @@ def test_options_are_given_by_name_or_as_a_whole(place):
             library.search("refund", options, limit=1)
         with pytest.raises(SettingsError, match="mode"):
             library.search("refund", mode="guess")
-        with pytest.raises(SettingsError, match="limit: must be at least 1, not 0"):
+        with pytest.raises(SettingsError, match="limit must be at least 1, not 0"):
             library.search("refund", limit=0)
-        with pytest.raises(TypeError, match=r"filters are a ragkit\.Filters"):
+        with pytest.raises(TypeError, match=r"filters must be a ragkit\.Filters"):
             library.search("refund", filters={"types": "md"})
         for value in (1, "one"):
             with pytest.raises(TypeError, match=r"nonsense\. The options are mode, "):
@@ -202,7 +202,7 @@ def test_options_of_a_long_text_are_given_as_those_of_a_search(place):
     with ragkit.open("library", create=True) as library:
         chunked = library.chunked_options(method="fixed", limit="3", dedup=None)
         assert (chunked.method, chunked.limit, chunked.dedup) == (CutMethod.FIXED, 3, "document")
-        with pytest.raises(SettingsError, match="limit: must be at least 1, not 0"):
+        with pytest.raises(SettingsError, match="limit must be at least 1, not 0"):
             library.chunked_options(limit=0)
         with pytest.raises(TypeError, match="There is no option top_k"):
             library.chunked_options(top_k=3)
@@ -241,7 +241,7 @@ def test_values_become_the_json_that_commands_print(place):
         library.threads.add(thread.id, ragkit.Turn("refund", "refund"))
         kept = library.threads.get(thread.id)
         assert ragkit.as_json(kept)["turns"] == [ragkit.as_json(kept.turns[0])]
-    with pytest.raises(TypeError, match="There is no JSON of a str"):
+    with pytest.raises(TypeError, match="A str has no JSON form"):
         ragkit.as_json("refund")
 
 

@@ -114,7 +114,7 @@ def test_no_password_is_shown(tmp_path, monkeypatch):
     assert "s3cret" not in f"{caught.value} {caught.value.cure} {caught.value.__cause__}"
     settings = ragkit.load_settings(backend=address)
     assert "s3cret" not in f"{settings!r} {settings.model_dump_json()}"
-    with pytest.raises(SettingsError, match="wants an address of PostgreSQL") as refused:
+    with pytest.raises(SettingsError, match="needs a PostgreSQL address") as refused:
         ragkit.load_settings(backend="mysql://someone:s3cret@host/x")
     assert "s3cret" not in str(refused.value)
 

@@ -161,7 +161,9 @@ def test_what_was_asked_is_said_as_text(library, server):
     assert "Several phrasings" in html
     assert "timber &lt;img src=x&gt;" in html
     assert "finds 1 of these, alone: <bdi>Timber</bdi>" in html
-    assert "Also asked: timber <img src=x> (finds 1 of these, 1 alone)" in list(remarks(answer))
+    assert "Also searched for: timber <img src=x> (finds 1 of these, 1 alone)" in list(
+        remarks(answer)
+    )
     written = answer_as_json(answer)["phrasings"]
     assert written["model"] == WRITER
     assert [one["text"] for one in written["phrasings"]] == ["timber <img src=x>", "oak"]

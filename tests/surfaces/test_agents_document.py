@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ragkit.settings import load_settings
 from ragkit.surfaces.cli.app import COMMANDS
-from ragkit.surfaces.mcp.tools import tools
+from ragkit.surfaces.mcp.server import tools
 
 TEXT = (Path(__file__).resolve().parents[2] / "docs" / "agents.md").read_text("utf-8")
 

@@ -124,7 +124,7 @@ def test_parts_of_a_document_are_read_by_their_place(api, ids):
         f"Document {number} has no chunk 2. It has 1 chunk."
     )
     assert problem(api.get(f"documents/{number}/text", params={"start": 9, "end": 3}), 422) == (
-        f"A document has no text from 9 to 3. Ask for a part of 0 to {len(text)}."
+        f"There is no text from 9 to 3. Ask for a part of 0 to {len(text)}."
     )
 
 
@@ -331,11 +331,11 @@ def test_searches_of_programs_are_noted_in_the_log_of_the_person(api):
         (b"[" * 100_000, 400, "The body cannot be read."),
         (b'{"query": "a", "options": {"limit": %s}}' % (b"9" * 5000), 400, "The body cannot be"),
         (b'{"query": %s1%s}' % (b"[" * 500, b"]" * 500), 422, "query: must be text."),
-        (b'{"query": "\\ud800"}', 422, "query: has half a character (a lone surrogate)"),
-        (b'{"query": "a\\u0000b"}', 422, "query: must say something, and have no NUL character."),
-        (b'{"query": " "}', 422, "query: must say something, and have no NUL character."),
+        (b'{"query": "\\ud800"}', 422, "query: has a lone surrogate"),
+        (b'{"query": "a\\u0000b"}', 422, "query: must not be blank, or have a NUL character."),
+        (b'{"query": " "}', 422, "query: must not be blank, or have a NUL character."),
         (b'{"query": "a", "q": 1}', 422, "q: there is no such field here."),
-        (b'{"query": "a", "limit": 3}', 422, "limit: stands in options."),
+        (b'{"query": "a", "limit": 3}', 422, "limit: belongs in options."),
         (b'{"query": "a", "options": {"min_score": NaN}}', 422,
          "options.min_score: must be a finite number."),
         (b'{"query": "a", "options": {"min_score": Infinity}}', 422,
@@ -412,7 +412,7 @@ def test_bodies_of_another_kind_or_too_large_are_refused(api):
         ("documents/9007199254740991", 404, "There is no document 9007199254740991."),
         ("documents/x", 422, "document: must be a whole number."),
         ("documents?limit=0", 422, "limit: must be at least 1."),
-        ("documents?containing=%00", 422, "containing: must say something, and have no NUL"),
+        ("documents?containing=%00", 422, "containing: must not be blank, or have a NUL"),
         ("jobs/77", 404, "There is no job 77. GET /api/jobs lists the last ones."),
         ("search", 422, "q: is missing."),
         ("search?q=a&limit=201", 422, "limit: must be at most 200."),

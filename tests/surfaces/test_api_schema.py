@@ -15,7 +15,7 @@ from schemathesis.specs.openapi.checks import negative_data_rejection
 from ragkit import __version__
 from ragkit.options import CHUNKED_OPTIONS, SEARCH_OPTIONS
 from ragkit.settings import Settings
-from ragkit.surfaces.http.api import application
+from ragkit.surfaces.http.api.app import application
 from ragkit.surfaces.http.shared import SharedLibrary
 
 DESCRIBED = Path(__file__).resolve().parents[2] / "docs" / "openapi.json"

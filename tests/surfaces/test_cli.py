@@ -218,10 +218,18 @@ def test_explain_says_why_and_prints_the_trace(library, here):
         (["search", "refund after:soon"], 2, 'Invalid date: "soon"'),
         (["search", "   "], 2, "The question is empty"),
         (["search", "--limit", "0", "refund"], 2, "--limit"),
-        (["search", "-o", "rrf_k=0", "refund"], 2, "rrf_k: must be at least 1, not '0'"),
-        (["search", "-o", "nope=1", "refund"], 2, "nope: there is no such setting"),
-        (["search", "-o", "chunked.top_k=1", "refund"], 2, "chunked.top_k: there is no such"),
-        (["search", "--chunked", "-o", "chunked.top_k=0", "x"], 2, "top_k: must be at least 1"),
+        (["search", "-o", "rrf_k=0", "refund"], 2, "rrf_k must be at least 1, not '0'."),
+        (
+            ["search", "-o", "nope=1", "refund"],
+            2,
+            'There is no search option "nope". The options are mode, ',
+        ),
+        (
+            ["search", "-o", "chunked.top_k=1", "refund"],
+            2,
+            "chunked.top_k is an option of long questions. Add --chunked.",
+        ),
+        (["search", "--chunked", "-o", "chunked.top_k=0", "x"], 2, "top_k must be at least 1"),
         (["search", "--chunked", "-o", "chunked.nope=0", "x"], 2, "The options are method, "),
         (["search", "--mode", "psychic", "refund"], 2, "psychic"),
         (["dance"], 2, "dance"),
@@ -405,6 +413,15 @@ def test_commands_import_what_is_heavy_when_they_run():
 
 def test_the_version_is_said_as_an_option_too(here):
     assert here("--version").stdout == here("version").stdout == f"{__version__}\n"
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["version"]])
+def test_a_reader_that_has_gone_is_no_failure(arguments):
+    """Help is flushed while click runs, and other output once the command has ended."""
+    command = [sys.executable, "-m", "ragkit", *arguments]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        process.stdout.close()
+        assert (process.stderr.read(), process.wait(60)) == (b"", 0)
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["version"], ["serch"]])

@@ -67,7 +67,7 @@ def number_of(messages, words: str) -> str:
 
 
 def thread_of(done) -> str:
-    return done.stderr.split("Kept in thread ")[1].split(".")[0]
+    return done.stderr.split("Saved in thread ")[1].split(".")[0]
 
 
 # -- without a model ---------------------------------------------------------------------------
@@ -243,7 +243,7 @@ def test_stopping_keeps_what_was_written(place, server):
     assert process.returncode == 130
     assert "The answer was stopped here." in out
     with open_library(place / "library", create=False) as library:
-        thread = library.threads.get(int(err.split("Kept in thread ")[1].split(".")[0]))
+        thread = library.threads.get(int(err.split("Saved in thread ")[1].split(".")[0]))
     written = thread.turns[-1].written
     assert written.state is AnswerState.CANCELLED
     assert 0 < len(written.sentences) < 200

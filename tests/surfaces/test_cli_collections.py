@@ -62,7 +62,7 @@ def test_a_collection_is_searched_as_it_is_set(in_process, tmp_path, monkeypatch
     assert told().stdout == ""
     refused = told("-o", "rrf_k=0")
     assert (refused.returncode, refused.stdout) == (2, "")
-    assert "rrf_k: must be at least 1" in refused.stderr
+    assert "rrf_k must be at least 1" in refused.stderr
 
 
 def test_the_prompts_of_a_collection_are_shown_set_and_reset(in_process, tmp_path, monkeypatch):

@@ -218,7 +218,7 @@ def test_an_ablation_of_a_folder_needs_no_library(in_process, tmp_path, monkeypa
     assert len(value["cells"]) == 26
     assert not (tmp_path / "none").exists()
     both = in_process("ablate", "--folder", folder, "--corpus", folder)
-    assert "--folder and --corpus exclude each other." in both.stderr
+    assert "--folder and --corpus cannot be combined." in both.stderr
 
 
 def write_set(folder):
@@ -339,4 +339,4 @@ def test_a_published_set_with_unanswerable_questions_is_measured(ragkit, tmp_pat
     assert value["quick"]["document"]["count"] >= 2
     refused = ragkit("eval", "--corpus", folder, "--answers", "--keep")
     assert refused.returncode != 0
-    assert "--answers goes with none of" in refused.stderr
+    assert "do not go with --answers" in refused.stderr

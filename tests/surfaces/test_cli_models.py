@@ -41,7 +41,7 @@ def test_a_folder_is_shown_and_added_only_with_consent(run, tmp_path):
 
     added = run("models", "add", folder, "--yes")
 
-    assert (added.exit_code, "It reranks wherever" in added.stderr) == (0, True)
+    assert (added.exit_code, "It reranks searches" in added.stderr) == (0, True)
     listed = run("models", "list").stdout.splitlines()
     assert listed[0].split() == [
         "cross-encoder", "0.0", "MB", "no", "licence", "stated", f"folder:{folder}", "(reranks)"

@@ -141,7 +141,7 @@ def test_an_address_of_this_machine_or_none():
         "127.0.0.1", "[::1]", "10.1.2.3", "[fd00::1]"]  # fmt: skip
     assert place_of(80, "10.1.2.3").addresses() == ["http://10.1.2.3:80"]
     for host in ("everywhere", "10.1.2", "10.1.2.3:80", ""):
-        with pytest.raises(SettingsError, match="is no address that a server can answer on"):
+        with pytest.raises(SettingsError, match="is not an address to listen on"):
             place_of(8501, host)
 
 

@@ -205,7 +205,7 @@ def test_nobody_beyond_this_machine_is_let_in_without_signing_in(tmp_path):
     asked = ["serve", "--no-browser", "--host"]
     for more, said in (
         (["0.0.0.0", "--unlocked"], "On 0.0.0.0 other machines reach the library"),
-        (["everywhere"], "everywhere is no address that a server can answer on."),
+        (["everywhere"], "everywhere is not an address to listen on."),
         (["203.0.113.9"], "203.0.113.9 is no address of this machine."),
     ):
         run = subprocess.run(

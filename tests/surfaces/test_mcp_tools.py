@@ -171,7 +171,7 @@ def test_arguments_that_cannot_be_say_why(refused, protocol):
         "mode cannot be 'hybird'. Choose one of hybrid, keyword, vector. Perhaps hybrid is meant."
     )
     assert say("rag_search", query="x", collection="nope").startswith("There is no collection")
-    assert "has half a character at 1" in say("rag_search", query="x\ud800")
+    assert "has a lone surrogate at 1" in say("rag_search", query="x\ud800")
     assert say("status", verbose=True) == ("status has no parameter 'verbose'. It takes nothing.")
 
 

@@ -23,7 +23,6 @@ from support import until
 
 from ragkit.surfaces.addresses import mark_of
 from ragkit.surfaces.http.openai import app as door
-from ragkit.surfaces.http.openai import application
 from ragkit.surfaces.http.openai.requests import LARGEST_BODY
 
 QUESTION = "How long may a customer ask for a refund?"
@@ -58,7 +57,7 @@ def files(tmp_path_factory):
 def served():
     """The door in a server of its own, at an address, and what it is given."""
     shared = Shared()
-    app = Starlette(routes=[Mount("/v1", application(shared))])
+    app = Starlette(routes=[Mount("/v1", door.application(shared))])
     listening = socket.create_server(("127.0.0.1", 0))
     server = uvicorn.Server(uvicorn.Config(app, log_level="warning", lifespan="off"))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
@@ -347,7 +346,7 @@ def test_an_answer_that_was_cut_says_so_and_its_length_is_the_clients(client, se
     server.failure = "cut-answer"
     answer = ask(client, QUESTION, max_completion_tokens=64, temperature=0.9, user="someone")
     assert answer.choices[0].finish_reason == "length"
-    assert "The answer ended here" in answer.choices[0].message.content
+    assert "The answer ends here" in answer.choices[0].message.content
     assert server.asked("/api/chat")[0].body["options"] == {
         "num_ctx": 8192, "num_predict": 64 + 1500, "temperature": 0.0, "seed": 0
     }  # fmt: skip

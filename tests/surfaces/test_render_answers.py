@@ -122,7 +122,7 @@ def test_text_has_numbers_words_and_sources():
     [
         ({"not_found": True, "sentences": ()}, "Not in your documents"),
         ({"sentences": (AnswerSentence("It is so."),)}, "No sentence names a source"),
-        ({"cut": True}, "The answer ended here"),
+        ({"cut": True}, "The answer ends here"),
         ({"state": AnswerState.CANCELLED}, "The answer was stopped here."),
         ({"state": AnswerState.FAILED, "failure": "It broke.", "cure": "Ask again."}, "It broke."),
     ],

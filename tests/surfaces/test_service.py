@@ -74,7 +74,7 @@ def test_variables_that_are_not_passed_on_are_named(monkeypatch):
 
 @pytest.mark.parametrize("name", ["a\nb", "a\x1fb", "a\x7fb", "a\udcffb"])
 def test_a_path_that_no_such_file_can_hold_is_refused(name):
-    with pytest.raises(RagkitError, match="a service's file cannot"):
+    with pytest.raises(RagkitError, match="a service definition cannot contain"):
         program.program(LibraryPaths(Path(name)), 8501)
 
 
@@ -115,7 +115,7 @@ def test_the_unit_comes_back_stops_in_good_order_and_hides_nothing(odd):
 
 
 def test_a_program_that_systemd_would_not_start_is_refused():
-    with pytest.raises(RagkitError, match="a quote or a backslash in its path"):
+    with pytest.raises(RagkitError, match="a quote or backslash in its path"):
         systemd.unit(Program(('/opt/"x"/python',), Path("log")))
     # Of a program's own path, systemd reads no variables.
     unit = systemd.unit(Program(("/opt/$x 1%/python", "$x"), Path("log")))

@@ -22,8 +22,6 @@ from ragkit.surfaces.cli.options import JsonOption, open_library
 if TYPE_CHECKING:
     from ragkit.evaluation.ablation_figures import AblationFigures
 
-_STOPPED = 130
-
 
 class Table(StrEnum):
     """A part of the ablation."""
@@ -56,12 +54,12 @@ def ablate_set(
 
     The result is tables and a chart.
 
-    Without --corpus, a collection's own documents are searched: with the questions that people
-    rated or imported, else with those that a model wrote, or writes now. Of a --folder, Ollama
-    writes contexts first, where it answers; --questions is a file of judged questions.
+    Without --corpus, it searches a collection's own documents, with the questions that people
+    rated or imported, or else with those that a model wrote or writes now. With --folder, Ollama
+    writes contexts first if it is running, and --questions is a file of judged questions.
     """
     if folder is not None and request.corpus is not None:
-        raise SettingsError("--folder and --corpus exclude each other.", "Leave out one.")
+        raise SettingsError("--folder and --corpus cannot be combined.", "Leave one out.")
     chosen = [table for table in Table if table in (tables or list(Table))]
     with console.progress_bar() as watch:
         if folder is not None:
@@ -85,7 +83,7 @@ def ablate_set(
         console.say(notice)
     console.say(f"The chart and the figures are in {out}.")
     if figures.partial:
-        raise typer.Exit(_STOPPED)
+        raise typer.Exit(console.STOPPED)
 
 
 def _of_library(

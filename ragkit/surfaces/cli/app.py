@@ -12,6 +12,7 @@ import logging
 import os
 import sys
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from functools import cache
 from importlib import import_module
 from typing import Annotated, Any
@@ -26,47 +27,38 @@ from ragkit.surfaces.cli.options import close_libraries
 from ragkit.surfaces.failures import noted
 
 COMMANDS = {
-    "add": ("add.add", "Add folders to the library and index them."),
-    "list": ("list.list_", "List the documents, one per line."),
-    "remove": ("remove.remove", "Remove a folder from the library, or an uploaded document."),
+    "add": ("documents.add", "Add folders to the library and index them."),
+    "list": ("documents.list_", "List the documents, one per line."),
+    "remove": ("documents.remove", "Remove a folder from the library, or an uploaded document."),
     "search": ("search.search", "Search the library."),
     "status": ("status.status", "Show what the library holds and what is running."),
     "serve": ("serve.serve", "Open the app in the browser."),
-    "open": ("open.open_", "Open the running app in the browser."),
-    "token": ("token.token", "Print the token that programs need."),
-    "worker": ("worker.worker", "Keep the library up to date until stopped."),
-    "service": (
-        "service.service",
-        "Start ragkit at login, and keep it running.",
-    ),
+    "open": ("serve.open_", "Open the running app in the browser."),
+    "token": ("serve.token", "Print the token that programs need."),
+    "worker": ("serve.worker", "Keep the library up to date until stopped."),
+    "service": ("service.service", "Start ragkit at login, and keep it running."),
     "ask": ("ask.ask", "Answer a question with sentences of the documents."),
-    "threads": ("threads.threads", "Kept answers: list, show, export them."),
-    "searches": (
-        "searches.searches",
-        "The log of your searches: list it, clear it, switch it off.",
-    ),
+    "threads": ("threads.threads", "Saved answers: list, show, export, rename and delete them."),
+    "searches": ("searches.searches", "The log of your searches: list, clear, switch off or on."),
     "sync": ("sync.sync", "Bring the library up to date with its folders."),
     "eval": ("evaluate.evaluate_questions", "Evaluate search with a question set of the library."),
     "ablate": ("ablate.ablate_set", "Compare search settings on a question set, change by change."),
-    "retry": ("retry.retry", "Retry the files that could not be read."),
+    "retry": ("documents.retry", "Retry the files that could not be read."),
     "doctor": ("doctor.doctor", "Check the library, and name the fix for each problem."),
     "verify": ("doctor.verify", "Check every document, chunk, vector and index entry."),
-    "compact": ("compact.compact", "Merge the indexes, delete unused data and free disk space."),
+    "compact": ("sync.compact", "Merge the indexes, delete unused data and free disk space."),
     "jobs": ("jobs.jobs", "List recent jobs and how they ended, newest first."),
-    "backup": ("backup.backup", "Back up the catalog now."),
+    "backup": ("recovery.backup", "Back up the catalog now."),
     "restore": ("recovery.restore", "Restore the catalog from a backup."),
     "recover": ("recovery.recover", "Recover a damaged catalog as far as possible."),
     "export": ("export.export_", "Export the whole library: texts, vectors, settings, uploads."),
     "import": ("export.import_", "Create a library from an archive."),
     "move": ("move.move", "Copy the library to a server, or from one to a folder."),
     "contextualize": ("contextualize.contextualize", "Write missing AI contexts."),
-    "embedder": (
-        "embedder.embedder",
-        "Show the embedding model, or switch the library to another.",
-    ),
+    "embedder": ("embedder.embedder", "Show the embedding model, or switch to another."),
     "models": ("models.models", "Models in folders: list, add and remove them."),
     "judgments": ("judgments.judgments", "Question sets: list, write, export and import them."),
-    "show": ("show.show", "Show a document, its contexts, its decisions and actions."),
+    "show": ("documents.show", "Show a document, its contexts, its decisions and actions."),
     "related": ("related.related", "Find documents like a document, and those on its topics."),
     "collections": ("collections.collections", "List, make, rename and delete collections."),
     "completion": ("completion.completion", "Print the script that completes commands in a shell."),
@@ -89,9 +81,6 @@ class Commands(Mapping[str, Any]):
         return len(COMMANDS)
 
 
-_STOPPED = 130
-
-
 class CommandGroup(TyperGroup):
     """The group of all commands, listed without loading any."""
 
@@ -111,15 +100,31 @@ class CommandGroup(TyperGroup):
         ctx.command = _listing()
         return ctx.command.shell_complete(ctx, incomplete)
 
+    def make_context(self, *args: Any, **kwargs: Any) -> Any:
+        """Parse the arguments, which may print help or the version."""
+        with _no_reader_is_no_failure():
+            return super().make_context(*args, **kwargs)
+
     def invoke(self, ctx: Any) -> Any:
         """Run a command, and close what it opened however it ends."""
         try:
-            return super().invoke(ctx)
+            with _no_reader_is_no_failure():
+                return super().invoke(ctx)
         except KeyboardInterrupt:
             console.say("ragkit: stopped. Finished work is kept.")
-            raise typer.Exit(_STOPPED) from None
+            raise typer.Exit(console.STOPPED) from None
         finally:
             close_libraries()
+
+
+@contextmanager
+def _no_reader_is_no_failure() -> Iterator[None]:
+    """Exit with 0 if the reader of the output has gone; click would exit with 1."""
+    try:
+        yield
+    except BrokenPipeError:
+        console.stop_writing()
+        raise typer.Exit from None
 
 
 def _listing() -> TyperGroup:
@@ -143,7 +148,7 @@ def _load(name: str) -> Any:
 
 
 def _take_backend(command: Any) -> None:
-    """Give the option ``--backend`` to a command that takes ``--library``, and those below it."""
+    """Add ``--backend`` to a command that has ``--library``, and to its subcommands."""
     for each in getattr(command, "commands", {}).values():
         _take_backend(each)
     if any("--library" in parameter.opts for parameter in command.params):
@@ -152,7 +157,7 @@ def _take_backend(command: Any) -> None:
 
 @cache
 def _backend_option() -> Any:
-    """Return the option as one of a command: no function takes it, the settings do."""
+    """Return the option as click has it; its value goes to the settings, not to the command."""
     part = typer.Typer(add_completion=False)
     part.command()(_backend)
     (option,) = typer.main.get_command(part).params
@@ -161,7 +166,7 @@ def _backend_option() -> Any:
 
 
 def _use_backend(address: str | None) -> None:
-    """Take the address for this process and those that it starts, as a variable would be."""
+    """Set the address for this process and the ones it starts, as the variable would."""
     if address is not None:
         os.environ["RAGKIT_BACKEND"] = address
 
@@ -177,7 +182,7 @@ def _backend(
         ),
     ] = None,
 ) -> None:
-    """Have an option."""
+    """Declare the option for :func:`_backend_option`."""
 
 
 app = typer.Typer(
@@ -210,10 +215,10 @@ def ragkit(
 
 def main() -> None:
     """Run the command line; every failure ends with a sentence and an exit code."""
-    # What commands, the worker and the page server write is this person's alone.
+    # Files that commands, the worker and the page server write are private to this user.
     os.umask(0o077)
     console.write_what_can_be_written()
-    # What a person should know is said as a notice; the worker logs to its file.
+    # Warnings reach people as notices; logging must not print them as well.
     logging.getLogger("ragkit").addHandler(logging.NullHandler())
     if completion.VARIABLE in os.environ:
         completion.know_shells()

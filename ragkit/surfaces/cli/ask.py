@@ -39,14 +39,12 @@ from ragkit.web.results import WebAnswer, WebPreview, web_sources
 if TYPE_CHECKING:
     from ragkit.answering.follow_up import FollowUp
 
-_STOPPED = 130
-
 
 @dataclass(slots=True)
 class _Asked:
-    """What was asked, found and answered so far; ``thread`` is the one that it follows.
+    """A question with its results and answers so far; ``thread`` is the one that it continues.
 
-    ``kept`` are the ids of the thread and the turn that it was kept as.
+    ``kept`` are the ids of the thread and turn as which it was saved.
     """
 
     follow: FollowUp
@@ -73,21 +71,21 @@ def ask(
     model: Annotated[
         str, typer.Option("--model", metavar="NAME", help="The Ollama model that writes.")
     ] = "",
-    no_model: Annotated[
-        bool, typer.Option("--no-model", help="Sentences of the documents alone.")
-    ] = False,
+    no_model: Annotated[bool, typer.Option("--no-model", help="Only quote the documents.")] = False,
     check: Annotated[
         bool, typer.Option("--check", help="Have the model judge each sentence it wrote.")
     ] = False,
     thread: Annotated[
-        int | None, typer.Option("--thread", metavar="ID", help="Ask on in a kept thread.")
+        int | None, typer.Option("--thread", metavar="ID", help="Continue a saved thread.")
     ] = None,
     as_typed: Annotated[
-        bool, typer.Option("--as-typed", help="Do not rewrite a question that asks on.")
+        bool, typer.Option("--as-typed", help="Do not rewrite a follow-up question.")
     ] = False,
     keep: Annotated[
         bool | None,
-        typer.Option("--keep/--no-keep", help="Keep the answer; by default if a thread is named."),
+        typer.Option(
+            "--keep/--no-keep", help="Save the answer in a thread (default with --thread)."
+        ),
     ] = None,
     web: WebOption = False,
     yes: YesOption = False,
@@ -95,14 +93,14 @@ def ask(
     """Answer a question with sentences of the documents. A local model then writes an answer."""
     text = " ".join(question).strip()
     if not text:
-        raise QueryError("The question is empty.", "Say what to answer.")
+        raise QueryError("The question is empty.", "Write what to answer.")
     opened = open_library(library, collection)
     followed = opened.threads.get(thread) if thread is not None else None
     where = followed.collections if followed and collection is None else None
     options = opened.options(
         mode=mode, fusion=fusion, index=index, rerank=rerank, limit=limit, collections=where
     )
-    # An answer is made of texts, also where a collection is usually listed without them.
+    # Answers need texts, even if the collection's own options leave them out.
     options = replace(assigned(options, option), show_content=True)
     asked = _search(opened, text, options, followed, model, no_model=no_model, as_typed=as_typed)
     preview = _preview(opened, asked) if web else None
@@ -119,10 +117,10 @@ def ask(
     if refused is not None:
         raise refused
     if interrupted:
-        raise typer.Exit(_STOPPED)
+        raise typer.Exit(console.STOPPED)
     written = asked.written
     if written is not None and written.state is AnswerState.FAILED:
-        # Without a model there is still the quick answer, unless one was named.
+        # Without a model, the quick answer will do, unless a model was named.
         raise typer.Exit(1 if model or render_answers.has_text(written) else 0)
 
 
@@ -136,7 +134,7 @@ def _search(
     no_model: bool,
     as_typed: bool,
 ) -> _Asked:
-    """Search for a question, made to stand alone if it asks on in a thread, and answer it."""
+    """Search for a question, rewriting a follow-up so that it stands alone, and answer it."""
     from ragkit.answering.follow_up import FollowUp
 
     follow = FollowUp(text, text)
@@ -149,7 +147,7 @@ def _search(
 
 
 def _preview(opened: Library, asked: _Asked) -> WebPreview:
-    """Return the preview of a web search: the question in the person's own words."""
+    """Return the preview of a web search, which sends only the person's own words."""
     follow = asked.follow
     if follow.rewritten == follow.question:
         return opened.web.preview(follow.question, asked.answer.readings)
@@ -160,7 +158,7 @@ def _preview(opened: Library, asked: _Asked) -> WebPreview:
 
 
 def _put_found(asked: _Asked) -> None:
-    """Print what was asked instead, and the quick answer."""
+    """Print the question if it was rewritten, and the quick answer."""
     follow = asked.follow
     if follow.rewritten != follow.question:
         console.say(render.plain(f"Asked as: {follow.rewritten}"))
@@ -202,7 +200,7 @@ def _stream(
     *,
     show: bool,
 ) -> bool:
-    """Have the answer written, and print each sentence once the next one begins.
+    """Have the answer written, and print each sentence once it is final.
 
     Returns whether it was stopped.
     """
@@ -228,7 +226,7 @@ def _stream(
 
 
 def _put_sentences(written: WrittenAnswer, first: int, end: int) -> int:
-    """Print some of the sentences of an answer, and return how many are printed then."""
+    """Print the sentences from ``first`` to ``end``; return how many have been printed now."""
     if end <= first:
         return first
     if not first:
@@ -239,7 +237,7 @@ def _put_sentences(written: WrittenAnswer, first: int, end: int) -> int:
 
 
 def _keep(opened: Library, asked: _Asked) -> RagkitError | None:
-    """Keep the turn in its thread, or in a new one; return why it could not be kept."""
+    """Save the turn in its thread, or in a new one; return the error if that failed."""
     follow = asked.follow
     turn = Turn(follow.question, follow.rewritten, tuple(asked.quick), asked.written)
     try:
@@ -247,7 +245,7 @@ def _keep(opened: Library, asked: _Asked) -> RagkitError | None:
         asked.kept = begun.id, opened.threads.add(begun.id, turn).id
     except RagkitError as error:
         return error
-    console.say(f"Kept in thread {begun.id}. To ask on: ragkit ask --thread {begun.id} …")
+    console.say(f"Saved in thread {begun.id}. To follow up: ragkit ask --thread {begun.id} …")
     return None
 
 

@@ -89,12 +89,10 @@ def delete(name: NameArgument, library: LibraryOption = None, yes: YesOption = F
 def search(
     name: NameArgument,
     option: AssignOption = None,
-    reset: Annotated[
-        bool, typer.Option("--reset", help="Search it by the settings file again.")
-    ] = False,
+    reset: Annotated[bool, typer.Option("--reset", help="Remove its own options.")] = False,
     library: LibraryOption = None,
 ) -> None:
-    """Show or set how a collection is searched, where that is not as the settings file says."""
+    """Show or set the search options of a collection that differ from the settings file."""
     opened = open_library(library, None)
     opened.collections.get(name)
     usual = opened.options(collections=())
@@ -119,17 +117,17 @@ def prompts(
     reset: Annotated[bool, typer.Option("--reset", help="Use the built-in prompt again.")] = False,
     rewrite: Annotated[
         bool,
-        typer.Option("--rewrite", help="Rewrite the contexts that another prompt was used for."),
+        typer.Option("--rewrite", help="Rewrite contexts that were written with another prompt."),
     ] = False,
     library: LibraryOption = None,
     json_: JsonOption = False,
 ) -> None:
-    """Show or set what a model is asked for the contexts of a collection.
+    """Show or set the prompts for the contexts of a collection.
 
-    Without PROMPT, all are listed. With it, its text is printed, which --set replaces.
+    Without PROMPT, list all of them. With PROMPT, print its text, or replace it by --set.
     """
     contexts = (opened := open_library(library, None)).contexts
-    chosen = next((prompt_kind for prompt_kind in PROMPT_KINDS if prompt_kind == kind), None)
+    chosen = next((known for known in PROMPT_KINDS if known == kind), None)
     if kind is not None and chosen is None:
         raise typer.BadParameter(f"PROMPT is one of {', '.join(PROMPT_KINDS)}.")
     if chosen is None and (file or reset or rewrite):
@@ -140,17 +138,18 @@ def prompts(
         contexts.set_prompt(name, chosen, _prompt_in(file) if file else "")
     if chosen is not None and rewrite:
         do_job(opened, contexts.rewrite(name, chosen))
-    shown = {one: each for one, each in contexts.prompts(name).items() if chosen in (None, one)}
-    for one, prompt in shown.items():
-        outdated = contexts.outdated(name, one, prompt.text) if prompt.hash else 0
+    for known, prompt in contexts.prompts(name).items():
+        if chosen not in (None, known):
+            continue
+        outdated = contexts.outdated(name, known, prompt.text) if prompt.hash else 0
         if json_:
-            value = {"prompt": one, "own": prompt.own, "text": prompt.text, "outdated": outdated}
+            value = {"prompt": known, "own": prompt.own, "text": prompt.text, "outdated": outdated}
             console.put_json(value)
             continue
         if chosen is None or file or reset or rewrite:
             which = "your own" if prompt.own else "built-in"
             others = f", {plural(outdated, 'context')} written with another" if outdated else ""
-            console.put(f"{one:<12}  {which}{others}")
+            console.put(f"{known:<12}  {which}{others}")
         else:
             console.put(render.plain(prompt.text, keep="\n"))
 
@@ -174,14 +173,14 @@ def _prompt_in(file: Path) -> str:
 @collections.command()
 def chunks(
     name: NameArgument,
-    words: Annotated[int | None, typer.Option(help="Most words in a chunk.")] = None,
+    words: Annotated[int | None, typer.Option(help="Maximum words in a chunk.")] = None,
     overlap: Annotated[int | None, typer.Option(help="Words repeated from the one before.")] = None,
     min_words: Annotated[
         int | None, typer.Option(help="Smaller neighbouring sections are merged.")
     ] = None,
     library: LibraryOption = None,
 ) -> None:
-    """Show or set the chunk sizes of a collection; its documents are then indexed again."""
+    """Show or set the chunk sizes of a collection. After a change it is indexed again."""
     opened = open_library(library, None)
     opened.collections.get(name)
     sizes = {"words": words, "overlap": overlap, "min_words": min_words}

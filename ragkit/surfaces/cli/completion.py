@@ -1,7 +1,6 @@
-"""``ragkit completion``: what makes a shell complete commands, options and collections.
+"""``ragkit completion``: completion of commands, options and collections in a shell.
 
-The scripts and the protocol are typer's: the shell runs ``ragkit`` with ``VARIABLE`` set, which
-says for which shell.
+Scripts and protocol are typer's: the shell runs ``ragkit`` with ``VARIABLE`` set to its name.
 """
 
 from __future__ import annotations
@@ -46,14 +45,14 @@ def completion(
 
 
 def know_shells() -> None:
-    """Make typer know the shells, which it does by itself only for options of its own."""
+    """Register the shells with typer, which it only does for its own options."""
     get_completion_inspect_parameters()
 
 
 def collection_names(context: typer.Context, incomplete: str) -> list[str]:
-    """Return the collections of the library whose names begin so, as values of an option.
+    """Return the collections whose names begin with a text.
 
-    A name that needs quotes is left out: typer's scripts insert values without.
+    Names that need quotes are left out, since typer's scripts insert values without any.
     """
     from ragkit.catalog.read_only import collection_names
     from ragkit.paths import LibraryPaths

@@ -10,9 +10,14 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
+from ragkit.errors import RagkitError
 from ragkit.indexing.progress import Progress
+
+STOPPED = 130
+"""The exit code of what Ctrl+C stopped."""
 
 _LOOK_SECONDS = 1.0
 _SILENT_SECONDS, _SILENT_AGAIN_SECONDS = 15.0, 60.0
@@ -26,8 +31,10 @@ def write_what_can_be_written() -> None:
 
 
 def stop_writing() -> None:
-    """Discard what is left to print: the reader of standard output has gone."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    """Discard what is left to print: whoever read it has gone."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for stream in (sys.stdout, sys.stderr):
+        os.dup2(nowhere, stream.fileno())
 
 
 def say(*lines: str) -> None:
@@ -47,6 +54,22 @@ def put_json(value: Any) -> None:
     put(json.dumps(value, ensure_ascii=encoding != "utf8"))
 
 
+def write_new_file(file: Path, text: str) -> None:
+    """Write a file that does not exist yet.
+
+    Raises:
+        RagkitError: it exists, or cannot be written.
+    """
+    try:
+        with file.open("x", encoding="utf-8", newline="") as stream:
+            stream.write(text)
+    except FileExistsError as error:
+        raise RagkitError(f"{file} already exists.", "Choose another file.") from error
+    except OSError as error:
+        why = (error.strerror or str(error)).lower()
+        raise RagkitError(f"{file} cannot be written: {why}.", "Choose another place.") from error
+
+
 def colourful() -> bool:
     """True when standard output is a terminal that wants colour."""
     return sys.stdout.isatty() and "NO_COLOR" not in os.environ
@@ -54,9 +77,9 @@ def colourful() -> bool:
 
 @contextmanager
 def waiting_for_model() -> Iterator[Callable[[Progress], Progress]]:
-    """Say that the model is waited for whenever no progress comes for a while.
+    """Say that the command is waiting for the model whenever no progress comes for a while.
 
-    Yields what takes the progress, and returns it.
+    Yields a function to call with each progress, which returns it.
     """
     moved, current, over = [time.monotonic()], [""], threading.Event()
 
@@ -65,13 +88,13 @@ def waiting_for_model() -> Iterator[Callable[[Progress], Progress]]:
         return progress
 
     def look() -> None:
-        said = 0.0
+        last_said = 0.0
         while not over.wait(_LOOK_SECONDS):
             idle = time.monotonic() - moved[0]
             if idle < _SILENT_SECONDS:
-                said = 0.0
-            elif idle - said >= (_SILENT_AGAIN_SECONDS if said else 0.0):
-                said = idle
+                last_said = 0.0
+            elif idle - last_said >= (_SILENT_AGAIN_SECONDS if last_said else 0.0):
+                last_said = idle
                 about = f", at {current[0]}" if current[0] else ""
                 stop = "Ctrl+C stops; finished work is kept."
                 say(f"Waiting for the model for {idle:.0f} s{about}. {stop}")
@@ -85,9 +108,9 @@ def waiting_for_model() -> Iterator[Callable[[Progress], Progress]]:
 
 @contextmanager
 def progress_bar() -> Iterator[Callable[[Progress], Any]]:
-    """Show a bar while work runs; nothing when standard error is no terminal.
+    """Show a progress bar while work runs, if standard error is a terminal.
 
-    Yields what takes the progress; it returns True, which means "go on" to whoever may be stopped.
+    Yields a function to call with each progress; it returns True, which means "go on".
     """
     if not sys.stderr.isatty():
         yield lambda _: True

@@ -1,4 +1,4 @@
-"""``ragkit contextualize``: in this process, or followed where a worker is running."""
+"""``ragkit contextualize``: in this process, or by the worker if one is running."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def contextualize(
     ] = False,
     dry_run: Annotated[
         bool,
-        typer.Option("--dry-run", help="Only show how many are missing and how long they take."),
+        typer.Option("--dry-run", help="Only show how many are missing, and the time they take."),
     ] = False,
     pause: Annotated[bool, typer.Option("--pause", help="Pause the worker's writing.")] = False,
     resume: Annotated[bool, typer.Option("--resume", help="Resume the worker's writing.")] = False,

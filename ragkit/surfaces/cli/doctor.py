@@ -1,4 +1,4 @@
-"""``ragkit doctor`` and ``verify``; they end with exit code 1 when anything is not well."""
+"""``ragkit doctor`` and ``verify``; they exit with 1 if a check fails."""
 
 from __future__ import annotations
 
@@ -48,14 +48,14 @@ def verify(
 
 
 def _without_worker(finding: Finding) -> Finding:
-    """Name what this command can do instead of a worker, which would outlive it."""
+    """Replace the fix that starts a worker, since it would outlive this command."""
     if finding.fix != "worker":
         return finding
     return replace(finding, fix="start ragkit serve or ragkit worker" if finding.ok else "sync")
 
 
 def _mend(library: Library, findings: Sequence[Finding]) -> bool:
-    """Do each mend that is printed once, in the order found; returns whether anything was done."""
+    """Apply each fix once, in the order of the findings; return whether there was any."""
     fixes = dict.fromkeys(finding.fix for finding in findings if finding.fix in FIXES)
     for name in fixes:
         console.say(f"Fixing: {name}")

@@ -1,4 +1,4 @@
-"""``ragkit embedder``: in this process, or followed where a worker is running."""
+"""``ragkit embedder``: in this process, or by the worker if one is running."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def embedder(
     resume: Annotated[bool, typer.Option("--resume", help="Resume the switch.")] = False,
     json_: JsonOption = False,
 ) -> None:
-    """Show the embedding model, or switch the library to another.
+    """Show the embedding model, or switch to another.
 
     The current model answers searches until every text is embedded with the new one.
     """

@@ -1,4 +1,4 @@
-"""Options of ``ragkit eval`` and ``ragkit ablate``: which questions are asked of which library."""
+"""Options of ``ragkit eval`` and ``ragkit ablate``: the questions, and the library they search."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ SetOption = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class EvalRequest:
-    """The questions to ask, and the library or published set to ask them of.
+    """The questions to ask, and the library or published set to search.
 
     Each field is an option of the commands made by :func:`takes_request`.
     """
@@ -73,10 +73,10 @@ class EvalRequest:
     collection: CollectionOption = None
 
     def refuse_options_of_a_corpus(self, but: Sequence[str] = ()) -> None:
-        """Check that no option was given that goes with --corpus alone, ``but`` for some.
+        """Check that no option was given that needs --corpus, except those in ``but``.
 
         Raises:
-            SettingsError: one was.
+            SettingsError: one was given.
         """
         for name in ("contexts", "questions", "qrels", "rows"):
             if name not in but and getattr(self, name) is not None:
@@ -86,7 +86,7 @@ class EvalRequest:
 
 
 def takes_request(command: Callable[..., None]) -> Callable[..., None]:
-    """Return ``command(request, ...)`` as one with an option for each field of the request."""
+    """Return ``command(request, ...)`` with an option for each field of the request."""
     requested = inspect.signature(EvalRequest, eval_str=True).parameters
     _, *own = inspect.signature(command, eval_str=True).parameters.values()
 
@@ -95,7 +95,7 @@ def takes_request(command: Callable[..., None]) -> Callable[..., None]:
         command(request, **values)
 
     run.__doc__ = command.__doc__
-    # What typer makes options of.
+    # typer derives the options from the signature.
     run.__signature__ = inspect.Signature([*requested.values(), *own])  # type: ignore[attr-defined]
     return run
 
@@ -104,8 +104,8 @@ def takes_request(command: Callable[..., None]) -> Callable[..., None]:
 class OpenExperiment:
     """An experiment that is ready; ``plain`` is the same set with only its texts indexed.
 
-    ``library`` is the person's own, when that is asked; ``answers`` answers from what is found.
-    ``options`` returns the search options of the settings, or of the collection, with changes.
+    ``library`` is the person's own, if that is searched. ``options`` returns the search options of
+    the settings, or of the collection, with changes.
     """
 
     experiment: Experiment
@@ -119,7 +119,7 @@ class OpenExperiment:
 def open_experiment(
     request: EvalRequest, reporter: Reporter, *, plain: bool = False
 ) -> Iterator[OpenExperiment]:
-    """Open the library that is asked, or index a published set into a temporary one."""
+    """Open the library to search, or index a published set into a temporary one."""
     settings = load_settings(library=request.library, collection=request.collection)
     if request.corpus is None:
         request.refuse_options_of_a_corpus()

@@ -1,4 +1,4 @@
-"""``ragkit eval``: how well the questions of a set are answered."""
+"""``ragkit eval``: how well search answers the questions of a set."""
 
 from __future__ import annotations
 
@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from ragkit.library.evaluation import RunService
 
 _FLOOR = re.compile(r"([a-z_]+(?:@\d+)?)=(\d+(?:\.\d+)?)")
-_STOPPED = 130
 
 
 @takes_request
@@ -77,7 +76,8 @@ def evaluate_questions(
         str, typer.Option("--model", metavar="NAME", help="With --answers: the model that writes.")
     ] = "",
     no_model: Annotated[
-        bool, typer.Option("--no-model", help="With --answers: sentences of the documents alone.")
+        bool,
+        typer.Option("--no-model", help="With --answers: only quote the documents."),
     ] = False,
     json_: JsonOption = False,
 ) -> None:
@@ -119,13 +119,13 @@ def evaluate_questions(
         record, comparison = _keep(home.runs, evaluation, collection, against, metric, keep=keep)
     _put(evaluation, table, record, comparison, json_=json_)
     if evaluation.partial or (table is not None and table.partial):
-        raise typer.Exit(_STOPPED)
+        raise typer.Exit(console.STOPPED)
     _check(evaluation, floors)
 
 
 def _refuse_with_answers() -> NoReturn:
     raise SettingsError(
-        "--answers goes with none of --keep, --against, --metric, --fail-under and --contexts.",
+        "--keep, --against, --metric, --fail-under and --contexts do not go with --answers.",
         "Leave them out.",
     )
 
@@ -137,7 +137,7 @@ def _evaluate_answers(
     reporter: Reporter,
     json_: bool,
 ) -> None:
-    """Answer the questions, with a model where one answers (``None``: without), and print."""
+    """Answer the questions, with a model if one is available and wanted, and print the figures."""
     from ragkit.evaluation.answers import Write, measure_answers
 
     experiment, service = opened.experiment, opened.answers
@@ -171,7 +171,7 @@ def _evaluate_answers(
     for line in (*experiment.notices, *figures.notices, *filter(None, [notice])):
         console.say(line)
     if figures.partial:
-        raise typer.Exit(_STOPPED)
+        raise typer.Exit(console.STOPPED)
 
 
 def _list_runs(library: Library, collection: str | None, *, json_: bool) -> None:
@@ -194,7 +194,7 @@ def _evaluate(
     mode: Mode | None,
     reporter: Reporter,
 ) -> tuple[Evaluation, Ablation | None]:
-    """Evaluate once; with recorded contexts, also every kind of context in every mode."""
+    """Evaluate once and, with recorded contexts, every kind of context in every mode."""
     from ragkit.evaluation.ablation import ablate, grid_variants
     from ragkit.evaluation.measuring import measure
     from ragkit.evaluation.search_config import SearchConfig
@@ -222,7 +222,7 @@ def _keep(
     *,
     keep: bool,
 ) -> tuple[RunRecord | None, Difference | None]:
-    """Save a run and compare it with an earlier one; unless ``keep``, only compare."""
+    """Save a run if ``keep``, and compare it with an earlier one if there is one."""
     record = runs.keep(evaluation, collection)
     try:
         comparison = None if against is None else runs.compare(against, record.id, metric)
@@ -290,5 +290,5 @@ def _check(evaluation: Evaluation, floors: dict[str, float]) -> None:
     low = [f"{name} is {values[name]:.4f}" for name in floors if values[name] < floors[name]]
     if low:
         raise EvaluationError(
-            f"Below the limit: {', '.join(low)}.", "Compare with an earlier run's settings."
+            f"Below the limit: {', '.join(low)}.", "Compare with the settings of an earlier run."
         )

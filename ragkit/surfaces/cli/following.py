@@ -1,4 +1,4 @@
-"""What the worker does for long, followed or paused by a command."""
+"""Following, pausing and resuming long work of the worker."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ def let_rest(work: ContextService | EmbedderService, pause: bool) -> None:
 
 
 def follow(does: str, look: Callable[[], tuple[Progress | None, str]]) -> str:
-    """Follow the worker with a bar until it is done; return what stops it, or nothing.
+    """Follow the worker with a progress bar; return why it does not continue, or an empty string.
 
-    ``look`` returns how far it is, ``None`` when nothing is left, and what keeps it from going on.
+    ``look`` returns the progress, or ``None`` when it is done, and why it does not continue.
     """
     console.say(f"The worker {does}; stopping this command does not stop it.")
-    # It may have been let go on just now: what kept it before is no trouble.
+    # It may have been resumed just now, so ignore why it did not continue before.
     progress, _ = look()
     with console.progress_bar() as watch:
         while progress is not None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from datetime import datetime
 from typing import Annotated
 
 import typer
 
+from ragkit.formatting import local_time
 from ragkit.surfaces import render
 from ragkit.surfaces.cli import console
 from ragkit.surfaces.cli.options import CollectionOption, JsonOption, LibraryOption, open_library
@@ -26,8 +26,7 @@ def jobs(
         if json_:
             console.put_json(asdict(job))
         else:
-            when = datetime.fromtimestamp(job.created_at).astimezone()
             console.put(
-                f"{job.id:>6}  {when:%Y-%m-%d %H:%M}  {job.state.value:<9}  {job.kind:<16}  "
+                f"{job.id:>6}  {local_time(job.created_at)}  {job.state.value:<9}  {job.kind:<16}  "
                 f"{render.plain(job.message)}".rstrip()
             )

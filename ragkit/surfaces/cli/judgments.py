@@ -1,4 +1,4 @@
-"""``ragkit judgments``: list, write, export and import question sets, and rate what was asked."""
+"""``ragkit judgments``: list, write, export and import question sets; rate logged questions."""
 
 from __future__ import annotations
 
@@ -17,8 +17,6 @@ from ragkit.surfaces import render, render_evaluation
 from ragkit.surfaces.cli import console
 from ragkit.surfaces.cli.eval_options import SetOption
 from ragkit.surfaces.cli.options import CollectionOption, JsonOption, LibraryOption, open_library
-
-_STOPPED = 130
 
 judgments = typer.Typer(
     help="Question sets: list, write, export and import them.", no_args_is_help=True
@@ -85,30 +83,28 @@ def write(
     for sentence in report.sentences:
         console.say(render.plain(sentence))
     if report.total < report.wanted:
-        raise typer.Exit(_STOPPED if report.stopped else 1)
+        raise typer.Exit(console.STOPPED if report.stopped else 1)
 
 
 @judgments.command("logged")
 def logged(
-    file: Annotated[
-        Path, typer.Argument(metavar="FILE.csv", help="Where to write them; not to exist yet.")
-    ],
+    file: Annotated[Path, typer.Argument(metavar="FILE.csv", help="A new file to write.")],
     library: LibraryOption = None,
     collection: CollectionOption = None,
     days: Annotated[
-        int, typer.Option("--days", min=1, max=DAYS, help="Only searches of the last days.")
+        int, typer.Option("--days", min=1, max=DAYS, help="Only searches of the last N days.")
     ] = DAYS,
     count: Annotated[
-        int, typer.Option("--count", min=1, max=MOST_WANTED, help="At most so many questions.")
+        int, typer.Option("--count", min=1, max=MOST_WANTED, help="Maximum number of questions.")
     ] = 50,
     question_set: Annotated[
-        str, typer.Option("--set", metavar="NAME", help="The set that they are for.")
+        str, typer.Option("--set", metavar="NAME", help="The question set to rate them for.")
     ] = LOGGED,
 ) -> None:
-    """Write what was searched for, with what was shown, to a file to be rated.
+    """Write logged questions, with the places they showed, to a CSV file to be rated.
 
-    The questions that were asked most often come first. Put 2 (relevant), 1 (partly) or 0 (not)
-    in place of each ? and import the file: lines that still have one are left out.
+    The questions asked most often come first. Replace each ? by 2 (relevant), 1 (partly) or
+    0 (not), then import the file. Lines that still have a ? are left out.
     """
     opened = open_library(library, collection)
     collection = opened.settings.collection
@@ -121,15 +117,7 @@ def logged(
         (question, opened.judgments.offered(collection, question, question_set))
         for question in asked
     ]
-    try:
-        with file.open("x", encoding="utf-8", newline="") as stream:
-            stream.write(as_csv(rows))
-    except FileExistsError as error:
-        raise EvaluationError(f"{file} already exists.", "Choose another file.") from error
-    except OSError as error:
-        why = (error.strerror or str(error)).lower()
-        message = f"{file} cannot be written: {why}."
-        raise EvaluationError(message, "Choose another place.") from error
+    console.write_new_file(file, as_csv(rows))
     places = sum(len(offered) for _, offered in rows)
     console.say(
         f"{plural(len(rows), 'question')} with {plural(places, 'place')} to rate are in {file}.",

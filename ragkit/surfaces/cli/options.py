@@ -1,4 +1,4 @@
-"""Options that several commands take, and what every command begins and ends with."""
+"""Options of several commands, and how commands open the library and wait for jobs."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ YesOption = Annotated[bool, typer.Option("--yes", help="Do not ask for confirmat
 
 
 def flag(declared: Option, *flags: str) -> Any:
-    """Return an option of the table as an option of a command; ``flags`` default to its name."""
+    """Return a search option as a command-line option; ``flags`` default to its name."""
     low, high = declared.bounds or (None, None)
     flags = flags or (f"--{declared.name.replace('_', '-')}",)
     return typer.Option(*flags, min=low, max=high, help=declared.help)
@@ -76,8 +76,8 @@ AssignOption = Annotated[
         "--option",
         "-o",
         metavar="NAME=VALUE",
-        help="Set any search option (chunked.NAME for a long question); an unknown name lists "
-        "them. Repeatable.",
+        help="Set any search option, or chunked.NAME of a long question. An unknown name lists "
+        "them all. Repeatable.",
     ),
 ]
 
@@ -85,21 +85,27 @@ AssignOption = Annotated[
 def assigned(
     options: SearchOptions, assignments: Sequence[str] | None, *, chunked: bool = False
 ) -> SearchOptions:
-    """Return ``options`` with those changed that ``--option`` named.
+    """Return ``options`` with the assignments of ``--option``.
 
-    ``chunked`` leaves options of a long text to :func:`assigned_chunked`.
+    Those of a long text are left to :func:`assigned_chunked` if ``chunked``, or else refused.
 
     Raises:
         SettingsError: when there is no such option, or it cannot have this value.
     """
+    from ragkit.errors import SettingsError
     from ragkit.option_codec import parse_option
 
-    pairs = [pair for pair in _pairs(assignments) if not (chunked and pair[0].startswith(_CHUNKED))]
-    return replace(options, **{name: parse_option(name, value) for name, value in pairs})
+    changes = {}
+    for name, value in _pairs(assignments):
+        if not name.startswith(_CHUNKED):
+            changes[name] = parse_option(name, value)
+        elif not chunked:
+            raise SettingsError(f"{name} is an option of long questions.", "Add --chunked.")
+    return replace(options, **changes)
 
 
 def assigned_chunked(options: ChunkedOptions, assignments: Sequence[str] | None) -> ChunkedOptions:
-    """Return ``options`` of a long text with those changed that ``--option`` named.
+    """Return the ``options`` of a long text with the assignments of ``--option``.
 
     Raises:
         SettingsError: when there is no such option, or it cannot have this value.
@@ -118,7 +124,7 @@ def _pairs(assignments: Sequence[str] | None) -> Iterator[tuple[str, str]]:
 
 
 def open_library(library: Path | None, collection: str | None, *, create: bool = False) -> Library:
-    """Open the library that the options and settings name, until the command ends."""
+    """Open the library that the options and settings name; it is closed when the command ends."""
     from ragkit.library import Library
     from ragkit.settings import load_settings
 
@@ -130,13 +136,13 @@ def open_library(library: Path | None, collection: str | None, *, create: bool =
 
 
 def close_libraries() -> None:
-    """Close what the command opened, so that the catalog's one file holds all that was written."""
+    """Close what the command opened, so that the catalog's file holds everything written."""
     while _opened:
         _opened.pop().close()
 
 
 def confirm(yes: bool, question: str) -> None:
-    """Ask a person before something that cannot be undone; ``yes`` answers beforehand."""
+    """Ask before something that cannot be undone, unless ``yes``; exit if the answer is no."""
     if yes:
         return
     if not sys.stdin.isatty():
@@ -147,7 +153,7 @@ def confirm(yes: bool, question: str) -> None:
 
 
 def wait_for(library: Library, job_id: int) -> JobRecord:
-    """Wait for a job with a bar, and say how it ended."""
+    """Wait for a job with a progress bar, and say how it ended."""
     with console.progress_bar() as watch:
         job = library.jobs.wait(job_id, watch)
     console.say(job.message)
@@ -155,7 +161,7 @@ def wait_for(library: Library, job_id: int) -> JobRecord:
 
 
 def do_job(library: Library, job_id: int) -> None:
-    """Wait for a job; exit code 1 when it was not done."""
+    """Wait for a job; exit with 1 if it failed or was cancelled."""
     from ragkit.catalog.records import JobState
 
     if wait_for(library, job_id).state is not JobState.DONE:

@@ -1,15 +1,14 @@
-"""``ragkit restore`` and ``recover``: back to a copy of the catalog, or on without one."""
+"""``ragkit backup``, ``restore`` and ``recover``: copies of the catalog, and what to do without."""
 
 from __future__ import annotations
 
-from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ragkit.errors import LibraryError
-from ragkit.formatting import megabytes
+from ragkit.formatting import local_time, megabytes
 from ragkit.paths import LibraryPaths
 from ragkit.settings import load_settings
 from ragkit.surfaces.cli import console
@@ -25,6 +24,25 @@ from ragkit.surfaces.cli.options import (
 
 if TYPE_CHECKING:
     from ragkit.health.recovery import Recovered
+
+
+def backup(
+    file: Annotated[
+        Path | None,
+        typer.Argument(metavar="[FILE]", help="Where to write it; by default in the library."),
+    ] = None,
+    library: LibraryOption = None,
+    collection: CollectionOption = None,
+) -> None:
+    """Back up the catalog now. The worker does so once a day, and keeps three backups."""
+    opened = open_library(library, collection)
+    if opened.health.server:
+        raise LibraryError(
+            "The library lies on a server, and is backed up there.",
+            "Use pg_dump; ragkit move --to DIR copies it to a folder.",
+        )
+    arguments = {"file": str(file.expanduser().absolute())} if file is not None else {}
+    do_job(opened, opened.jobs.add("backup", **arguments))
 
 
 def restore(
@@ -44,8 +62,7 @@ def restore(
     paths = _paths(library)
     if list_:
         for kept in backups(paths):
-            when = datetime.fromtimestamp(kept.at).astimezone()
-            console.put(f"{when:%Y-%m-%d %H:%M}  {megabytes(kept.size):>10}  {kept.file}")
+            console.put(f"{local_time(kept.at)}  {megabytes(kept.size):>10}  {kept.file}")
         return
     confirm(yes, f"Replace the catalog of {paths.root} with a backup?")
     _go_on(recovery.restore(paths, file), library, collection)
@@ -66,14 +83,14 @@ def _paths(library: Path | None) -> LibraryPaths:
     settings = load_settings(library=library)
     if settings.backend.get_secret_value():
         raise LibraryError(
-            "The library lies on a server, and so do its copies.",
-            "Restore it there, from what pg_dump wrote or from a replica.",
+            "The library lies on a server, and so do its backups.",
+            "Restore it there, from a dump of pg_dump or from a replica.",
         )
     return LibraryPaths(settings.library.expanduser().absolute())
 
 
 def _go_on(done: Recovered, library: Path | None, collection: str | None) -> None:
-    """Say what was saved, and bring the library up to date with folders and uploads."""
+    """Say what was saved, then bring the library up to date with its folders and uploads."""
     console.say(*done.sentences)
     if done.aside is not None:
         console.say(f"The previous catalog is kept as {done.aside}.")

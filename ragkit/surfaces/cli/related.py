@@ -1,4 +1,4 @@
-"""``ragkit related``, and long questions of ``ragkit search``: answers by topic."""
+"""``ragkit related``, and ``ragkit search --chunked``: searches by topic."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ragkit.errors import NotFoundError
 from ragkit.reading.question_text import read_text
 from ragkit.surfaces import render
 from ragkit.surfaces.cli import console
+from ragkit.surfaces.cli.documents import document_called
 from ragkit.surfaces.cli.options import (
     AssignOption,
     CollectionOption,
@@ -28,7 +28,6 @@ from ragkit.surfaces.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from ragkit.catalog.records import DocumentRecord
     from ragkit.library import Library
     from ragkit.options import SearchOptions
     from ragkit.results import Answer
@@ -50,7 +49,7 @@ def related(
     context: ContextOption = False,
     json_: JsonOption = False,
 ) -> None:
-    """Find documents like a document, and those on its topics. Or on those of any file."""
+    """Find documents like a document, and those on its topics. FILE may be any file."""
     opened = open_library(library, collection)
     text, exclude = text_of(opened, what)
     chunked = opened.chunked_options(
@@ -74,9 +73,9 @@ def search_long(
     context: bool,
     as_json: bool,
 ) -> None:
-    """Answer a text by its topics, and print the answer; ``file`` itself is left out of it.
+    """Search for the topics of a text and print the results, without ``file`` itself.
 
-    ``changes`` are options of a long text by name, ``option`` what ``--option`` says.
+    ``changes`` are options of a long text by name, ``option`` the assignments of ``--option``.
     """
     exclude = _copies_of(opened, file) if file else frozenset()
     chunked = opened.chunked_options(**changes, exclude=exclude)
@@ -87,7 +86,7 @@ def search_long(
 
 
 def text_of(opened: Library, what: str) -> tuple[str, frozenset[int]]:
-    """Return the text of a document or a file, and the ids of the documents that it is itself.
+    """Return the text of a document or file, and the ids of the documents with that file.
 
     Raises:
         NotFoundError: there is neither.
@@ -100,22 +99,8 @@ def text_of(opened: Library, what: str) -> tuple[str, frozenset[int]]:
     return opened.documents.get(record.id).text, frozenset({record.id})
 
 
-def document_called(opened: Library, what: str) -> DocumentRecord:
-    """Return the document with that path or id.
-
-    Raises:
-        NotFoundError: there is none.
-    """
-    containing = "" if what.isdecimal() else what
-    records = opened.documents.list(opened.settings.collection, containing=containing)
-    record = next((record for record in records if what in (record.path, str(record.id))), None)
-    if record is None:
-        raise NotFoundError(f"No file or document {what}.", "ragkit list shows the documents.")
-    return record
-
-
 def _copies_of(opened: Library, place: Path) -> frozenset[int]:
-    """Return the ids of the documents that are this file."""
+    """Return the ids of the documents with this file."""
     resolved = place.resolve()
     return frozenset(
         record.id
@@ -149,7 +134,7 @@ def show(
 
 
 def put_context(opened: Library, answer: Answer | ChunkedAnswer) -> None:
-    """Print a Markdown block of what was found; no control character gets through."""
+    """Print the results as a Markdown block, without control characters."""
     block = opened.answers.context(answer)
     if block:
         console.put(*map(render.plain, block.split("\n")))

@@ -39,7 +39,7 @@ def search(
         list[str] | None,
         typer.Argument(
             metavar="QUESTION...",
-            help='What to look for; type:, "a phrase" and -word work (after --, for the last).',
+            help='What to look for. type:pdf, "a phrase" and, after --, -word restrict it.',
         ),
     ] = None,
     library: LibraryOption = None,
@@ -51,12 +51,15 @@ def search(
     limit: LimitOption = None,
     option: AssignOption = None,
     json_: JsonOption = False,
-    explain: Annotated[bool, typer.Option("--explain", help="Say why each was found.")] = False,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Explain why each result was found.")
+    ] = False,
     file: Annotated[
-        Path | None, typer.Option("--file", metavar="FILE", help="Take the question from a file.")
+        Path | None, typer.Option("--file", metavar="FILE", help="Read the question from a file.")
     ] = None,
     chunked: Annotated[
-        bool, typer.Option("--chunked", help="Let each topic of a long question ask for itself.")
+        bool,
+        typer.Option("--chunked", help="Search for each topic of a long question."),
     ] = False,
     method: MethodOption = None,
     merge: MergeOption = None,
@@ -69,7 +72,7 @@ def search(
     text = _question(question or [], file)
     opened = open_library(library, collection)
     if web and (chunked or context):
-        raise QueryError("--web takes a plain question.", "Leave out --chunked and --context.")
+        raise QueryError("--web cannot be combined with --chunked or --context.", "Leave one out.")
     of_long = {"method": method, "merge": merge, "dedup": dedup}
     if not chunked and any(of_long.values()):
         raise QueryError("--method, --merge and --dedup are for long questions.", "Add --chunked.")
@@ -88,11 +91,14 @@ def search(
     opened.contexts.note_hits(answer)
     preview = opened.web.preview(text, answer.readings) if web else None
     if preview:
-        from ragkit.surfaces.cli.web import put_web, web_json
+        from ragkit.surfaces.cli.web import search_web
+        from ragkit.surfaces.render_web import web_as_json, web_as_text
     quoted = opened.answers.excerpts(answer.corrected or answer.query, answer.results)
     if json_:
-        of_web = {"web": web_json(opened, preview, yes=yes)} if preview else {}
-        console.put_json({**render.answer_as_json(answer, quoted), **of_web})
+        value = render.answer_as_json(answer, quoted)
+        if preview:
+            value["web"] = web_as_json(search_web(opened, preview, yes=yes))
+        console.put_json(value)
         return
     console.say(*render.remarks(answer))
     if context:
@@ -103,7 +109,7 @@ def search(
     if not answer.results:
         console.say("Nothing found.")
     if preview:
-        put_web(opened, preview, yes=yes)
+        console.put(*web_as_text(search_web(opened, preview, yes=yes)))
 
 
 def _question(words: Sequence[str], file: Path | None) -> str:
@@ -114,5 +120,5 @@ def _question(words: Sequence[str], file: Path | None) -> str:
 
         text = f"{text}\n\n{read_text(load_settings().reading, file)}".strip()
     if not text.strip():
-        raise QueryError("The question is empty.", "Say what to look for.")
+        raise QueryError("The question is empty.", "Write what to look for.")
     return text

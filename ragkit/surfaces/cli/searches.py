@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Annotated
 
 import typer
 
 from ragkit.errors import QueryError
-from ragkit.formatting import plural
+from ragkit.formatting import local_time, plural
 from ragkit.library.search_figures import Repeated, SearchFigures, figures, repeated, slowest
 from ragkit.library.search_log import DAYS, LoggedSearch
 from ragkit.surfaces import render
@@ -24,7 +23,7 @@ from ragkit.surfaces.cli.options import (
 _LETTERS = 200
 
 searches = typer.Typer(
-    help="The log of your searches: list it, clear it, switch it off.", no_args_is_help=True
+    help="The log of your searches: list, clear, switch off or on.", no_args_is_help=True
 )
 
 
@@ -32,38 +31,40 @@ searches = typer.Typer(
 def list_(
     library: LibraryOption = None,
     days: Annotated[
-        int, typer.Option("--days", min=1, max=DAYS, help="Only searches of the last days.")
+        int, typer.Option("--days", min=1, max=DAYS, help="Only searches of the last N days.")
     ] = DAYS,
-    limit: Annotated[int, typer.Option("--limit", min=1, help="At most so many.")] = 50,
-    slow: Annotated[bool, typer.Option("--slow", help="The slowest first.")] = False,
+    limit: Annotated[int, typer.Option("--limit", min=1, help="Maximum number of searches.")] = 50,
+    slow: Annotated[bool, typer.Option("--slow", help="Slowest first.")] = False,
     without_results: Annotated[
-        bool, typer.Option("--without-results", help="Only those that found nothing close.")
+        bool, typer.Option("--without-results", help="Only searches that found nothing close.")
     ] = False,
     most_repeated: Annotated[
         bool, typer.Option("--repeated", help="Questions asked more than once, with how often.")
     ] = False,
     json_: JsonOption = False,
 ) -> None:
-    """List the searches that were made, by pages, commands and programs, newest first."""
+    """List the searches of pages, commands and programs, newest first."""
     if most_repeated and (slow or without_results):
-        raise QueryError("--repeated is a list of its own.", "Leave out the other.")
+        raise QueryError(
+            "--repeated cannot be combined with --slow or --without-results.", "Leave one out."
+        )
     history = open_library(library, None).searches
-    found = history.log(days)
+    logged = history.log(days)
     if most_repeated:
-        for same in repeated(found)[:limit]:
+        for same in repeated(logged)[:limit]:
             if json_:
                 console.put_json({"times": same.times, "median_ms": same.median_ms,
                                   "last": same.last.as_json()})  # fmt: skip
             else:
                 console.put(_repeated_line(same))
     else:
-        chosen = [search for search in found if search.in_vain or not without_results]
+        chosen = [search for search in logged if search.in_vain or not without_results]
         for search in (slowest(chosen) if slow else chosen)[:limit]:
             if json_:
                 console.put_json(search.as_json())
             else:
                 console.put(_line(search))
-    console.say(_summary(figures(found), days))
+    console.say(_summary(figures(logged), days))
     if not history.allowed:
         console.say("The settings keep no searches (search_history = false).")
     elif not history.kept:
@@ -72,7 +73,7 @@ def list_(
 
 @searches.command()
 def clear(library: LibraryOption = None, yes: YesOption = False) -> None:
-    """Delete the log, and with it the recent searches; what is pinned stays."""
+    """Delete the log and the recent searches. Pinned searches stay."""
     history = open_library(library, None).searches
     count = plural(len(history.log()), "search")
     confirm(yes, f"Delete the log with {count}?")
@@ -82,14 +83,14 @@ def clear(library: LibraryOption = None, yes: YesOption = False) -> None:
 
 @searches.command()
 def off(library: LibraryOption = None) -> None:
-    """Write down no search from now on; what is there stays until it is cleared."""
+    """Stop logging searches. What was logged stays until it is cleared."""
     open_library(library, None).searches.switch(on=False)
     console.say("The log of searches is off. ragkit searches clear deletes what is there.")
 
 
 @searches.command()
 def on(library: LibraryOption = None) -> None:
-    """Write down searches again."""
+    """Log searches again."""
     open_library(library, None).searches.switch(on=True)
     console.say("The log of searches is on.")
 
@@ -99,16 +100,14 @@ def _line(search: LoggedSearch) -> str:
     if search.results and search.nothing_close:
         results += ", none close"
     took = "from memory" if search.from_memory else f"{search.ms:.0f} ms"
-    return f"{_when(search)}  {search.door:<8} {took:>11}  {results:<22} {_question(search)}"
+    return (
+        f"{local_time(search.at)}  {search.door:<8} {took:>11}  {results:<22} {_question(search)}"
+    )
 
 
 def _repeated_line(same: Repeated) -> str:
     took = "" if same.median_ms is None else f"{same.median_ms:.0f} ms"
-    return f"{same.times:>5} x  {_when(same.last)}  {took:>9}  {_question(same.last)}"
-
-
-def _when(search: LoggedSearch) -> str:
-    return f"{datetime.fromtimestamp(search.at).astimezone():%Y-%m-%d %H:%M}"
+    return f"{same.times:>5} x  {local_time(same.last.at)}  {took:>9}  {_question(same.last)}"
 
 
 def _question(search: LoggedSearch) -> str:

@@ -1,4 +1,4 @@
-"""``ragkit serve``: the pages in the browser, with a worker."""
+"""``ragkit serve``, ``open``, ``token`` and ``worker``: the app, its token, a worker alone."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from ragkit.surfaces.cli import console
 from ragkit.surfaces.cli.options import CollectionOption, LibraryOption, open_library
 
 
@@ -18,7 +19,7 @@ def serve(
         str | None,
         typer.Option(
             metavar="ADDRESS",
-            help="Answer on this address; 0.0.0.0 is all of them, and browsers then sign in.",
+            help="Address to listen on. Beyond this machine (0.0.0.0: all), browsers must sign in.",
         ),
     ] = None,
     sample: Annotated[
@@ -31,11 +32,11 @@ def serve(
     ] = None,
     readers: Annotated[
         int | None,
-        typer.Option(min=0, max=64, help="Processes that answer searches, beside the server."),
+        typer.Option(min=0, max=64, help="Number of extra processes that answer searches."),
     ] = None,
     index_server: Annotated[
         str | None,
-        typer.Option(metavar="URL", help="A Qdrant server that has the indexes, not files."),
+        typer.Option(metavar="URL", help="Keep the indexes on this Qdrant server, not in files."),
     ] = None,
 ) -> None:
     """Open the app in the browser. A worker keeps the library up to date."""
@@ -55,3 +56,40 @@ def serve(
     raise typer.Exit(
         run_app(opened, place=place, sample=sample, browser=browser, locked=locked, readers=readers)
     )
+
+
+def open_(library: LibraryOption = None) -> None:
+    """Open the running app in the browser. If it is locked, with a new one-time link."""
+    from ragkit.surfaces.serve import open_app
+
+    open_app(open_library(library, None))
+
+
+def token(
+    library: LibraryOption = None,
+    new: Annotated[
+        bool, typer.Option("--new", help="Replace it, and sign every browser out.")
+    ] = False,
+) -> None:
+    """Print the token that programs need. They send it with each request over HTTP."""
+    from ragkit.surfaces.http.access import Access
+    from ragkit.surfaces.http.api_token import ApiToken
+
+    paths = open_library(library, None).paths
+    kept = ApiToken(paths.token)
+    if new:
+        Access(paths.access).forget()
+    console.put(kept.renew() if new else kept.ensure())
+
+
+def worker(
+    library: LibraryOption = None,
+    collection: CollectionOption = None,
+    wait: Annotated[
+        bool, typer.Option("--wait", help="If another process is writing, wait until it stops.")
+    ] = False,
+) -> None:
+    """Keep the library up to date until stopped. ragkit serve starts a worker of its own."""
+    from ragkit.surfaces.worker import run_worker
+
+    run_worker(open_library(library, collection, create=True), wait=wait)

@@ -1,4 +1,4 @@
-"""``ragkit service``: have the system start ragkit at login and keep it running."""
+"""``ragkit service``: have the operating system start ragkit at login and keep it running."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ def install(
     collection: CollectionOption = None,
     port: Annotated[
         int | None,
-        typer.Option(min=1, max=65535, help="Port of the pages, 8501 unless another is named."),
+        typer.Option(min=1, max=65535, help="Port of the pages, by default 8501."),
     ] = None,
     host: Annotated[
         str | None,
-        typer.Option(metavar="ADDRESS", help="Answer on this address, as ragkit serve does."),
+        typer.Option(metavar="ADDRESS", help="Address to listen on, as in ragkit serve."),
     ] = None,
     worker_only: Annotated[
         bool, typer.Option("--worker-only", help="Only keep the library up to date; no pages.")
@@ -58,21 +58,23 @@ def install(
     port = port or _PORT
     if host:
         place_of(port, host)
-    wanted = program(paths, collection=collection, port=port, host=host, worker_only=worker_only)
-    text = system.text(wanted)
+    service_program = program(
+        paths, collection=collection, port=port, host=host, worker_only=worker_only
+    )
+    text = system.text(service_program)
     if print_:
         console.say(f"This would be {system.place()}:")
         console.put(text.rstrip("\n"))
         return
     if paths.root.exists():
-        # That it cannot be used is said here, not in a log of the system.
+        # If the library cannot be used, say so here instead of in a system log.
         open_library(library, collection, create=True)
         close_libraries()
-    system.install(wanted)
-    if lost := not_passed_on(wanted):
+    system.install(service_program)
+    if lost := not_passed_on(service_program):
         console.say(
-            f"The service does not have what is set here alone: {', '.join(lost)}. "
-            f"Its settings are those of {settings_file()}."
+            f"These variables are set here, but not for the service: {', '.join(lost)}. "
+            f"Its settings come from {settings_file()}."
         )
     console.say(f"Installed: {system.place()}", system.advice)
     if not worker_only:
@@ -81,7 +83,7 @@ def install(
 
 @service.command()
 def status(json_: JsonOption = False) -> None:
-    """Show whether the service is installed and running, and what it runs. Exit code 1: not."""
+    """Show whether the service is installed and running. Exits with 1 if it is not running."""
     state = manager().state()
     pages = _pages(state)
     if json_:
@@ -113,6 +115,6 @@ def remove() -> None:
 
 
 def _pages(state: ServiceState) -> str:
-    """Return the address at which the service's library is served now; empty when it is not."""
+    """Return the address at which the service's library is served now, or an empty string."""
     server = Access(LibraryPaths(state.library).access).server() if state.library else None
     return f"http://{server.place.here}:{server.place.port}" if server else ""

@@ -44,8 +44,8 @@ def status(
 
 
 def _sources(sources: Sequence[SourceRecord]) -> Iterator[str]:
-    """Yield a line for each source; of very many for some, first those with a trouble."""
-    for source in sorted(sources, key=lambda one: not one.reason)[:_MOST_SOURCES]:
+    """Yield a line for each source, those with a problem first, up to a limit."""
+    for source in sorted(sources, key=lambda source: not source.reason)[:_MOST_SOURCES]:
         note = f"  {source.reason}" if source.reason else ""
         yield (
             f"Source     {source.root} ({source.collection}, {source.state}, "
@@ -59,7 +59,7 @@ def _sources(sources: Sequence[SourceRecord]) -> Iterator[str]:
 
 
 def _background(library: Library, contexts: BackfillState) -> Iterator[str]:
-    """Yield the lines on what is written and embedded in the background."""
+    """Yield lines on contexts and vectors that are made in the background."""
     counts, spent = contexts.counts, contexts.cost.in_words
     yield (
         f"Contexts   {counts.complete + counts.truncated} written, {counts.pending} waiting, "

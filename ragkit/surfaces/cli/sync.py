@@ -1,4 +1,4 @@
-"""``ragkit sync``."""
+"""``ragkit sync`` and ``compact``: bring the library up to date, and tidy it up."""
 
 from __future__ import annotations
 
@@ -57,6 +57,14 @@ def sync(
     if not places:
         within = {"collection": collection} if collection else {}
         do_job(opened, opened.jobs.add("sync", **arguments, **within))
+
+
+def compact(library: LibraryOption = None, collection: CollectionOption = None) -> None:
+    """Merge the indexes, delete unused data and free disk space."""
+    opened = open_library(library, collection)
+    if collection:
+        opened.collections.get(collection)
+    do_job(opened, opened.jobs.add("compact", **({"collection": collection} if collection else {})))
 
 
 def _say_what_would_change(opened: Library, collection: str | None, *, as_json: bool) -> None:

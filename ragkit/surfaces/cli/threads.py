@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from ragkit.errors import ThreadError
-from ragkit.formatting import plural
+from ragkit.formatting import local_time, plural
 from ragkit.surfaces import render, render_answers
 from ragkit.surfaces.cli import console
 from ragkit.surfaces.cli.options import (
@@ -20,14 +18,16 @@ from ragkit.surfaces.cli.options import (
     open_library,
 )
 
-IdArgument = Annotated[int, typer.Argument(metavar="ID", help="As ragkit threads list shows it.")]
+IdArgument = Annotated[int, typer.Argument(metavar="ID", help="Its id in ragkit threads list.")]
 
-threads = typer.Typer(help="Kept answers: list, show, export them.", no_args_is_help=True)
+threads = typer.Typer(
+    help="Saved answers: list, show, export, rename and delete them.", no_args_is_help=True
+)
 
 
 @threads.command("list")
 def list_(library: LibraryOption = None, json_: JsonOption = False) -> None:
-    """List the threads, the one that changed last first."""
+    """List the threads, the most recently changed first."""
     for thread in open_library(library, None).threads.list():
         if json_:
             console.put_json(
@@ -35,11 +35,8 @@ def list_(library: LibraryOption = None, json_: JsonOption = False) -> None:
                  "created_at": thread.created_at, "changed_at": thread.changed_at}
             )  # fmt: skip
             continue
-        when = datetime.fromtimestamp(thread.changed_at).astimezone()
-        count = plural(thread.turns, "question")
-        console.put(
-            f"{thread.id:>5}  {when:%Y-%m-%d %H:%M}  {count:>13}  {render.plain(thread.title)}"
-        )
+        when, count = local_time(thread.changed_at), plural(thread.turns, "question")
+        console.put(f"{thread.id:>5}  {when}  {count:>13}  {render.plain(thread.title)}")
 
 
 @threads.command()
@@ -56,7 +53,8 @@ def show(thread: IdArgument, library: LibraryOption = None, json_: JsonOption = 
 def export(
     thread: IdArgument,
     file: Annotated[
-        Path | None, typer.Argument(metavar="[FILE]", help="Where to write it; else it is printed.")
+        Path | None,
+        typer.Argument(metavar="[FILE]", help="Where to write it; by default, print it."),
     ] = None,
     library: LibraryOption = None,
 ) -> None:
@@ -65,14 +63,7 @@ def export(
     if file is None:
         console.put(*text.splitlines())
         return
-    try:
-        with file.open("x", encoding="utf-8") as stream:
-            stream.write(text)
-    except FileExistsError as error:
-        raise ThreadError(f"{file} already exists.", "Choose another file.") from error
-    except OSError as error:
-        why = (error.strerror or str(error)).lower()
-        raise ThreadError(f"{file} cannot be written: {why}.", "Choose another place.") from error
+    console.write_new_file(file, text)
     console.say(f"Wrote {file}.")
 
 
@@ -90,7 +81,7 @@ def rename(
 
 @threads.command()
 def delete(thread: IdArgument, library: LibraryOption = None, yes: YesOption = False) -> None:
-    """Delete a thread with its answers; older backups have it until they are replaced."""
+    """Delete a thread with its answers. Older backups keep it until they are replaced."""
     opened = open_library(library, None)
     kept = opened.threads.get(thread)
     count = plural(len(kept.turns), "question")

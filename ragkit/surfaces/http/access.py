@@ -1,7 +1,7 @@
-"""Who may open the pages of a locked library: one-time links, and the browsers that used one.
+"""Who may open the pages of a locked library: one-time links, and the sessions they begin.
 
-Both are random, and only their hashes stand in a file of the library that its owner alone can
-write. So whoever may write there, and nobody else, can make a link; no server has to be asked.
+Both are random secrets. Only their hashes are stored, in a file of the library that only its owner
+can write, so whoever can write it can make a link without asking the server.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import secrets
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
@@ -28,13 +28,13 @@ from ragkit.surfaces.http.own_file import OwnFile
 from ragkit.surfaces.http.place import LOOPBACK, Place, place_of
 
 LINK_SECONDS = 10 * 60
-"""How long a link can be used, once."""
+"""For how long a link can be used, once."""
 
 SESSION_SECONDS = 30 * 86_400
-"""How long a browser that used one stays let in."""
+"""How long a session lasts."""
 
 CODE_LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"
-"""What codes are made of: no two of these are mistaken for one another."""
+"""The characters of codes: none is easily mistaken for another."""
 
 _MOST = 50
 _LOCK_SECONDS = 5.0
@@ -51,7 +51,7 @@ class RunningServer:
 
 @dataclass(frozen=True, slots=True)
 class _State:
-    """What the file holds: when each link and session ends, by its hash, and the server."""
+    """The content of the file: when links and sessions expire, by hash, and the server."""
 
     links: Mapping[str, float] = field(default_factory=dict)
     sessions: Mapping[str, float] = field(default_factory=dict)
@@ -59,98 +59,76 @@ class _State:
 
 
 class Access:
-    """The file that says who is let in; safe to use from several processes and threads."""
+    """The file of links and sessions; safe to use from several processes and threads.
+
+    Methods that change it raise a LibraryError if it cannot be written.
+    """
 
     def __init__(self, file: Path) -> None:
         self._file = file
         self._held = OwnFile(file, _parsed, _State())
 
     def mint(self) -> str:
-        """Return a new secret for a link that works once, for ten minutes.
+        """Return the secret of a new link, which works once within ten minutes.
 
-        No earlier link works any more: while no server ran, it may have led a browser to another
-        program that took its port.
-
-        Raises:
-            LibraryError: the file cannot be written.
+        It invalidates earlier links: they may have led a browser to another program that took the
+        port while no server was running.
         """
         secret = secrets.token_urlsafe(32)
         with self._changing() as state:
-            links = _with({}, secret, LINK_SECONDS)
-            self._write(_State(links, _lasting(state.sessions), state.server))
+            self._write(replace(state, links=_with({}, secret, LINK_SECONDS)))
         return secret
 
     def mint_code(self) -> str:
-        """Return a new code of eight letters, to be typed where no link can be opened.
+        """Return a new code of eight characters, to be typed on another machine.
 
-        It works as a link does; links stay, and an earlier code does too.
-
-        Raises:
-            LibraryError: the file cannot be written.
+        It works like a link. Earlier links and codes stay valid.
         """
         code = "".join(secrets.choice(CODE_LETTERS) for _ in range(_CODE_LENGTH))
         with self._changing() as state:
-            links = _with(state.links, code, LINK_SECONDS)
-            self._write(_State(links, _lasting(state.sessions), state.server))
+            self._write(replace(state, links=_with(state.links, code, LINK_SECONDS)))
         return code
 
     def enter(self, secret: str) -> str | None:
-        """Use a link up; return the secret of a new session, or ``None`` if the link is no good.
-
-        Raises:
-            LibraryError: the file cannot be written.
-        """
+        """Redeem a link; return the secret of a new session, or ``None`` if it is not valid."""
         with self._changing() as state:
-            links = _lasting(state.links)
-            known = _found(links, secret)
-            if known is None:
+            link = _found(state.links, secret)
+            if link is None:
                 return None
-            links = {name: end for name, end in links.items() if name != known}
-            return self._begin(_State(links, state.sessions, state.server))
+            links = {name: end for name, end in state.links.items() if name != link}
+            return self._begin(replace(state, links=links))
 
     def begin(self) -> str:
-        """Return the secret of a new session, of a browser that showed the library's token.
-
-        Raises:
-            LibraryError: the file cannot be written.
-        """
+        """Return the secret of a new session, for a browser that sent the library's token."""
         with self._changing() as state:
-            return self._begin(_State(_lasting(state.links), state.sessions, state.server))
+            return self._begin(state)
 
     def forget(self) -> None:
-        """Let nobody in any more: neither by a link or code, nor any browser that used one.
-
-        Raises:
-            LibraryError: the file cannot be written.
-        """
+        """Invalidate all links, codes and sessions."""
         with self._changing() as state:
             self._write(_State(server=state.server))
 
     def _begin(self, state: _State) -> str:
         session = secrets.token_urlsafe(32)
         sessions = _with(state.sessions, session, SESSION_SECONDS)
-        self._write(_State(state.links, sessions, state.server))
+        self._write(replace(state, sessions=sessions))
         return session
 
     def admits(self, session: str) -> bool:
-        """True when this is the secret of a session that lasts."""
-        return _found(_lasting(self._state().sessions), session) is not None
+        """Return whether this is the secret of a session that has not expired."""
+        return _found(_lasting(self._held.value().sessions), session) is not None
 
     def note_server(self, place: Place, *, locked: bool) -> None:
-        """Note that this process serves the pages.
-
-        Raises:
-            LibraryError: the file cannot be written.
-        """
+        """Record that this process serves the pages."""
         started = psutil.Process().create_time()
         server = {"port": place.port, "host": place.host, "locked": locked}
         server |= {"pid": os.getpid(), "started": started}
         with self._changing() as state:
-            self._write(_State(_lasting(state.links), _lasting(state.sessions), server))
+            self._write(replace(state, server=server))
 
     def server(self) -> RunningServer | None:
-        """Return the server that was noted last, if it still runs."""
-        noted = self._state().server
+        """Return the server that was recorded last, if it is still running."""
+        noted = self._held.value().server
         try:
             alive = psutil.Process(noted["pid"]).create_time() == noted["started"]
             place = place_of(int(noted["port"]), str(noted.get("host", LOOPBACK)))
@@ -158,20 +136,19 @@ class Access:
         except (psutil.Error, KeyError, TypeError, ValueError, OverflowError, SettingsError):
             return None
 
-    def _state(self) -> _State:
-        """Return the file's content; one that others could have written counts as empty."""
-        return self._held.value()
-
     def _write(self, state: _State) -> None:
         value = {"links": state.links, "sessions": state.sessions, "server": state.server}
         write_private(self._file, json.dumps(value))
 
     @contextmanager
     def _changing(self) -> Iterator[_State]:
+        """Lock the file, and yield its content without what has expired."""
         lock = FileLock(self._file.with_suffix(".lock"), timeout=_LOCK_SECONDS, mode=0o600)
         try:
             with lock:
-                yield self._state()
+                state = self._held.value()
+                links, sessions = _lasting(state.links), _lasting(state.sessions)
+                yield replace(state, links=links, sessions=sessions)
         except Timeout as error:
             raise LibraryBusyError(
                 "Another program is signing a browser in.", "Try again in a moment."
@@ -181,7 +158,7 @@ class Access:
 
 
 def unwritable(file: Path, error: OSError) -> LibraryError:
-    """Return the error for a file without which nobody can be let in."""
+    """Return the error for a file of secrets that cannot be written."""
     return LibraryError(
         f"{file} cannot be written: {error.strerror or error}.",
         "Check the library folder's permissions; nobody can sign in without that file.",
@@ -205,7 +182,7 @@ def _hash(secret: str) -> str:
 
 
 def _found(hashes: Mapping[str, float], secret: str) -> str | None:
-    """Return the hash of this secret, if it is among them; all of them are compared."""
+    """Return the hash of a secret if it is among these; compares all of them in constant time."""
     mine = _hash(secret)
     same = [name for name in hashes if hmac.compare_digest(name.encode(), mine.encode())]
     return same[0] if same else None
@@ -217,6 +194,6 @@ def _lasting(hashes: Mapping[str, float]) -> dict[str, float]:
 
 
 def _with(hashes: Mapping[str, float], secret: str, seconds: float) -> dict[str, float]:
-    """Return those that last and a new one; the oldest go when there are very many."""
-    kept = sorted(_lasting(hashes).items(), key=itemgetter(1))[1 - _MOST :]
+    """Return the hashes and a new one; the oldest are dropped if there are too many."""
+    kept = sorted(hashes.items(), key=itemgetter(1))[1 - _MOST :]
     return {**dict(kept), _hash(secret): time.time() + seconds}

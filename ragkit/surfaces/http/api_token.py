@@ -1,6 +1,6 @@
-"""The token with which programs may use a library: a private file of it holds 32 random bytes.
+"""The token that programs must send: 32 random bytes in a private file of the library.
 
-Every user of a machine reaches its loopback addresses, so a program needs it there as well.
+It is required on this machine too, since all of its users can reach the loopback address.
 """
 
 from __future__ import annotations
@@ -17,26 +17,21 @@ _LONGEST = 200
 
 
 class ApiToken:
-    """The token in a file; a new one there counts at once. Safe to share between threads."""
+    """The token in a file, which is read again when it changes. Safe to share between threads.
+
+    ``ensure`` and ``renew`` raise a LibraryError if the file cannot be written.
+    """
 
     def __init__(self, file: Path) -> None:
         self._file = file
         self._held = OwnFile(file, _parsed, "", secret=True, longest=_LONGEST)
 
     def ensure(self) -> str:
-        """Return the token; one is made where there is none that is this person's alone.
-
-        Raises:
-            LibraryError: the file cannot be written.
-        """
+        """Return the token; create one if there is none that only this user can read."""
         return self.current() or self.renew()
 
     def renew(self) -> str:
-        """Make another token, and return it; the one before admits nobody any more.
-
-        Raises:
-            LibraryError: the file cannot be written.
-        """
+        """Replace the token and return the new one."""
         token = secrets.token_urlsafe(32)
         try:
             write_private(self._file, f"{token}\n")
@@ -45,13 +40,13 @@ class ApiToken:
         return token
 
     def current(self) -> str:
-        """Return the token; empty where there is none, or where others could read or write it."""
+        """Return the token; empty if there is none, or if other users could read or write it."""
         return self._held.value()
 
     def admits(self, token: str) -> bool:
-        """True when this is the token; every wrong one takes equally long."""
-        known = self.current()
-        return bool(known) and hmac.compare_digest(known.encode(), token.encode("utf-8", "replace"))
+        """Return whether this is the token, in constant time."""
+        own = self.current()
+        return bool(own) and hmac.compare_digest(own.encode(), token.encode("utf-8", "replace"))
 
 
 def _parsed(content: bytes) -> str:

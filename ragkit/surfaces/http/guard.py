@@ -1,9 +1,9 @@
-"""What stands in front of every page, socket, upload, download and door.
+"""The guard in front of every request: pages, sockets, uploads, downloads and APIs.
 
-A request must be meant for this server (its Host), come from one of its own pages or from a program
-(its Origin, and what the browser says of the site) and, when the library is locked, from a browser
-that was let in. What programs ask (``DOORS``) needs the library's token, wherever it comes from.
-Every answer tells the browser to load nothing from elsewhere and to be shown in no other page.
+A request must address this server (Host) and come from one of its own pages or from a program
+(Origin, Sec-Fetch-Site). If the library is locked, it must have the cookie of a session. Requests
+below ``DOORS`` need the library's token instead. Headers of every response forbid loading anything
+from elsewhere and embedding the page.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _USED = Refusal(
     "Run `ragkit open` in a terminal for a new one.",
     home="If you used it yourself:",
 )
-_STRANGE = Refusal(403, "This was asked from another page or program, and is refused.")
+_STRANGE = Refusal(403, "This request came from another page or program, and is refused.")
 _WRONG = "That is not the token, or a code that still works."
 _NO_TOKEN = Refusal(
     401,
@@ -56,10 +56,10 @@ _NO_TOKEN = Refusal(
 
 
 class Guard:
-    """ASGI middleware that refuses whoever is not meant to be served at ``place``.
+    """ASGI middleware that refuses requests that should not be served at ``place``.
 
-    With ``access`` the library is locked: pages are for browsers that were let in. ``token`` admits
-    programs. ``scripts`` are the CSP hashes of scripts inside pages.
+    With ``access`` the library is locked: pages need a session. ``token`` admits programs.
+    ``scripts`` are the CSP hashes of inline scripts.
     """
 
     def __init__(
@@ -79,7 +79,7 @@ class Guard:
         self._attempts = Attempts()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer, refuse, or hand over to the app."""
+        """Answer or refuse the request, or pass it to the app."""
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
             return
@@ -103,7 +103,7 @@ class Guard:
             await _refuse(scope, send, refusal)
 
     def _wrong_program(self, headers: dict[str, list[str]]) -> Refusal | None:
-        """Return why a program is not answered: it needs the token, and to be no foreign page."""
+        """Return why a program's request is refused: it comes from a page, or lacks the token."""
         origins = headers.get("origin", [])
         if origins and not _is_own(origins, headers, self._place):
             return _STRANGE
@@ -113,7 +113,7 @@ class Guard:
         return None if admitted else _NO_TOKEN
 
     def _entered(self, headers: dict[str, list[str]]) -> bool:
-        """True when a locked library has let this browser in."""
+        """Return whether the library is locked and this browser has a session."""
         if self._access is None:
             return False
         name = cookie_name(self._place.port)
@@ -122,34 +122,34 @@ class Guard:
     async def _enter(
         self, scope: Scope, headers: dict[str, list[str]], receive: Receive, send: Send
     ) -> None:
-        """Let the bearer of a link, a code or the token in, and leave the link's address.
+        """Begin a session for a link, a code or the token, and lead on to the pages.
 
-        A page that leads on, instead of a redirect: from a terminal or a file, that counts as
-        coming from elsewhere, and the browser would keep the cookie to itself.
+        It answers with a page instead of a redirect: a link opened from a terminal or a file
+        counts as cross-site, and the browser would not send the new cookie.
         """
         if self._access is None:
             await _answer(send, 200, Body(page(Refusal(200, "Opening ragkit."), onward=True)))
             return
         try:
             if scope["method"] == "POST" and self._place.reach:
-                found = await self._signed_in(scope, receive, self._access)
+                session = await self._signed_in(scope, receive, self._access)
             else:
-                found = await _by_link(scope, headers, self._access)
-                found = _SIGN_IN if found is _USED and self._place.reach else found
+                session = await _by_link(scope, headers, self._access)
+                session = _SIGN_IN if session is _USED and self._place.reach else session
         except LibraryError as error:
-            found = Refusal(503, error.message, error.cure)
-        if isinstance(found, Refusal):
-            await _refuse(scope, send, found)
+            session = Refusal(503, error.message, error.cure)
+        if isinstance(session, Refusal):
+            await _refuse(scope, send, session)
             return
         cookie = (
-            f"{cookie_name(self._place.port)}={found}; Path=/; Max-Age={SESSION_SECONDS}; "
+            f"{cookie_name(self._place.port)}={session}; Path=/; Max-Age={SESSION_SECONDS}; "
             "HttpOnly; SameSite=Strict"
         )
         body = Body(page(Refusal(200, "You are in."), onward=True))
         await _answer(send, 200, body, (b"set-cookie", cookie.encode()))
 
     async def _signed_in(self, scope: Scope, receive: Receive, access: Access) -> str | Refusal:
-        """Return the session of a browser whose form holds a code or the token."""
+        """Return a new session if the submitted form has a code or the token."""
         address = (scope.get("client") or ("",))[0]
         if wait := self._attempts.wait(address):
             again = f"Try again in {wait} seconds."
@@ -162,7 +162,7 @@ class Guard:
         return Refusal(401, _WRONG, f"{_SIGN_IN.message} {_SIGN_IN.cure}", form=True)
 
     def _guarded(self, send: Send, headers: dict[str, list[str]]) -> Send:
-        """Add what browsers must know to every answer."""
+        """Add the security headers to every response."""
         host = headers.get("host", [""])[0]
         added = _protection(host if self._place.answers_to(host) else "", self._scripts)
         names = {name for name, _ in added}
@@ -177,12 +177,12 @@ class Guard:
 
 
 def cookie_name(port: int) -> str:
-    """Return the name of a server's cookie: browsers share cookies between the ports of a host."""
+    """Return the name of the cookie; it has the port, since the ports of a host share cookies."""
     return f"ragkit_{port}"
 
 
 def wrong_address(headers: dict[str, list[str]], place: Place) -> Refusal | None:
-    """Return why a request was not meant for this server, going by its Host header."""
+    """Return a refusal if the Host header names another server."""
     hosts = headers.get("host", [])
     if len(hosts) == 1 and place.answers_to(hosts[0]):
         return None
@@ -199,10 +199,10 @@ def wrong_address(headers: dict[str, list[str]], place: Place) -> Refusal | None
 def wrong_place(
     scope: Scope, headers: dict[str, list[str]], place: Place, *, entered: bool
 ) -> Refusal | None:
-    """Return why a request does not come from one of this server's own pages.
+    """Return a refusal if a request does not come from one of this server's own pages.
 
-    Browsers send an Origin with every socket and whatever changes something. A program that was
-    let in (``entered``) may open a socket without one.
+    Browsers send an Origin with sockets and with requests that change something. A program with a
+    session (``entered``) may open a socket without one.
     """
     origins = headers.get("origin", [])
     if origins:
@@ -215,7 +215,7 @@ def wrong_place(
     sites = headers.get("sec-fetch-site", ["none"])
     if sites in (["none"], ["same-origin"]):
         return None
-    # A link or a bookmark may lead here from anywhere; a picture, a script or a frame may not.
+    # A link or bookmark may lead here from anywhere, but no picture, script or frame.
     mode, target = headers.get("sec-fetch-mode"), headers.get("sec-fetch-dest")
     led_here = (mode, target) == (["navigate"], ["document"]) and scope["method"] == "GET"
     return None if led_here else _STRANGE
@@ -226,8 +226,8 @@ def _is_own(origins: list[str], headers: dict[str, list[str]], place: Place) -> 
 
 
 async def _by_link(scope: Scope, headers: dict[str, list[str]], access: Access) -> str | Refusal:
-    """Use a link up; return the session that it begins."""
-    # A browser that fetches an address in advance does not use the link.
+    """Redeem a link; return the session that it begins."""
+    # Prefetching must not use up the link.
     ahead = scope["method"] != "GET" or "prefetch" in " ".join(headers.get("sec-purpose", ()))
     token = parse_qs(scope["query_string"].decode("latin-1")).get("token", [""])[0]
     session = None if ahead else await asyncio.to_thread(access.enter, token)
@@ -235,7 +235,7 @@ async def _by_link(scope: Scope, headers: dict[str, list[str]], access: Access) 
 
 
 async def _form(receive: Receive) -> bytes:
-    """Return the body of a request; nothing of one that is too long for a form."""
+    """Return the body of a request, or nothing if it is too long for a form."""
     form, more = b"", True
     while more and len(form) <= LONGEST_FORM:
         message = await receive()
@@ -245,16 +245,16 @@ async def _form(receive: Receive) -> bytes:
 
 
 def _unpacked(scope: Scope) -> Scope:
-    """Return a request as one that takes no compressed answer.
+    """Return the request without Accept-Encoding.
 
-    On one machine, compressing a search's answer takes longer than all the rest of sending it.
+    On one machine, compressing an answer takes longer than all the rest of sending it.
     """
     kept = [pair for pair in scope["headers"] if pair[0].lower() != b"accept-encoding"]
     return {**scope, "headers": kept}
 
 
 def _gathered(scope: Scope) -> dict[str, list[str]]:
-    """Return all values of each header, by its name in small letters."""
+    """Return the values of each header by its lower-case name."""
     values: dict[str, list[str]] = {}
     for name, value in scope["headers"]:
         values.setdefault(name.decode("latin-1").lower(), []).append(
@@ -276,8 +276,8 @@ def _cookies(headers: dict[str, list[str]], name: str) -> list[str]:
 
 
 def _protection(host: str, scripts: str) -> list[tuple[bytes, bytes]]:
-    """Return the headers of every answer."""
-    # Streamlit writes styles into the page, and makes scripts of components up as blobs.
+    """Return the security headers of every response."""
+    # Streamlit needs inline styles, and creates the scripts of components as blobs.
     policy = "; ".join(
         (
             "default-src 'self'",
@@ -304,7 +304,7 @@ def _protection(host: str, scripts: str) -> list[tuple[bytes, bytes]]:
 
 
 async def _refuse(scope: Scope, send: Send, refusal: Refusal) -> None:
-    """Answer with why; a socket is not opened."""
+    """Respond with a refusal; a socket is not opened."""
     body = body_of(refusal, scope["path"])
     more = [(b"www-authenticate", b"Bearer")] if refusal is _NO_TOKEN else []
     more += [(b"retry-after", str(refusal.wait).encode())] if refusal.wait else []

@@ -1,4 +1,4 @@
-"""Files that say who is let in: they count only where nobody else can have written them."""
+"""Private files that are only trusted if no other user could have written them."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ _T = TypeVar("_T")
 
 
 class OwnFile(Generic[_T]):
-    """What a file of this user holds, read again when it has changed; never through a link.
+    """The parsed content of a file, read again when it has changed. Links are not followed.
 
-    ``nothing`` stands for a file that is not there, or that others could have written. They must
-    not be able to read a ``secret`` one either. ``longest`` is how many bytes count; -1: all.
+    ``nothing`` is the value if the file is missing, or others could have written it, or read it if
+    it is ``secret``. At most ``longest`` bytes are read; -1 means all.
     """
 
     def __init__(
@@ -34,7 +34,7 @@ class OwnFile(Generic[_T]):
         self._read: tuple[tuple[int, ...], _T] = ((), nothing)
 
     def value(self) -> _T:
-        """Return the present content."""
+        """Return the current content."""
         try:
             descriptor = os.open(self.path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
             with os.fdopen(descriptor, "rb") as stream:

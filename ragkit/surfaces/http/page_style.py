@@ -1,6 +1,6 @@
-"""The app's own styles and scripts in the page itself: what is drawn first stands where it stays.
+"""Puts the app's styles and scripts into the HTML page itself, so that nothing jumps.
 
-As elements of the app they would come after others had been drawn, and again with every answer.
+As elements of the app they would arrive after others were drawn, and again with every run.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
 
 SCRIPT = '<script>window.__streamlit={BACKEND_BASE_URL:location.origin+"/"}</script>'
-"""Says where the server is; else the browser would look below the address of every page first."""
+"""Tells Streamlit the server's address; otherwise it first looks below the page's own address."""
 
 _END = b"</body>"
 _OWN_COPY = {b"if-none-match", b"if-modified-since", b"accept-encoding", b"range"}
@@ -21,15 +21,15 @@ _OF_THE_FILE = {b"content-length", b"etag", b"last-modified"}
 
 
 def read_styles(pages: Path) -> str:
-    """Return all CSS below a folder: the theme, then that of each page in the order of paths."""
+    """Return all CSS below a folder: the theme first, then by path."""
     files = sorted(pages.rglob("*.css"), key=lambda file: (file.stem != "theme", file.as_posix()))
     return "\n".join(file.read_text("utf-8") for file in files)
 
 
 def read_scripts(pages: Path) -> str:
-    """Return ``SCRIPT``, then the scripts of all pages below a folder (``*.page.js``), as HTML.
+    """Return ``SCRIPT`` and the page scripts below a folder (``*.page.js``) as HTML.
 
-    Each has names of its own, and runs once, before the app is there.
+    Each script has its own scope, and runs once, before the app starts.
     """
     files = sorted(pages.rglob("*.page.js"), key=lambda file: file.as_posix())
     own = "".join(f"(() => {{\n{file.read_text('utf-8')}}})();\n" for file in files)
@@ -37,18 +37,18 @@ def read_scripts(pages: Path) -> str:
 
 
 class PageStyle:
-    """Writes the styles at the end of each page, after Streamlit's own; then the scripts."""
+    """ASGI middleware that appends the styles and scripts to each page, after Streamlit's own."""
 
     def __init__(self, app: ASGIApp, styles: str, scripts: str = SCRIPT) -> None:
         self._app = app
         self._styles = f"<style>{styles}</style>{scripts}".encode()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Hand over to the app; a page is held until it is whole, and then sent with the styles."""
+        """Pass the request to the app; hold a page until it is complete, then add the styles."""
         if scope["type"] != "http" or not _wants_page(scope):
             await self._app(scope, receive, send)
             return
-        # The page as it is, and not whether a browser has the one without these styles.
+        # Always get the whole page: the browser's copy may have other styles.
         kept = [pair for pair in scope["headers"] if pair[0].lower() not in _OWN_COPY]
         await self._app({**scope, "headers": kept}, receive, self._styled(send))
 

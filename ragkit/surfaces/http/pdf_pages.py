@@ -1,7 +1,7 @@
-"""Pages of PDFs for the viewer of the Document page: behind the guard, as JSON.
+"""Pages of PDFs as JSON, for the viewer of the Document page.
 
-``/_ragkit/pdf/12`` has the sizes and labels of the pages of document 12, ``/_ragkit/pdf/12/3`` its
-third page, and ``/_ragkit/pdf/12/find?words=…`` how often each page has these words.
+``/_ragkit/pdf/12`` returns the labels and sizes of the pages of document 12, ``/_ragkit/pdf/12/3``
+its third page, and ``/_ragkit/pdf/12/find?words=…`` how often these words occur on each page.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from ragkit.errors import NotFoundError, RagkitError
 from ragkit.library import DocumentDetail
 from ragkit.reading.pdf_page import Cut, PageImage, Rectangle, picture_of, sizes_of
 from ragkit.retrieval.highlight import highlight_question
-from ragkit.surfaces.http.shared import SharedLibrary
+from ragkit.surfaces.http.shared import NO_STORE, SharedLibrary, query_number
 from ragkit.types import Page
 
 _WIDTHS = (800, 1200, 1800, 2400)
@@ -31,7 +31,6 @@ _MOST_PICTURES = 40
 _MOST_DOCUMENTS = 4
 _AROUND = 1500
 _SPAN = re.compile(r"(\d{1,12})-(\d{1,12})")
-_NEVER_KEPT = {"Cache-Control": "no-store"}
 
 
 def routes(library: SharedLibrary) -> list[Route]:
@@ -44,11 +43,10 @@ def routes(library: SharedLibrary) -> list[Route]:
 def _answering(work: Callable[[Request], dict[str, Any]]) -> Callable[[Request], JSONResponse]:
     def answer(request: Request) -> JSONResponse:
         try:
-            return JSONResponse(work(request), headers=_NEVER_KEPT)
+            return JSONResponse(work(request), headers=NO_STORE)
         except RagkitError as error:
-            status = 404 if isinstance(error, NotFoundError) else 500
-            told = {"problem": error.message, "cure": error.cure}
-            return JSONResponse(told, status, headers=_NEVER_KEPT)
+            problem = {"problem": error.message, "cure": error.cure}
+            return JSONResponse(problem, error.http_status, headers=NO_STORE)
 
     return answer
 
@@ -59,7 +57,7 @@ class PdfPages:
     def __init__(self, library: SharedLibrary) -> None:
         self._library = library
         self._turns = threading.BoundedSemaphore(_MOST_AT_ONCE)
-        # Contents are known by their hash: a file that changes is another one.
+        # Caches are keyed by the file's hash, so a changed file is read again.
         self._document = lru_cache(_MOST_DOCUMENTS)(self._read)
         self._picture = lru_cache(_MOST_PICTURES)(self._draw)
         self._sizes = lru_cache(_MOST_DOCUMENTS)(self._measure)
@@ -67,7 +65,7 @@ class PdfPages:
     def outline(self, request: Request) -> dict[str, Any]:
         """Return every page's label, width and height in points.
 
-        A file that cannot be read has pages of no size: each says why when it is asked for.
+        If the file cannot be read, sizes are ``None``; each page then says why.
         """
         detail = self._detail(request)
         record = detail.record
@@ -83,9 +81,10 @@ class PdfPages:
         }
 
     def page(self, request: Request) -> dict[str, Any]:
-        """Return a page as a picture, its words, and what to mark: ``marks`` as slices of them.
+        """Return a page as a picture with its words and their boxes.
 
-        A page that cannot be drawn is its text and the ``problem``.
+        ``frames`` are boxes around the passage, ``marks`` slices of the words that match the
+        question. A page that cannot be drawn is returned as its text, with the ``problem``.
         """
         detail = self._detail(request)
         number, given = request.path_params["number"], request.query_params
@@ -93,14 +92,15 @@ class PdfPages:
         if page is None:
             raise NotFoundError(f"There is no page {number}.")
         span = _span(given.get("span", ""))
+        width = query_number(request, "width") or 0
         passage = (
             sentence_on(detail, page, span) if span
-            else Cut(passage_on(detail, page, _number(given.get("chunk"))))
+            else Cut(passage_on(detail, page, query_number(request, "chunk") or 0))
         )  # fmt: skip
         try:
             image = self._picture(
                 _file(detail), detail.record.hash, number, passage,
-                next((w for w in _WIDTHS if w >= _number(given.get("width"))), _WIDTHS[-1]),
+                next((step for step in _WIDTHS if step >= width), _WIDTHS[-1]),
             )  # fmt: skip
         except RagkitError as error:
             text = detail.text[page.start : page.end]
@@ -115,7 +115,7 @@ class PdfPages:
         }
 
     def find(self, request: Request) -> dict[str, Any]:
-        """Return how often each page has the given words, in their order and in any case."""
+        """Return how often the words occur on each page, in this order and in any case."""
         detail = self._detail(request)
         return {"counts": counts(detail, request.query_params.get("words", "")[:300])}
 
@@ -138,7 +138,7 @@ class PdfPages:
 
 
 def passage_on(detail: DocumentDetail, page: Page, chunk: int) -> str:
-    """Return the part of a chunk, counted from 1, that is on a page; empty: nothing of it."""
+    """Return the part of a chunk, numbered from 1, that is on a page; empty if none is."""
     record = next((stored for stored in detail.chunks if stored.chunk.index == chunk - 1), None)
     if record is None:
         return ""
@@ -146,7 +146,7 @@ def passage_on(detail: DocumentDetail, page: Page, chunk: int) -> str:
 
 
 def sentence_on(detail: DocumentDetail, page: Page, span: tuple[int, int]) -> Cut:
-    """Return the part of a sentence that is on a page, with the text of the page around it."""
+    """Return the part of a sentence that is on a page, with the page's text around it."""
     start, end = max(span[0], page.start), min(span[1], page.end)
     if start >= end:
         return Cut("")
@@ -156,7 +156,7 @@ def sentence_on(detail: DocumentDetail, page: Page, span: tuple[int, int]) -> Cu
 
 
 def counts(detail: DocumentDetail, words: str) -> list[int]:
-    """Return how often each page has the words, whatever their case and the spaces between."""
+    """Return how often the words occur on each page, ignoring case and spacing."""
     sought = _plain(words)
     if not sought:
         return []
@@ -164,7 +164,7 @@ def counts(detail: DocumentDetail, words: str) -> list[int]:
 
 
 def _plain(text: str) -> str:
-    # The bars between the cells of a table are not on the page.
+    # The bars between table cells are not on the page.
     return " ".join(text.lower().replace(" | ", " ").split())
 
 
@@ -178,10 +178,6 @@ def _at(sizes: tuple[tuple[float, float], ...], number: int) -> tuple[float, flo
 
 def _edges(box: Rectangle) -> list[float]:
     return [round(edge, 5) for edge in (box.left, box.top, box.right, box.bottom)]
-
-
-def _number(value: str | None) -> int:
-    return int(value) if value and value.isascii() and value.isdecimal() and len(value) < 7 else 0
 
 
 def _span(value: str) -> tuple[int, int] | None:

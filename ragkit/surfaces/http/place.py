@@ -1,4 +1,4 @@
-"""Where a server answers: the address, the port, and the names that it answers to."""
+"""Where a server listens: its address and port, and the host names that it answers to."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _HOST = re.compile(r"(?P<name>\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::(?P<port>\d{1,5})
 
 @dataclass(frozen=True)
 class Place:
-    """An address and a port of this machine, and ``names`` besides those that it has anyway.
+    """An address and port to listen on, with additional host ``names``.
 
-    A name with a port ("search.example:443") is answered as it stands, as behind a proxy.
+    A name may include a port ("search.example:443"), as for a proxy.
     """
 
     port: int
@@ -30,22 +30,22 @@ class Place:
 
     @cached_property
     def reach(self) -> bool:
-        """True when other machines reach it."""
+        """Whether other machines can reach it."""
         return not ipaddress.ip_address(self.host).is_loopback
 
     @cached_property
     def here(self) -> str:
-        """The name by which this machine itself reaches it."""
+        """The host by which this machine itself reaches it."""
         address = ipaddress.ip_address(self.host)
         if address.is_unspecified:
             return LOOPBACK if address.version == 4 else "[::1]"
         return self.host if address.version == 4 else f"[{self.host}]"
 
     def answers_to(self, host: str) -> bool:
-        """True for a Host header that is meant for this server.
+        """Return whether a Host header addresses this server.
 
-        What other machines reach answers to every address, since no web page can have one stand for
-        its own name, and to this machine's names; on any port, since a container publishes others.
+        If other machines can reach it, that is any IP address, which no web page can make its own
+        name stand for, and this machine's names, on any port, since containers publish other ports.
         """
         host = host.lower()
         if host in self._named:
@@ -56,13 +56,13 @@ class Place:
         return match["name"] in self._own_names or _is_address(match["name"])
 
     def is_own_origin(self, origin: str, host: str) -> bool:
-        """True when a page of this server, which was asked for by ``host``, is what asks."""
+        """Return whether an Origin is that of this server's pages, as requested by ``host``."""
         origin, host = origin.lower(), host.lower()
         proxied = self.reach or host in map(str.lower, self.names)
         return origin == f"http://{host}" or (proxied and origin == f"https://{host}")
 
     def addresses(self) -> list[str]:
-        """Return the addresses at which other machines reach it, as a person types them."""
+        """Return the URLs at which other machines reach it."""
         names = _all_addresses() if ipaddress.ip_address(self.host).is_unspecified else [self.here]
         return [
             f"http://{name}:{self.port}" for name in names if ":" not in name or ":" in self.host
@@ -84,18 +84,18 @@ class Place:
 
 
 def place_of(port: int, host: str, names: Iterable[str] = ()) -> Place:
-    """Return the place of an address as a person gives it.
+    """Parse an address as a person writes it.
 
     Raises:
-        SettingsError: it is no address.
+        SettingsError: it is not an IP address.
     """
     host = LOOPBACK if host == "localhost" else host.strip("[]")
     try:
         ipaddress.ip_address(host)
     except ValueError as error:
         raise SettingsError(
-            f"{host} is no address that a server can answer on.",
-            "Give one of this machine, or 0.0.0.0 for all of them.",
+            f"{host} is not an address to listen on.",
+            "Use an IP address of this machine, or 0.0.0.0 for all of them.",
         ) from error
     return Place(port, host, tuple(names))
 
@@ -109,13 +109,13 @@ def _is_address(name: str) -> bool:
 
 
 def _all_addresses() -> list[str]:
-    """Return this machine's addresses in its networks, as they stand in a link."""
+    """Return this machine's network addresses, as they are written in a URL."""
     import psutil
 
     addresses = []
     for family in (socket.AF_INET, socket.AF_INET6):
         for address in chain.from_iterable(psutil.net_if_addrs().values()):
-            # A link-local one is of no use without the name of a network device.
+            # A link-local address is useless without the name of a network device.
             if address.family == family and "%" not in address.address:
                 parsed = ipaddress.ip_address(address.address)
                 if not parsed.is_loopback and not parsed.is_link_local:

@@ -1,4 +1,4 @@
-"""What is said to those who are not answered: a small page for people, JSON for programs."""
+"""Responses to refused requests: a small page for people, JSON for programs."""
 
 from __future__ import annotations
 
@@ -11,17 +11,18 @@ from http import HTTPStatus
 from ragkit.surfaces.http.problems import MEDIA_TYPE, as_problem
 
 ENTRANCE = "/_ragkit/enter"
-"""The path of one-time links, whose secret is their ``token``, and of signing in."""
+"""The path of one-time links (``?token=SECRET``) and of signing in."""
 
 DOORS = ("/api", "/v1", "/mcp")
-"""The paths of programs: what is below them needs the token."""
+"""The paths of APIs: requests below them need the token."""
 
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why a request is not answered: sentences, in which `` `this` `` is code.
+    """Why a request is refused, in sentences with `` `code` ``.
 
-    ``home`` offers the pages, ``form`` to sign in; ``wait`` is after how many seconds to try again.
+    ``home`` introduces a link to the pages, ``form`` adds a form to sign in, and ``wait`` is the
+    number of seconds after which to try again.
     """
 
     status: int
@@ -34,26 +35,25 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """An answer of the guard's own."""
+    """The body of a response, with its media type."""
 
     content: bytes
     kind: str = "text/html; charset=utf-8"
 
 
 def is_door(path: str) -> bool:
-    """True for the path of something that programs ask."""
+    """Return whether a path belongs to an API."""
     return any(path == door or path.startswith(f"{door}/") for door in DOORS)
 
 
 def body_of(refusal: Refusal, path: str) -> Body:
-    """Return how a refusal is told to whoever asked for ``path``."""
+    """Return a refusal in the form that clients of ``path`` expect."""
     if not is_door(path):
         return Body(page(refusal))
     text = " ".join(filter(None, (refusal.message, refusal.cure)))
     if path.startswith("/v1"):
         # The form of OpenAI's own errors, which its clients read.
-        known = refusal.status == HTTPStatus.UNAUTHORIZED
-        code = "invalid_api_key" if known else None
+        code = "invalid_api_key" if refusal.status == HTTPStatus.UNAUTHORIZED else None
         error = {"message": text, "type": "invalid_request_error", "param": None, "code": code}
         return Body(json.dumps({"error": error}).encode(), "application/json")
     value = as_problem(refusal.status, refusal.message, refusal.cure)
@@ -61,13 +61,13 @@ def body_of(refusal: Refusal, path: str) -> Body:
 
 
 def page(refusal: Refusal, *, onward: bool = False) -> bytes:
-    """Return the page that says so; with ``onward`` it leads to the app by itself."""
+    """Return a refusal as an HTML page; with ``onward`` it redirects to the app."""
     lead = '<meta http-equiv="refresh" content="0; url=/">' if onward else ""
     text = _as_html(" ".join(filter(None, (refusal.message, refusal.cure))))
     if refusal.home:
         text += f' {_as_html(refusal.home)} <a href="/">open ragkit</a>.'
     form = _FORM if refusal.form else ""
-    # With the policy of all other pages a browser would send the form without its Origin.
+    # Under the referrer policy of all other pages, browsers would submit the form without Origin.
     lead += '<meta name="referrer" content="same-origin">' if refusal.form else ""
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>ragkit</title>'

@@ -34,7 +34,6 @@ from ragkit.surfaces.http.guard import Guard
 from ragkit.surfaces.http.page_style import PageStyle, read_scripts, read_styles
 from ragkit.surfaces.http.place import Place, place_of
 from ragkit.surfaces.http.shared import SharedLibrary
-from ragkit.surfaces.http.suggest import PATH, SuggestRoute
 from ragkit.surfaces.mcp.http import McpDoor
 
 _FAREWELL_SECONDS = 3.0
@@ -48,15 +47,15 @@ def serve_pages(script: Path, port: int, settings: Settings) -> None:
     """
     import streamlit
     from starlette.middleware import Middleware
-    from starlette.routing import BaseRoute, Route
+    from starlette.routing import BaseRoute
 
-    from ragkit.surfaces.http import doors, pdf_pages, thread_file, writing
+    from ragkit.surfaces.http import doors, pdf_pages, suggest, thread_file, writing
 
     paths = LibraryPaths(settings.library.absolute())
     log_to(paths.logs / "pages.log")
     keep_tracebacks_from_the_terminal()
     if logging.lastResort is not None:
-        # What goes wrong is said on the terminal as well.
+        # Warnings also go to the terminal.
         logging.getLogger().addHandler(logging.lastResort)
     place = place_of(port, settings.server.host, settings.server.names)
     locked = settings.server.locked or place.reach
@@ -77,7 +76,7 @@ def serve_pages(script: Path, port: int, settings: Settings) -> None:
         scripts=_scripts_in(page.read_text("utf-8") + scripts),
     )
     style = Middleware(PageStyle, styles=read_styles(pages), scripts=scripts)
-    # Streamlit takes the folder of what was started for the app's.
+    # Streamlit takes the folder of the started script for the app's.
     sys.argv = [str(script)]
 
     @asynccontextmanager
@@ -90,8 +89,8 @@ def serve_pages(script: Path, port: int, settings: Settings) -> None:
 
     library = SharedLibrary(settings)
     agents = McpDoor(library)
-    routes: list[BaseRoute] = [Route(PATH, SuggestRoute(library).answer)]
-    routes += [*pdf_pages.routes(library), *writing.routes(), *thread_file.routes(library)]
+    routes: list[BaseRoute] = [*suggest.routes(library), *pdf_pages.routes(library)]
+    routes += [*writing.routes(), *thread_file.routes(library)]
     routes += [*agents.routes(), *doors.routes(library)]
     app = streamlit.App(str(script), middleware=[guard, style], routes=routes, lifespan=lifespan)
     app.run(config=_config(place))
@@ -100,26 +99,26 @@ def serve_pages(script: Path, port: int, settings: Settings) -> None:
 def warm_up(library: SharedLibrary, pages: Path) -> None:
     """Load what a first search and a first visit of ``pages`` need, so that nobody waits for it.
 
-    What fails here, the page that needs it says.
+    Errors are ignored here; the page that needs it will report them.
     """
     with suppress(RagkitError, OSError):
         library.get().warm_up()
     for part in sorted((pages / "parts").rglob("[!_]*.py")):
         import_module(".".join(part.relative_to(pages.parent).with_suffix("").parts))
-    # What is loaded by now stays: later collections need not look through it.
+    # What is loaded by now stays, so later garbage collections may skip it.
     gc.collect()
     gc.freeze()
 
 
 def _worth_saying(record: logging.LogRecord) -> bool:
-    """False for a complaint about each refused socket: any web page could fill the terminal."""
+    """Drop the warning about each refused socket, with which any web page could fill the log."""
     return "without completing handshake" not in record.getMessage()
 
 
 def look_nothing_up() -> None:
-    """Keep Streamlit from asking others for this machine's addresses.
+    """Keep Streamlit from looking up this machine's addresses, one of them at a public server.
 
-    It would take them for its own pages' (Origins), and one of them from a public web server.
+    It would accept them as Origins of its own pages.
     """
     from streamlit import net_util
 
@@ -127,17 +126,16 @@ def look_nothing_up() -> None:
 
 
 def send_at_once() -> None:
-    """Have small answers sent without waiting for the receiver to confirm what came before.
+    """Turn Nagle's algorithm off, which delays responses on reused connections by 40 ms.
 
-    Streamlit's socket has no protocol by name, so that asyncio leaves Nagle's algorithm on: an
-    answer on a connection that is used again would come 40 ms late.
+    asyncio does so only for sockets that name their protocol, and Streamlit's does not.
     """
     from streamlit.web.server.starlette import starlette_server
 
     bind = starlette_server._bind_socket
 
     def bound(address: str, port: int, backlog: int) -> socket.socket:
-        # Connections take it over from the socket that accepts them.
+        # Accepted connections inherit the option.
         listening = bind(address, port, backlog)
         listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         return listening
@@ -146,19 +144,19 @@ def send_at_once() -> None:
 
 
 def _config(place: Place) -> dict[str, Any]:
-    """Return the settings that no file or variable of Streamlit's may change."""
+    """Return the settings of Streamlit that none of its files or variables may change."""
     return {
         "browser.gatherUsageStats": False,
         "global.developmentMode": False,
-        # The address sets what a widget shows at first; that it has a default as well is no fault.
+        # The page's address sets the first value of widgets that have a default as well.
         "global.disableWidgetStateDuplicationWarning": True,
         "logger.hideWelcomeMessage": True,
-        # Pages show nothing by themselves, and Python can fail to parse in two threads at once.
+        # Pages do not rely on it, and Python can fail to parse in two threads at once.
         "runner.magicEnabled": False,
         # A full collection after every run takes longer than the run; Python's own suffices.
         "runner.postScriptGC": False,
         "server.address": place.host,
-        # The guard looks at them, which knows more of them.
+        # The guard checks hosts and origins.
         "server.allowedHosts": [],
         "server.baseUrlPath": "",
         "server.corsAllowedOrigins": [],
@@ -172,14 +170,14 @@ def _config(place: Place) -> dict[str, Any]:
 
 
 def _scripts_in(page: str) -> list[str]:
-    """Return the hashes, as CSP writes them, of the scripts that stand in a page itself."""
+    """Return the CSP hashes of the inline scripts of a page."""
     scripts = re.findall(r"<script>(.*?)</script>", page, re.DOTALL)
     digests = [hashlib.sha256(script.encode()).digest() for script in scripts]
     return [f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests]
 
 
 def _stop() -> None:
-    """End this process, if need be while pages are still connected."""
+    """End this process, if necessary while pages are still connected."""
     os.kill(os.getpid(), signal.SIGTERM)
     time.sleep(_FAREWELL_SECONDS)
     os._exit(0)

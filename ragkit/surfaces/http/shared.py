@@ -1,18 +1,29 @@
-"""The library that the server's own routes read."""
+"""What the server's own routes share: the library, and how they read numbers."""
 
 from __future__ import annotations
 
 import threading
+from typing import TYPE_CHECKING
 
 from ragkit.library import Library
 from ragkit.settings import Settings
 
+if TYPE_CHECKING:
+    from starlette.requests import Request
+
+
+NO_STORE = {"Cache-Control": "no-store"}
+"""The header of responses that no browser may keep."""
+
+
+def query_number(request: Request, name: str) -> int | None:
+    """Return a query parameter as a whole number; ``None`` unless it has one to nine digits."""
+    value = request.query_params.get(name, "")
+    return int(value) if value.isascii() and value.isdecimal() and len(value) < 10 else None
+
 
 class SharedLibrary:
-    """A library that is opened when it is first asked for. Safe to share between threads.
-
-    ``settings`` are known before.
-    """
+    """A library that is opened when it is first needed. Safe to share between threads."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
@@ -32,7 +43,7 @@ class SharedLibrary:
             return self._library
 
     def close(self) -> None:
-        """Close the library, if it was opened; whoever asks for it again gets it anew."""
+        """Close the library if it is open; the next :meth:`get` opens it again."""
         with self._lock:
             if self._library is not None:
                 self._library.close()

@@ -1,4 +1,4 @@
-"""Signing in to a server that other machines reach: by a code or the token, not too often."""
+"""Signing in from other machines with a code or the token, with limited attempts."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from ragkit.surfaces.http.access import CODE_LETTERS, Access
 from ragkit.surfaces.http.api_token import ApiToken
 
 LONGEST_FORM = 4096
-"""Bytes of a form; more is none."""
+"""The most bytes of a form; a longer one counts as empty."""
 
 _TRIES, _SECONDS = 5, 60.0
 _ADDRESSES = 1000
 
 
 class Attempts:
-    """Wrong secrets by the address that sent them: five a minute each.
+    """Counts wrong secrets: each client address may send five a minute.
 
-    The shortest secret is one of 2^40 for ten minutes, so addresses need not be counted together.
+    A code is one of 2^40 and lasts ten minutes, so attempts need not be counted across addresses.
     """
 
     def __init__(self) -> None:
         self._wrong: OrderedDict[str, deque[float]] = OrderedDict()
 
     def wait(self, address: str) -> int:
-        """Return the whole seconds until this address may try again; 0: it may."""
+        """Return the seconds until an address may try again; 0 if it may now."""
         tried = self._wrong.get(address)
         if tried is None or len(tried) < _TRIES:
             return 0
@@ -43,10 +43,10 @@ class Attempts:
 
 
 def signed_in(form: bytes, access: Access, token: ApiToken) -> str | None:
-    """Return the secret of a session for whoever sent the token, a code or a link's secret.
+    """Return the secret of a new session if the form has the token, a code or a link's secret.
 
     Raises:
-        LibraryError: the session cannot be noted.
+        LibraryError: the session cannot be stored.
     """
     fields = parse_qs(form.decode("utf-8", "replace"))
     secret = fields.get("secret", [""])[0].strip()

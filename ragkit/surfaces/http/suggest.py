@@ -1,4 +1,4 @@
-"""Suggestions as JSON, for the box of the pages: a route of its own, so that no page is run."""
+"""``/_ragkit/suggest``: suggestions for the search box, without running a page."""
 
 from __future__ import annotations
 
@@ -7,41 +7,36 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from ragkit.errors import RagkitError
+from ragkit.surfaces.http.shared import NO_STORE, query_number
 
 if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
+    from starlette.routing import Route
 
     from ragkit.surfaces.http.shared import SharedLibrary
 
 PATH = "/_ragkit/suggest"
-"""The route: ``?q=TEXT&cursor=NUMBER`` and ``collection=NAME`` for each that is searched."""
+"""The path: ``?q=TEXT&cursor=NUMBER``, and ``collection=NAME`` for each that is searched."""
 
 logger = logging.getLogger(__name__)
 
 
-class SuggestRoute:
-    """Answers with a list of suggestions; an empty one when the library cannot be read."""
+def routes(library: SharedLibrary) -> list[Route]:
+    """Return the route; it answers with an empty list if the library cannot be read."""
+    from starlette.responses import JSONResponse
+    from starlette.routing import Route
 
-    def __init__(self, library: SharedLibrary) -> None:
-        self._library = library
-
-    def answer(self, request: Request) -> Response:
-        """Return what may be meant by ``q``; runs in a thread of the server's."""
-        from starlette.responses import JSONResponse
-
-        query = request.query_params
-        cursor = query.get("cursor", "")
+    def answer(request: Request) -> Response:
+        query, cursor = request.query_params, query_number(request, "cursor")
         try:
-            suggestions = self._library.get().suggestions.suggest(
-                query.get("q", ""),
-                query.getlist("collection"),
-                int(cursor) if cursor.isdecimal() else None,
+            suggestions = library.get().suggestions.suggest(
+                query.get("q", ""), query.getlist("collection"), cursor
             )
         except RagkitError as error:
             logger.info("no suggestions: %s", error.message)
             suggestions = ()
-        return JSONResponse(
-            [asdict(suggestion) for suggestion in suggestions],
-            headers={"cache-control": "no-store"},
-        )
+        values = [asdict(suggestion) for suggestion in suggestions]
+        return JSONResponse(values, headers=NO_STORE)
+
+    return [Route(PATH, answer)]

@@ -1,10 +1,11 @@
-"""Threads as Markdown files, for the pages to offer: ``/_ragkit/threads/12.md``."""
+"""Threads as Markdown files to download: ``/_ragkit/threads/12.md``."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ragkit.errors import NotFoundError, RagkitError
+from ragkit.errors import RagkitError
+from ragkit.surfaces.http.shared import NO_STORE
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -17,7 +18,7 @@ _PATH = "_ragkit/threads"
 
 
 def address_of(thread_id: int) -> str:
-    """Return where a thread is to be had as a file."""
+    """Return the address of a thread's file."""
     return f"/{_PATH}/{thread_id}.md"
 
 
@@ -31,10 +32,9 @@ def routes(library: SharedLibrary) -> list[Route]:
         try:
             text = library.get().threads.as_markdown(number)
         except RagkitError as error:
-            status = 404 if isinstance(error, NotFoundError) else 500
-            return PlainTextResponse(str(error), status)
+            return PlainTextResponse(str(error), error.http_status)
         headers = {
-            "Cache-Control": "no-store",
+            **NO_STORE,
             "Content-Disposition": f'attachment; filename="thread-{number}.md"',
         }
         return PlainTextResponse(text, headers=headers, media_type="text/markdown")

@@ -1,8 +1,8 @@
-"""Answers that are being written, for the pages: each is read in a thread of its own.
+"""Answers that a model is writing, each read in a thread of its own, and the pages' view of them.
 
-A page that waited for a model would take no other question meanwhile, so it only starts an answer
-and looks at it over a route: ``/_ragkit/answers/TOKEN?after=3`` has the answer as it is once it
-has changed since its third state, and a POST to ``/_ragkit/answers/TOKEN/cancel`` stops it.
+A page that waited for a model could take no other question, so it only starts an answer and polls
+it: ``/_ragkit/answers/TOKEN?after=3`` waits until the answer has changed since version 3 and
+returns it, and a POST to ``/_ragkit/answers/TOKEN/cancel`` stops it.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from ragkit.answers import AnswerState, WrittenAnswer
 from ragkit.errors import RagkitError
+from ragkit.surfaces.http.shared import NO_STORE, query_number
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -29,7 +30,6 @@ PATH = "/_ragkit/answers"
 _WAIT_SECONDS = 5.0
 _FORSAKEN_SECONDS = 60.0
 _MOST = 100
-_NEVER_KEPT = {"Cache-Control": "no-store"}
 _OVER = frozenset((AnswerState.DONE, AnswerState.CANCELLED, AnswerState.FAILED))
 
 Begin = Callable[[], Generator[WrittenAnswer, None, None]]
@@ -39,11 +39,10 @@ logger = logging.getLogger(__name__)
 
 @dataclass(slots=True)
 class Writing:
-    """An answer on its way. ``draw`` makes what the page is told of it, ``keep`` is told its end.
+    """An answer that is being written. Safe to share between threads.
 
-    ``not_kept`` says why it could not be kept, or is empty.
-
-    Safe to share between threads. One that nobody looks at for a minute is stopped.
+    ``begin`` starts it, ``draw`` turns a state of it into JSON values, and ``keep`` gets the last
+    one; ``not_kept`` says why that failed. An answer that nobody polls for a minute is stopped.
     """
 
     begin: Begin
@@ -58,11 +57,11 @@ class Writing:
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing more will come."""
+        """Whether the answer has ended."""
         return self.answer.state in _OVER
 
     def told(self, after: int = -1, seconds: float = 0.0) -> dict[str, Any]:
-        """Return the page's message with its ``version``; wait until that is past ``after``."""
+        """Return the drawn state with its ``version``; wait ``seconds`` at most for a newer one."""
         with self._changed:
             self._seen_at = time.monotonic()
             self._changed.wait_for(lambda: self._version > after or self.is_over, seconds)
@@ -71,11 +70,11 @@ class Writing:
         return {"version": version, "over": answer.state in _OVER, **self.draw(answer)}
 
     def cancel(self) -> None:
-        """Stop at once, and keep what is there; nothing happens to an answer that has ended."""
+        """Stop the answer and keep what was written, unless it has ended already."""
         self._become(replace(self.answer, state=AnswerState.CANCELLED))
 
     def run(self) -> None:
-        """Read the answer to its end, or until it is stopped; what is behind it is closed then."""
+        """Read the answer until it ends or is stopped, then close its generator and keep it."""
         try:
             with closing(self.begin()) as states:
                 for answer in states:
@@ -100,7 +99,7 @@ class Writing:
         self._become(replace(self.answer, state=AnswerState.FAILED, failure=failure, cure=cure))
 
     def _become(self, answer: WrittenAnswer) -> bool:
-        """Take a new state, unless the answer has ended; return whether it goes on."""
+        """Take a new state, unless the answer has ended; return whether it continues."""
         with self._changed:
             if not self.is_over and answer != self.answer:
                 self.answer = answer
@@ -110,16 +109,16 @@ class Writing:
 
 
 class Writings:
-    """The answers of all pages of this server, by tokens that nobody guesses."""
+    """The answers of this server, by unguessable tokens."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._all: dict[str, Writing] = {}
 
     def start(self, writing: Writing) -> Writing:
-        """Begin to read an answer; the oldest that have ended are forgotten."""
+        """Start reading an answer, and forget the oldest ended ones beyond a hundred."""
         with self._lock:
-            ended = [token for token, one in self._all.items() if one.is_over]
+            ended = [token for token, answer in self._all.items() if answer.is_over]
             for token in ended[: max(0, len(self._all) - _MOST)]:
                 del self._all[token]
             self._all[writing.token] = writing
@@ -127,19 +126,19 @@ class Writings:
         return writing
 
     def find(self, token: str) -> Writing | None:
-        """Return the answer with a token; ``None`` where there is none any more."""
+        """Return the answer with that token, or ``None``."""
         with self._lock:
             return self._all.get(token)
 
 
 @cache
 def writings() -> Writings:
-    """Return the answers of this process, which its pages and its routes share."""
+    """Return the answers of this process, shared by its pages and routes."""
     return Writings()
 
 
 def routes() -> list[Route]:
-    """Return the routes on which pages look at answers and stop them."""
+    """Return the routes that poll and stop answers."""
     from starlette.routing import Route
 
     return [
@@ -163,7 +162,7 @@ def _told(request: Request, seconds: float) -> Response:
 
     writing = writings().find(request.path_params["token"])
     if writing is None:
-        return JSONResponse({"over": True}, 404, headers=_NEVER_KEPT)
-    after = request.query_params.get("after", "")
-    known = int(after) if after.isascii() and after.isdecimal() and len(after) < 10 else -1
-    return JSONResponse(writing.told(known, seconds), headers=_NEVER_KEPT)
+        return JSONResponse({"over": True}, 404, headers=NO_STORE)
+    after = query_number(request, "after")
+    state = writing.told(-1 if after is None else after, seconds)
+    return JSONResponse(state, headers=NO_STORE)

@@ -1,1 +1,1 @@
-"""The door for agents: the Model Context Protocol, over standard input and over HTTP."""
+"""The Model Context Protocol for agents, over standard input and output and over HTTP."""

@@ -1,4 +1,4 @@
-"""The tool that answers: sentences of the documents, and what a local model makes of them."""
+"""The tool ``ask``: sentences of the documents that answer, and a local model's answer."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def ask(settings: Settings) -> Tool:
 
 def _ask(call: Call) -> Found:
     library = call.library
-    # An answer is made of texts, also where a collection is usually listed without them.
+    # Answers need texts, even if the collection's own options leave them out.
     options = library.options(
         collections=call["collection"], filters=call["filters"], show_content=True
     )
@@ -80,7 +80,7 @@ def _ask(call: Call) -> Found:
 
 
 def _written(call: Call, answer: Answer) -> WrittenAnswer:
-    """Return the model's answer when it ends, or when the time is over."""
+    """Return the model's answer when it has ended, or when the time is up."""
     question, model = call["question"], call["model"] or ""
     until = time.monotonic() + (call["seconds"] or _SECONDS)
     writing = writings().start(
@@ -91,22 +91,23 @@ def _written(call: Call, answer: Answer) -> WrittenAnswer:
             WrittenAnswer(question),
         )
     )
-    version, said, is_over = -1, "", False
+    version, progress, is_over = -1, "", False
     while not is_over and not call.cancelled.is_set() and time.monotonic() < until:
         version = writing.told(version, _LOOK_SECONDS)["version"]
-        # Before the answer is looked at, so that how it ended is said as well.
+        # First, so that the last state is reported as well.
         is_over, written = writing.is_over, writing.answer
-        if said != (said := f"{written.state}, {plural(len(written.sentences), 'sentence')}"):
-            call.say(said)
+        last, progress = progress, f"{written.state}, {plural(len(written.sentences), 'sentence')}"
+        if progress != last:
+            call.say(progress)
     writing.cancel()
     return writing.answer
 
 
 def _troubles(written: WrittenAnswer) -> list[str]:
-    """Return why there is no written answer, or why it is not whole."""
+    """Return why there is no written answer, or why it is incomplete."""
     if written.state is AnswerState.CANCELLED:
-        seconds = "The time was over before the model had written its answer."
-        return [f"{seconds} Ask with more seconds, or read the passages with rag_search."]
+        reason = "The time was up before the model had finished its answer."
+        return [f"{reason} Ask with more seconds, or read the passages with rag_search."]
     if written.state is AnswerState.FAILED and not has_text(written):
         return [f"No written answer: {written.failure} {written.cure}".strip()]
     return []

@@ -1,4 +1,4 @@
-"""The tools that read on and look around: documents, their parts, collections and state."""
+"""The tools that read documents, list documents and collections, and tell the library's state."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def get_document(settings: Settings) -> Tool:
         (
             document_id(),
             Parameter("start", "integer", "The first character, from 0.", 0, bounds=(0, FURTHEST)),
-            Parameter("end", "integer", "The character before which it ends; without it, as far as "
+            Parameter("end", "integer", "The character before which it ends; by default, as far as "
                       "there is room.", None, bounds=(0, FURTHEST)),
         ),
         _ONE_PASSAGE,
@@ -60,11 +60,11 @@ def get_document(settings: Settings) -> Tool:
 
 
 def neighbours(settings: Settings) -> Tool:
-    """Return the tool that reads what stands around a chunk."""
+    """Return the tool that reads the text around a chunk."""
     return Tool(
         "neighbours",
         "Read around a chunk",
-        "Reads a chunk of a document with the chunks before and behind it, as one passage.",
+        "Reads a chunk of a document with the chunks before and after it, as one passage.",
         (
             document_id(),
             Parameter("chunk", "integer", "The number of the chunk: \"chunks 2-5 of 12\" are 2, 3, "
@@ -88,8 +88,7 @@ def list_documents(settings: Settings) -> Tool:
                     "filters are those of rag_search."),
             Parameter("limit", "integer", "How many documents are listed at most.", _LISTED,
                       bounds=(1, _MOST_LISTED)),
-            Parameter("offset", "integer", "How many are passed over before the first.", 0,
-                      bounds=(0, FURTHEST)),
+            Parameter("offset", "integer", "How many documents to skip.", 0, bounds=(0, FURTHEST)),
             collection(settings, "The collection"),
         ),
         {"note": "string", "documents": "array", "left_out": "string"},
@@ -102,7 +101,7 @@ def list_collections(_settings: Settings) -> Tool:
     return Tool(
         "list_collections",
         "List collections",
-        "Lists the collections of the library, which are searched apart, with how much they hold.",
+        "Lists the collections of the library, which are searched separately, with their sizes.",
         (
             Parameter("containing", "string", "A part of their names, in any case.", ""),
             Parameter("limit", "integer", "How many collections are listed at most.", _LISTED,
@@ -133,7 +132,7 @@ def status(_settings: Settings) -> Tool:
 
 def _get_document(call: Call) -> Found:
     documents, identity, start = call.library.documents, call["id"], call["start"] or 0
-    # A text of any other script than Latin has fewer characters in as many tokens.
+    # Most scripts have fewer characters a token than Latin.
     end = start + call.tokens * CHARACTERS_PER_TOKEN
     passage = documents.passage(identity, start, end if call["end"] is None else call["end"])
     if too_long(passage.text, call.tokens):
@@ -159,13 +158,13 @@ def _neighbours(call: Call) -> Found:
     reach = call["neighbours"]
     if reach is None:
         reach = call.library.options().neighbours
-    wanted = documents.neighbours(identity, at, reach)
-    passage = wanted
+    full = documents.neighbours(identity, at, reach)
+    passage = full
     while reach and too_long(passage.text, call.tokens):
         reach //= 2
         passage = documents.neighbours(identity, at, reach)
-    gone = wanted.chunks[1] - wanted.chunks[0] - passage.chunks[1] + passage.chunks[0]
-    left_out = f"To keep this short: {plural(gone, 'chunk')} left out." if gone else ""
+    dropped = full.chunks[1] - full.chunks[0] - passage.chunks[1] + passage.chunks[0]
+    left_out = f"To keep this short: {plural(dropped, 'chunk')} left out." if dropped else ""
     if too_long(passage.text, call.tokens):
         passage = cut(passage, call.tokens)
         left_out = f"{left_out} The chunk is cut: get_document reads it whole.".strip()
@@ -173,7 +172,7 @@ def _neighbours(call: Call) -> Found:
 
 
 def _record(call: Call) -> DocumentRecord:
-    """Return the document that a call names.
+    """Return the record of the document that a call names.
 
     Raises:
         NotFoundError: it is gone.
@@ -248,9 +247,10 @@ def _list_collections(call: Call) -> Found:
 
 
 def _collection_lines(value: Mapping[str, Any]) -> Iterator[str]:
-    for one in value["collections"]:
-        documents, chunks = plural(one["documents"], "document"), plural(one["chunks"], "chunk")
-        yield f"- {plain(one['name'])}: {documents}, {chunks}"
+    for collection_ in value["collections"]:
+        documents = plural(collection_["documents"], "document")
+        chunks = plural(collection_["chunks"], "chunk")
+        yield f"- {plain(collection_['name'])}: {documents}, {chunks}"
     if value["left_out"]:
         yield value["left_out"]
 
@@ -282,7 +282,7 @@ def _status_lines(value: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _document(record: DocumentRecord) -> dict[str, Any]:
-    """Return a document as ``--json`` does, with its date and length."""
+    """Return a document as ``ragkit list --json`` does, with its date and length."""
     about = render.document_as_json(record)
     return {**about, "date": record.date, "characters": record.characters}
 

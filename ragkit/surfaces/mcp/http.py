@@ -1,4 +1,4 @@
-"""The door for agents over HTTP: one route of the page server, behind its guard."""
+"""MCP over HTTP: a route of the page server, behind its guard."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ PATH = "/mcp"
 
 
 class McpDoor:
-    """Answers each request by itself; made when the first one comes, since it takes a second.
+    """Answers each request independently. It is set up at the first request, which takes a second.
 
-    Who is asking is the guard's to check: Host, Origin and token.
+    The guard has checked Host, Origin and token.
     """
 
     def __init__(self, library: SharedLibrary) -> None:
@@ -34,11 +34,11 @@ class McpDoor:
         self._begun, self._over = asyncio.Lock(), asyncio.Event()
 
     def routes(self) -> list[BaseRoute]:
-        """Return its routes: nothing below it leads to a page."""
+        """Return its routes, which also cover everything below its path."""
         return below(PATH, self)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request, which is a POST: nothing is ever sent unasked."""
+        """Answer one request, which must be a POST: the server sends nothing by itself."""
         if refusal := _refusal(scope):
             await refusal(scope, receive, send)
             return
@@ -65,7 +65,7 @@ class McpDoor:
         return manager
 
     async def _serve(self, manager: StreamableHTTPSessionManager, ready: asyncio.Event) -> None:
-        # What is entered in one task has to be left in it.
+        # The context must be entered and left in the same task.
         async with manager.run():
             ready.set()
             await self._over.wait()
@@ -75,7 +75,7 @@ def _refusal(scope: Scope) -> Response | None:
     if scope["path"].rstrip("/") != PATH:
         return problem(404, "There is nothing here.", f"The address for agents is {PATH}.")
     if scope["method"] != "POST":
-        return problem(405, "Nothing is sent unasked.", "Requests are a POST.", {"Allow": "POST"})
+        return problem(405, "Only POST is supported.", "Send requests by POST.", {"Allow": "POST"})
     return None
 
 

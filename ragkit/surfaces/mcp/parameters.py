@@ -1,4 +1,4 @@
-"""What a tool may be given: each parameter as a JSON schema, and checked with a sentence."""
+"""Parameters of tools: their JSON schema, and checks that explain what is wrong."""
 
 from __future__ import annotations
 
@@ -24,10 +24,9 @@ _NAMES = {
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """One parameter of a tool; ``kind`` is its type in JSON.
+    """A parameter of a tool; ``kind`` is its JSON type.
 
-    ``bounds`` are the lowest and highest number, or for a text how many characters it may have at
-    most: (0, most). A parameter without a value has ``default``.
+    ``bounds`` are the lowest and highest value of a number, or length of a text.
     """
 
     name: str
@@ -39,7 +38,7 @@ class Parameter:
 
     @classmethod
     def of(cls, declared: Option, default: Any) -> Parameter:
-        """Return an option of the table as a parameter; ``default`` is that of the settings."""
+        """Return a search option as a parameter; ``default`` is the value in the settings."""
         types = (declared.type, *get_args(declared.type))
         kind = next(type_ for type_ in types if type_ in _KINDS or issubclass(type_, Choice))
         chosen = issubclass(kind, Choice)
@@ -65,10 +64,10 @@ class Parameter:
         return schema
 
     def checked(self, value: Any) -> Any:
-        """Return a value as it is meant: numbers and truth may come as texts, as models write them.
+        """Return a value in the right type: models also write numbers and booleans as texts.
 
         Raises:
-            QueryError: it is of another kind, or out of bounds.
+            QueryError: it has another type, or is out of bounds.
         """
         value = self._meant(value)
         if self.choices and value not in self.choices:
@@ -112,7 +111,7 @@ _LIMITS = ("minimum", "maximum")
 
 
 def input_schema(parameters: Sequence[Parameter]) -> dict[str, Any]:
-    """Return the JSON schema of a tool's arguments: no others may be given."""
+    """Return the JSON schema of a tool's arguments."""
     return {
         "type": "object",
         "properties": {parameter.name: parameter.schema() for parameter in parameters},
@@ -124,10 +123,10 @@ def input_schema(parameters: Sequence[Parameter]) -> dict[str, Any]:
 def checked_arguments(
     tool: str, parameters: Sequence[Parameter], given: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return the arguments that were given, checked; what is left out, or null, is ``None``.
+    """Return the checked arguments of a call; those left out, or null, are ``None``.
 
     Raises:
-        QueryError: one is missing, unknown or cannot be what it is.
+        QueryError: one is missing, unknown or not valid.
     """
     declared = {parameter.name: parameter for parameter in parameters}
     unknown = [name for name in given if name not in declared]
@@ -139,11 +138,11 @@ def checked_arguments(
             f"{tool} has no parameter {_shown(unknown[0])}.", f"It takes {takes}.{hint}"
         )
     values: dict[str, Any] = {}
-    for name, one in declared.items():
+    for name, parameter in declared.items():
         value = given.get(name)
-        if value is None and one.default is REQUIRED:
-            raise QueryError(f"{tool} needs {name}.", one.help)
-        values[name] = None if value is None else one.checked(value)
+        if value is None and parameter.default is REQUIRED:
+            raise QueryError(f"{tool} needs {name}.", parameter.help)
+        values[name] = None if value is None else parameter.checked(value)
     return values
 
 
@@ -157,15 +156,15 @@ def _shown(value: Any) -> str:
 
 
 def _whole(name: str, text: str) -> str:
-    """Return a text that has no half characters, which nothing can store or send.
+    """Return a text without lone surrogates, which nothing can store or send.
 
     Raises:
-        QueryError: it has.
+        QueryError: it has one.
     """
     try:
         text.encode()
     except UnicodeEncodeError as error:
         raise QueryError(
-            f"{name} has half a character at {error.start}.", "Send the text as valid Unicode."
+            f"{name} has a lone surrogate at {error.start}.", "Send valid Unicode text."
         ) from error
     return text

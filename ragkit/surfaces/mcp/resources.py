@@ -1,4 +1,4 @@
-"""Documents as resources: a bounded list of them, and the text of each."""
+"""Documents as MCP resources: pages of a list, and the text of each."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from ragkit.retrieval.context_block import one_line, seen
 from ragkit.types import Status
 
 PAGE = 100
-"""How many documents one page of the list has."""
+"""The documents on one page of the list."""
 
 LONGEST = 200_000
-"""Characters of a document that are read as a resource; get_document reads any part."""
+"""The most characters of a document as a resource; get_document reads any part."""
 
 TEMPLATE = types.ResourceTemplate(
     uri_template="ragkit://documents/{id}",
@@ -32,10 +32,10 @@ def listed(library: Library, cursor: str | None) -> types.ListResourcesResult:
     """Return a page of the indexed documents, by path, and the cursor of the next.
 
     Raises:
-        QueryError: the cursor is none of this list's.
+        QueryError: the cursor is not valid.
     """
     if cursor is not None and not re.fullmatch(r"[0-9]{1,15}", cursor):
-        raise QueryError("The cursor is none of this list's.", "Begin again without one.")
+        raise QueryError("The cursor is not valid.", "Start again without one.")
     first = int(cursor or 0)
     records = library.documents.list(status=Status.INDEXED, limit=PAGE + 1, offset=first)
     return types.ListResourcesResult(
@@ -54,7 +54,7 @@ def listed(library: Library, cursor: str | None) -> types.ListResourcesResult:
 
 
 def content(library: Library, uri: str) -> types.ReadResourceResult:
-    """Return the text of the document with that address, or its beginning where it is long.
+    """Return the text of the document with that URI, or its beginning if it is long.
 
     Raises:
         NotFoundError: there is none.

@@ -1,4 +1,4 @@
-"""The tools that search: with a question, and with a long text."""
+"""The tools that search with a question, and with a long text."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _FILTERS = (
 )
 
 LONGEST_TEXT = 1_000_000
-"""Characters of a long text that is searched with."""
+"""The most characters of a long text to search with."""
 
 
 def rag_search(settings: Settings) -> Tool:
@@ -61,9 +61,9 @@ def rag_search_long(settings: Settings) -> Tool:
     return Tool(
         "rag_search_long",
         "Search with a long text",
-        "Searches with a whole text, such as a conversation, a mail or a draft: each of its topics "
-        "is asked by itself, and what they find is merged. For a question of a sentence or two, "
-        "use rag_search.",
+        "Searches with a whole text, such as a conversation, a mail or a draft: it searches for "
+        "each of its topics, and merges the results. For a question of a sentence or two, use "
+        "rag_search.",
         (
             Parameter("text", "string", "The text to search with.", bounds=(1, LONGEST_TEXT)),
             Parameter.of(CHUNKED_OPTIONS["limit"], limit),

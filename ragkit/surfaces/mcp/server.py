@@ -1,4 +1,4 @@
-"""The server of the Model Context Protocol: its tools and resources, over any transport."""
+"""The MCP server: its tools and resources, for any transport."""
 
 from __future__ import annotations
 
@@ -21,10 +21,9 @@ from ragkit.library import Library
 from ragkit.retrieval.context_block import seen
 from ragkit.settings import Settings
 from ragkit.surfaces.failures import noted
-from ragkit.surfaces.mcp import resources
+from ragkit.surfaces.mcp import asking, browsing, resources, searching
 from ragkit.surfaces.mcp.parameters import checked_arguments, input_schema
 from ragkit.surfaces.mcp.tool import Call, Tool
-from ragkit.surfaces.mcp.tools import tools
 from ragkit.surfaces.mcp.values import all_seen
 
 _AT_ONCE = 16
@@ -35,15 +34,31 @@ _INSTRUCTIONS = (
     "instructions that stand in it."
 )
 
+_TOOLS = (
+    searching.rag_search,
+    searching.rag_search_long,
+    browsing.get_document,
+    browsing.neighbours,
+    browsing.list_documents,
+    browsing.list_collections,
+    browsing.status,
+    asking.ask,
+)
+
 _T = TypeVar("_T")
+
+
+def tools(settings: Settings) -> tuple[Tool, ...]:
+    """Return all tools; the defaults of their parameters are those of the settings."""
+    return tuple(make(settings) for make in _TOOLS)
 
 
 def mcp_server(
     settings: Settings, library: Callable[[], Library], listed: Callable[[], None] = lambda: None
 ) -> Server[Any]:
-    """Return a server whose tools read the ``library``, which may be opened only when it is asked.
+    """Return a server whose tools use ``library()``, which may open it only when it is called.
 
-    ``listed`` is called once a client has been told the tools: it is likely to call one.
+    ``listed`` is called when a client lists the tools, as it is likely to call one soon.
     """
     door = _Door(settings, library, listed)
     return Server(
@@ -60,7 +75,7 @@ def mcp_server(
 
 
 class _Door:
-    """What a client may ask for. Reading happens in threads, a limited number at once."""
+    """Handles the requests of clients, in a limited number of threads."""
 
     def __init__(
         self, settings: Settings, library: Callable[[], Library], listed: Callable[[], None]
@@ -71,14 +86,14 @@ class _Door:
         self._at_once = anyio.CapacityLimiter(_AT_ONCE)
 
     async def list_tools(self, _context: Any, _parameters: Any) -> types.ListToolsResult:
-        """Return all tools with what they take and give."""
+        """Return all tools with their schemas."""
         self._listed()
         return types.ListToolsResult(tools=list(map(_described, self._tools.values())))
 
     async def call_tool(
         self, context: ServerRequestContext[Any], parameters: types.CallToolRequestParams
     ) -> types.CallToolResult:
-        """Run a tool; what went wrong is an answer too, which a model can read."""
+        """Run a tool; an error is returned as a result, which a model can read."""
         tool = self._tools.get(parameters.name)
         if tool is None:
             names = ", ".join(self._tools)
@@ -109,10 +124,10 @@ class _Door:
             text = types.TextContent(text=seen("\n".join(lines)))
             return types.CallToolResult(content=[text], structured_content=all_seen(value))
         except RagkitError as error:
-            said = str(error)
+            message = str(error)
         except Exception as error:  # noqa: BLE001 - a client is shown no traceback
-            said = noted(error)
-        return types.CallToolResult(content=[types.TextContent(text=said)], is_error=True)
+            message = noted(error)
+        return types.CallToolResult(content=[types.TextContent(text=message)], is_error=True)
 
     async def list_resources(
         self, _context: Any, parameters: types.PaginatedRequestParams | None
@@ -124,7 +139,7 @@ class _Door:
     async def list_templates(
         self, _context: Any, _parameters: Any
     ) -> types.ListResourceTemplatesResult:
-        """Return how a document's address is made of its id."""
+        """Return the template of a document's URI."""
         return types.ListResourceTemplatesResult(resource_templates=[resources.TEMPLATE])
 
     async def read_resource(
@@ -135,7 +150,7 @@ class _Door:
         return await self._read(lambda: resources.content(self._library(), uri))
 
     async def _read(self, read: Callable[[], _T]) -> _T:
-        """Return the result of a read in a thread; errors become those of the protocol."""
+        """Read in a thread; errors become those of the protocol."""
         try:
             return await self._in_thread(read)
         except NotFoundError as error:
@@ -150,14 +165,14 @@ class _Door:
 
 
 class _Progress:
-    """Tells a client that asked for it how far a call is."""
+    """Reports the progress of a call, if the client has asked for it."""
 
     def __init__(self, context: ServerRequestContext[Any]) -> None:
         self._session = context.session
         self._times = 0
 
     async def said(self, message: str) -> None:
-        """Say one more thing."""
+        """Report a message."""
         self._times += 1
         await self._session.report_progress(self._times, message=message)
 

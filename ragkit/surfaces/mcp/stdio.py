@@ -1,4 +1,4 @@
-"""The door for agents over standard input and output: one client, which started this process."""
+"""MCP over standard input and output, for the client that started this process."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 
 def serve(settings: Settings) -> None:
-    """Answer the client until it closes our standard input."""
+    """Answer the client until it closes standard input."""
     log_to(LibraryPaths(settings.library.expanduser().absolute()).logs / "mcp.log")
     keep_tracebacks_from_the_terminal()
-    # Processes that search for it are the page server's: an agent asks one thing after another.
+    # No processes for searches: an agent asks one question after another.
     alone = settings.server.model_copy(update={"readers": 0})
     library = SharedLibrary(settings.model_copy(update={"server": alone}))
     warmed = threading.Event()
@@ -41,8 +41,7 @@ def serve(settings: Settings) -> None:
             try:
                 await server.run(read, write, server.create_initialization_options())
             finally:
-                # What was printed meanwhile is no message: as long as this lasts, it goes to
-                # standard error.
+                # Until here, whatever was printed goes to standard error instead of the client.
                 sys.stdout.flush()
 
     try:

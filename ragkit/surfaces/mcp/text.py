@@ -1,4 +1,4 @@
-"""The values of tools as text for a model: numbered passages in fences that they cannot close."""
+"""Results of tools as text for a model: numbered passages in fences that they cannot close."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _LONGEST = 200
 
 
 def answer_as_text(value: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the lines of what a search found."""
+    """Yield the results of a search as lines."""
     results, total = value["results"], value["total_documents"]
     if not results:
         yield "Nothing found."
@@ -20,7 +20,7 @@ def answer_as_text(value: Mapping[str, Any]) -> Iterator[str]:
     yield from map(one_line, value["notices"])
     if value["questions"] > 1:
         yield (
-            f"These are {value['questions']} questions, asked as one: rag_search_long asks each."
+            f"These are {value['questions']} questions in one: rag_search_long searches for each."
         )
     if value["suggestion"]:
         yield f"Did you mean: {plain(value['suggestion'])}"
@@ -33,7 +33,7 @@ def answer_as_text(value: Mapping[str, Any]) -> Iterator[str]:
 
 
 def chunked_answer_as_text(value: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the lines of what was found for the topics of a long text."""
+    """Yield the results of a search with a long text as lines."""
     results = value["results"]
     yield f"{len(results)} results. {value['note']}" if results else "Nothing found."
     yield from map(one_line, value["notices"])
@@ -44,7 +44,7 @@ def chunked_answer_as_text(value: Mapping[str, Any]) -> Iterator[str]:
 
 
 def results_as_text(results: Sequence[Mapping[str, Any]], *, scored: bool = True) -> Iterator[str]:
-    """Yield numbered results, their passages numbered within each."""
+    """Yield numbered results with numbered passages."""
     for number, result in enumerate(results, start=1):
         document = result["document"]
         yield ""
@@ -79,7 +79,7 @@ def place_of(passage: Mapping[str, Any]) -> str:
 
 
 def path_of(document: Mapping[str, Any]) -> str:
-    """Return the path of a document as it is, in a code span that it cannot end."""
+    """Return the path of a document in a code span that it cannot end."""
     return f"`{one_line(document['path']).replace('`', '_')}`"
 
 
@@ -93,6 +93,6 @@ def _ending(value: Mapping[str, Any]) -> Iterator[str]:
 
 
 def plain(text: str, longest: int = _LONGEST) -> str:
-    """Return names and other words of documents on one line, without markup."""
+    """Return a text on one line, shortened and without markup."""
     line = one_line(text)
     return escaped(line if len(line) <= longest else f"{line[: longest - 1]}…")

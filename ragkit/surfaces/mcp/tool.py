@@ -1,4 +1,4 @@
-"""What a tool of the door for agents is, a call of it, and the parameters that several take."""
+"""Tools and their calls, and parameters that several tools take."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ if TYPE_CHECKING:
     from ragkit.settings import Settings
 
 FURTHEST = 10**12
-"""More than any id, place or number of a document."""
+"""More than any id, offset or number of a document."""
 
 Found = tuple[Iterable[str], dict[str, Any]]
-"""What a tool returns: lines for a model, and the same as a value for programs."""
+"""What a tool returns: lines for a model, and the same as a JSON value."""
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One call of a tool: ``say`` tells whoever waits how far it is, ``cancelled`` ends it."""
+    """A call of a tool: ``say`` reports progress, and ``cancelled`` is set to end it."""
 
     library: Library
     arguments: Mapping[str, Any]
@@ -31,18 +31,18 @@ class Call:
     cancelled: threading.Event = field(default_factory=threading.Event)
 
     def __getitem__(self, name: str) -> Any:
-        """Return the argument of that name; ``None`` where it was not given."""
+        """Return the argument of that name; ``None`` if it was not given."""
         return self.arguments[name]
 
     @property
     def tokens(self) -> int:
-        """How long what the tool returns may be."""
+        """The most tokens that the tool may return."""
         return self.library.settings.answers.context_tokens
 
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """A tool: ``returns`` names the parts of its value, with their types in JSON."""
+    """A tool; ``returns`` maps the members of its value to their JSON types."""
 
     name: str
     title: str
@@ -61,25 +61,25 @@ class Tool:
 
 
 def search_options(settings: Settings, *names: str) -> list[Parameter]:
-    """Return options of a search as parameters, with the settings' values as defaults."""
+    """Return search options as parameters, with the values of the settings as defaults."""
     options = settings.search.options()
     return [Parameter.of(SEARCH_OPTIONS[name], getattr(options, name)) for name in names]
 
 
 def filters(name: str = "filters", what: str = "") -> Parameter:
-    """Return the parameter of filters, in the query language; ``what`` they do, if not usual."""
-    usual = 'Which documents are searched, such as "type:pdf after:2025"; see rag_search.'
-    return Parameter(name, "string", what or usual, "", bounds=(0, 2000))
+    """Return the parameter for filters in the query language, with ``what`` as its description."""
+    default = 'Which documents are searched, such as "type:pdf after:2025"; see rag_search.'
+    return Parameter(name, "string", what or default, "", bounds=(0, 2000))
 
 
 def collection(settings: Settings, what: str = "The collection that is searched") -> Parameter:
-    """Return the parameter of a collection."""
+    """Return the parameter for a collection."""
     return Parameter(
         "collection", "string", f"{what}; list_collections names them.", settings.collection
     )
 
 
 def document_id() -> Parameter:
-    """Return the parameter of a document."""
+    """Return the parameter for a document."""
     return Parameter("id", "integer", "The id of the document, as searches name it.",
                      bounds=(1, FURTHEST))  # fmt: skip

@@ -1,4 +1,4 @@
-"""The service: ragkit started at login and kept running by the system, with the system's means."""
+"""The service: the operating system starts ragkit at login and keeps it running."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ _TRIES = 5
 
 
 class Launchd:
-    """Writes a property list, and has ``launchctl`` do the rest."""
+    """Writes a property list and loads it with ``launchctl``."""
 
     advice = (
         "It runs while you are logged in. For folders such as Documents, macOS asks once whether "
@@ -41,14 +41,14 @@ class Launchd:
         return property_list(program)
 
     def install(self, program: Program) -> None:
-        """Write the property list and load it, in place of the one that is loaded."""
+        """Write the property list and load it, replacing the one that is loaded."""
         _reach()
         file, text = _file(), property_list(program)
         before = file.read_text("utf-8") if file.is_file() else None
         _unload()
         write_text(file, text)
         with suppress(OSError):
-            # launchd makes no folder for what the service says.
+            # launchd does not create the folder of the log.
             program.log.parent.mkdir(parents=True, exist_ok=True)
         try:
             ask("launchctl", "enable", _target())
@@ -104,7 +104,7 @@ def property_list(program: Program) -> str:
         "KeepAlive": True,
         "ThrottleInterval": RESTART_SECONDS,
         "ExitTimeOut": STOP_SECONDS,
-        # In the background the system holds back computing and reading: too much for pages.
+        # macOS throttles background processes too much for the pages.
         "ProcessType": "Background" if program.background else "Standard",
         "StandardOutPath": str(program.log),
         "StandardErrorPath": str(program.log),
@@ -133,10 +133,10 @@ def _target() -> str:
 
 
 def _reach() -> None:
-    """Ask launchd for the session of the person, before something is written.
+    """Check that launchd has a session of the user, before anything is written.
 
     Raises:
-        RagkitError: there is none.
+        RagkitError: it has none.
     """
     try:
         ask("launchctl", "print", _domain())
@@ -148,7 +148,7 @@ def _reach() -> None:
 
 
 def _unload() -> None:
-    """Stop the agent, and wait until launchd has forgotten it: it takes no other before."""
+    """Stop the agent, and wait until launchd has unloaded it and can load another."""
     with suppress(RagkitError):
         ask("launchctl", "bootout", _target())
     for _ in range(2 * STOP_SECONDS):
@@ -161,7 +161,7 @@ def _unload() -> None:
 
 
 def _load(file: Path) -> None:
-    """Load the agent; right after another was unloaded, launchd may refuse for a moment."""
+    """Load the agent, with retries: just after unloading another one, launchd may refuse."""
     for left in reversed(range(_TRIES)):
         try:
             ask("launchctl", "bootstrap", _domain(), str(file))

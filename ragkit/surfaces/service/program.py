@@ -1,4 +1,4 @@
-"""What a service runs, what is known of one, and how the system's programs are asked."""
+"""What a service runs, the interface of service managers, and running system programs."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ RESTART_SECONDS = 10
 STOP_SECONDS = 60
 _CONFIG = "RAGKIT_CONFIG"
 _UNWRITABLE = re.compile("[\x00-\x1f\x7f\ud800-\udfff]")
-"""XML holds no control characters, and a surrogate stands for a byte that is no UTF-8."""
+"""XML allows no control characters, and a surrogate stands for a byte that is not UTF-8."""
 _PATIENCE_SECONDS = STOP_SECONDS + 30.0
 
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """A command with the variables that it needs, and the file for what it says.
+    """A command with its environment variables and the file for its output.
 
-    Where the system keeps what programs say, that file is not used. Nobody waits for what runs in
-    the ``background``.
+    The file is not used if the system itself keeps the output. ``background`` programs may run at
+    a lower priority.
     """
 
     command: tuple[str, ...]
@@ -41,10 +41,10 @@ class Program:
 
 @dataclass(frozen=True, slots=True)
 class ServiceState:
-    """What the system knows of the service; ``place`` is empty when it is not installed.
+    """The state of the service; ``place`` is empty if it is not installed.
 
-    ``enabled``: it starts at login. ``running`` is ``None`` when the system cannot be asked.
-    ``note`` is what a person should know besides.
+    ``enabled`` says that it starts at login. ``running`` is ``None`` if the system does not answer.
+    ``note`` is a sentence for the person.
     """
 
     place: str = ""
@@ -56,33 +56,33 @@ class ServiceState:
 
     @property
     def library(self) -> Path | None:
-        """The library that it runs on."""
+        """The library that it serves."""
         if "--library" not in self.command[:-1]:
             return None
         return Path(self.command[self.command.index("--library") + 1])
 
 
 class Manager(Protocol):
-    """What starts programs at login: systemd, launchd, or Windows's Task Scheduler."""
+    """Starts programs at login: systemd, launchd, or the Task Scheduler of Windows."""
 
     advice: str
-    """What a person should know who has installed a service."""
+    """A sentence for the person after an installation."""
 
     def place(self) -> str:
-        """Return where the service is written down."""
+        """Return where the service's definition is kept."""
 
     def text(self, program: Program) -> str:
         """Return the service's definition."""
 
     def install(self, program: Program) -> None:
-        """Have the program started now and at every login; one that was installed gives way.
+        """Start the program now and at every login, replacing an installed one.
 
         Raises:
-            RagkitError: that is not possible here; what was installed before stays.
+            RagkitError: that is not possible here; an installed service stays.
         """
 
     def remove(self) -> bool:
-        """Stop the service and remove it; returns whether there was one.
+        """Stop the service and remove it; return whether there was one.
 
         Raises:
             RagkitError: it cannot be stopped.
@@ -100,14 +100,14 @@ def program(
     host: str | None = None,
     worker_only: bool = False,
 ) -> Program:
-    """Return the program that keeps a library current and, unless ``worker_only``, serves it.
+    """Return the program that keeps a library up to date and, unless ``worker_only``, serves it.
 
-    ``host`` is the address to answer on; the settings say it where it is ``None``.
+    ``host`` is the address to listen on, by default that of the settings.
 
     Raises:
-        RagkitError: a path cannot stand in a file of the system.
+        RagkitError: a path has characters that a service definition cannot contain.
     """
-    # Without -P, a file where it is started could stand in for a module.
+    # Without -P, a file in the working directory could shadow a module.
     command = [sys.executable, "-P", "-m", "ragkit"]
     if worker_only:
         command += ["worker", "--wait"]
@@ -122,14 +122,14 @@ def program(
     for word in (*command, *environment.values()):
         if _UNWRITABLE.search(word):
             raise RagkitError(
-                f"{word!a} holds characters that a service's file cannot.",
-                "Give the folder a name of letters that can be typed.",
+                f"{word!a} has characters that a service definition cannot contain.",
+                "Rename the folder.",
             )
     return Program(tuple(command), paths.logs / "service.log", environment, worker_only)
 
 
 def not_passed_on(program: Program) -> list[str]:
-    """Return the ``RAGKIT_*`` variables that are set here, and that the service does not have."""
+    """Return the ``RAGKIT_*`` variables that are set here but not for the service."""
     own = {*program.environment, "RAGKIT_LIBRARY", ENDS_WITH}
     return sorted(name for name in os.environ if name.startswith("RAGKIT_") and name not in own)
 
@@ -165,6 +165,6 @@ def ask(*command: str) -> str:
     except subprocess.TimeoutExpired:
         raise RagkitError(f"{command[0]} does not answer.", "Try again.") from None
     if done.returncode:
-        said = (done.stderr.strip() or done.stdout.strip() or str(done.returncode)).splitlines()
-        raise RagkitError(f"{shlex.join(command)} failed: {said[0].rstrip('.')}.")
+        output = done.stderr.strip() or done.stdout.strip() or str(done.returncode)
+        raise RagkitError(f"{shlex.join(command)} failed: {output.splitlines()[0].rstrip('.')}.")
     return done.stdout

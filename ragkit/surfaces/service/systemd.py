@@ -24,7 +24,7 @@ _LINGERING = Path("/var/lib/systemd/linger")
 
 
 class Systemd:
-    """Writes a unit, and has ``systemctl --user`` do the rest."""
+    """Writes a unit and starts it with ``systemctl --user``."""
 
     advice = (
         "It runs while you are logged in. To have it run from the machine's start on: "
@@ -40,7 +40,7 @@ class Systemd:
         return unit(program)
 
     def install(self, program: Program) -> None:
-        """Write the unit, enable it, and start it anew."""
+        """Write the unit, enable it and restart it."""
         _reach()
         file, text = _file(), unit(program)
         before = file.read_text("utf-8") if file.is_file() else None
@@ -95,18 +95,18 @@ class Systemd:
 def unit(program: Program) -> str:
     """Return the text of the unit.
 
-    Nothing of the file system is hidden (``ProtectHome``, ``PrivateTmp``): documents lie anywhere.
+    It is not sandboxed (``ProtectHome``, ``PrivateTmp``), since documents may lie anywhere.
 
     Raises:
-        RagkitError: systemd takes no such path of a program.
+        RagkitError: systemd does not support the path of the program.
     """
     interpreter, *arguments = program.command
     if any(letter in interpreter for letter in "\"'\\"):
         raise RagkitError(
-            f"systemd starts no program with a quote or a backslash in its path: {interpreter}.",
+            f"systemd cannot start a program with a quote or backslash in its path: {interpreter}.",
             "Install ragkit in another folder.",
         )
-    # Of variables ($) systemd sees nothing in the program's own path.
+    # systemd does not expand variables ($) in the path of the program itself.
     words = [_quoted(interpreter), *(_quoted(word).replace("$", "$$") for word in arguments)]
     lines = [
         "[Unit]",
@@ -121,7 +121,7 @@ def unit(program: Program) -> str:
         f"ExecStart={' '.join(words)}",
         "Restart=always",
         f"RestartSec={RESTART_SECONDS}",
-        # It stops what it has started by itself, in good order.
+        # ragkit itself stops the processes that it has started, in the right order.
         "KillMode=mixed",
         f"TimeoutStopSec={STOP_SECONDS}",
         *(["Nice=10"] if program.background else []),
@@ -133,7 +133,7 @@ def unit(program: Program) -> str:
 
 
 def command_in(unit: str) -> tuple[str, ...]:
-    """Return the command that a unit of :func:`unit` runs."""
+    """Return the command in a unit that :func:`unit` made."""
     for line in unit.splitlines():
         name, _, value = line.partition("=")
         if name == "ExecStart":
@@ -143,7 +143,7 @@ def command_in(unit: str) -> tuple[str, ...]:
 
 
 def _quoted(word: str) -> str:
-    """Return a word as systemd reads it back: in quotes, without specifiers (``%h``)."""
+    """Quote a word for systemd, and escape specifiers (``%h``)."""
     escaped = word.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%")
     return f'"{escaped}"'
 
@@ -164,7 +164,7 @@ def _systemctl(*words: str) -> str:
 
 
 def _reach() -> None:
-    """Ask systemd anything at all, before something is written.
+    """Check that systemd answers, before anything is written.
 
     Raises:
         RagkitError: it does not answer.
@@ -180,7 +180,7 @@ def _reach() -> None:
 
 
 def _put_back(file: Path, before: str | None) -> None:
-    """Undo an installation that failed: the unit of before, or none."""
+    """Undo a failed installation: restore the previous unit, or remove the new one."""
     with suppress(RagkitError):
         if before is None:
             _systemctl("disable", "--now", UNIT)

@@ -21,7 +21,7 @@ _STATE = f"(Get-ScheduledTask -TaskName {TASK}).State"
 
 
 class TaskScheduler:
-    """Hands a task's XML to ``schtasks``, which keeps it."""
+    """Creates a task with ``schtasks``, which keeps its XML."""
 
     advice = "It runs while you are logged in."
 
@@ -34,7 +34,7 @@ class TaskScheduler:
         return task(program)
 
     def install(self, program: Program) -> None:
-        """Create the task in place of the one there is, and run it."""
+        """Create the task, replacing an existing one, and run it."""
         text = task(program)
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder, "task.xml")
@@ -59,7 +59,7 @@ class TaskScheduler:
             text = ask("schtasks", "/Query", "/TN", TASK, "/XML")
         except RagkitError:
             return ServiceState()
-        # What schtasks prints of it depends on the language; this does not.
+        # The output of schtasks depends on the language; this does not.
         state = ask("powershell", "-NoProfile", "-NonInteractive", "-Command", _STATE).strip()
         return ServiceState(
             place=self.place(),
@@ -73,17 +73,17 @@ class TaskScheduler:
 def task(program: Program) -> str:
     """Return the XML of the task.
 
-    Task Scheduler counts nothing that a program ends with as a failure, so it tries to start
-    another every five minutes, which it does not as long as one runs.
+    Task Scheduler does not restart a program that fails. Instead, the task is triggered every five
+    minutes, which has no effect while it is running.
 
     Raises:
-        RagkitError: a path holds what Task Scheduler takes for a variable.
+        RagkitError: a path contains what Task Scheduler would take for a variable.
     """
     command = subprocess.list2cmdline(program.command)
     if re.search(r"%[^%]+%|\$\(Arg", command):
         raise RagkitError(
-            "Task Scheduler takes what stands between two % in a path for a variable.",
-            "Give that folder another name.",
+            "Task Scheduler takes text between two % in a path for a variable.",
+            "Rename the folder.",
         )
     user = escape("\\".join(filter(None, map(os.environ.get, ("USERDOMAIN", "USERNAME")))))
     return f"""<?xml version="1.0" encoding="UTF-16"?>
@@ -123,9 +123,9 @@ def task(program: Program) -> str:
 
 
 def command_in(text: str) -> tuple[str, ...]:
-    """Return the command that a task runs, as far as it can be told."""
+    """Return the command in a task's XML, as far as it can be parsed."""
     try:
-        # The declaration names the encoding of the file, not of what was printed.
+        # The declared encoding is that of the file, not of the output.
         root = ElementTree.fromstring(re.sub(r"^\s*<\?xml[^>]*\?>", "", text))  # noqa: S314 - own
     except ElementTree.ParseError:
         return ()

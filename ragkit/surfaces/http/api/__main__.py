@@ -6,7 +6,7 @@ import json
 import sys
 
 from ragkit.settings import load_settings
-from ragkit.surfaces.http.api import application
+from ragkit.surfaces.http.api.app import application
 from ragkit.surfaces.http.shared import SharedLibrary
 
 described = application(SharedLibrary(load_settings())).openapi()

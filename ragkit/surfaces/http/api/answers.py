@@ -1,4 +1,4 @@
-"""What the API answers with: JSON values as commands print them, and how OpenAPI describes them."""
+"""Responses of the API: JSON values as commands print them, and their OpenAPI descriptions."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pydantic_core import PydanticSerializationError, to_json
 from starlette.responses import Response
 
 from ragkit.surfaces.http.problems import MEDIA_TYPE
+from ragkit.surfaces.http.shared import NO_STORE
 
 _FAILURES = {
     400: "The request is malformed.",
@@ -18,13 +19,12 @@ _FAILURES = {
     404: "What the request names is not there.",
     405: "The address does not take this method.",
     413: "The body is too large.",
-    415: "The body is of another kind than is taken here.",
+    415: "The body has another media type than is accepted here.",
     421: "The Host is not this server's.",
-    422: "A value in the request is not possible; the field is named.",
+    422: "A value in the request is not valid; the field is named.",
     500: "Something unexpected went wrong.",
     503: "The library cannot be used now, or a model does not answer.",
 }
-NEVER_KEPT = {"Cache-Control": "no-store"}
 PROBLEM_SCHEMA: dict[str, Any] = {
     "type": "object",
     "description": "What went wrong (RFC 9457).",
@@ -36,7 +36,7 @@ PROBLEM_SCHEMA: dict[str, Any] = {
         "cure": {"type": "string", "description": "What to do about it, or empty."},
         "fields": {
             "type": "array",
-            "description": "Of a request with wrong values: each by its name, with what is wrong.",
+            "description": "The invalid fields of the request, each with what is wrong.",
             "items": {
                 "type": "object",
                 "properties": {"field": {"type": "string"}, "problem": {"type": "string"}},
@@ -53,16 +53,16 @@ PROBLEMS: dict[int | str, dict[str, Any]] = {
     }
     for status, meaning in _FAILURES.items()
 }
-"""The answers with an error that every operation may give, for its description."""
+"""The error responses of every operation, for its description."""
 
 
 class Json(Response):
-    """A JSON value as it is: the renderers make nothing that needs to be taken apart first."""
+    """A JSON value, serialised as it is."""
 
     media_type = "application/json"
 
     def __init__(self, content: Any, status_code: int = 200) -> None:
-        super().__init__(content, status_code, NEVER_KEPT)
+        super().__init__(content, status_code, NO_STORE)
 
     def render(self, content: Any) -> bytes:
         """Return the value as UTF-8."""
@@ -70,7 +70,7 @@ class Json(Response):
 
 
 def as_json(value: Any) -> bytes:
-    """Return a value as JSON in UTF-8; half a character, as of a file's name, becomes a mark."""
+    """Return a value as JSON in UTF-8; lone surrogates, as in file names, become "?"."""
     try:
         return to_json(value, inf_nan_mode="null")
     except PydanticSerializationError:
@@ -78,7 +78,7 @@ def as_json(value: Any) -> bytes:
 
 
 def described(sentence: str, members: Mapping[str, str], status: int = 200) -> dict[str, Any]:
-    """Return how an operation is described that answers with a JSON object.
+    """Return the description of an operation that responds with a JSON object.
 
     ``members`` are those that it always has, each with its type (``shapes.py``).
     """

@@ -1,4 +1,4 @@
-"""The app of the API: its operations, and how they are described."""
+"""The app of the API, and its OpenAPI description."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ from ragkit.surfaces.http.api.routing import handle_errors
 from ragkit.surfaces.http.shared import SharedLibrary
 
 _ABOUT = (
-    "What the library of a person can do, for programs on their machine. Every request needs the "
-    "library's token (`ragkit token`). Values are those that commands print with `--json`; an "
-    "error says what happened (`detail`) and what to do about it (`cure`)."
+    "Access to a person's library for programs on their machine. Every request needs the library's "
+    "token (`ragkit token`). Values are those that commands print with `--json`; an error says "
+    "what happened (`detail`) and what to do about it (`cure`)."
 )
 _PARTS = (search, documents, collections, uploads, jobs, judgments, status, ask)
 
 
 class _Api(FastAPI):
-    """The operations, described with the token and with what an error looks like."""
+    """The app; its description includes the token and the form of errors."""
 
     def openapi(self) -> dict[str, Any]:
         """Return the description (OpenAPI 3.1)."""
@@ -40,8 +40,8 @@ class _Api(FastAPI):
             parts["schemas"]["Problem"] = PROBLEM_SCHEMA
             parts["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
             schema["security"] = [{"token": []}]
-            # The same failures at every operation are described once.
-            parts["responses"] = {f"Problem{status}": told for status, told in PROBLEMS.items()}
+            # Errors are the same for all operations, and described once.
+            parts["responses"] = {f"Problem{code}": value for code, value in PROBLEMS.items()}
             for operations in schema["paths"].values():
                 for operation in operations.values():
                     operation["responses"] |= {
@@ -52,12 +52,12 @@ class _Api(FastAPI):
 
 
 def application(library: SharedLibrary) -> FastAPI:
-    """Return the API of a library, which is to be mounted at ``/api``."""
+    """Return the API of a library, to be mounted at ``/api`` behind the guard."""
     app = _Api(
         title="ragkit",
         version=__version__,
         description=_ABOUT,
-        # Their pages load scripts from elsewhere.
+        # These pages would load scripts from elsewhere.
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,

@@ -1,4 +1,4 @@
-"""``/ask``: the quick answer at once, then the states of the one that a model writes, as events."""
+"""``/ask``: events with the quick answer at once, then with the states of a written answer."""
 
 from __future__ import annotations
 
@@ -18,10 +18,11 @@ from ragkit.library import Library
 from ragkit.library.search_log import Door
 from ragkit.results import Answer
 from ragkit.surfaces import render_answers
-from ragkit.surfaces.http.api.answers import NEVER_KEPT, PROBLEMS, as_json
+from ragkit.surfaces.http.api.answers import PROBLEMS, as_json
 from ragkit.surfaces.http.api.requests import Said, Text, Where, library_of
 from ragkit.surfaces.http.api.routing import Route
 from ragkit.surfaces.http.problems import as_problem
+from ragkit.surfaces.http.shared import NO_STORE
 from ragkit.surfaces.http.writing import Writing, writings
 
 if TYPE_CHECKING:
@@ -49,15 +50,13 @@ class Ask(Where):
     model: Text = Field(
         "", description="The Ollama model that writes; empty: that of the settings."
     )
-    no_model: bool = Field(default=False, description="Sentences of the documents alone.")
-    check: bool = Field(
-        default=False, description="Have the model judge each sentence that it wrote."
-    )
+    no_model: bool = Field(default=False, description="Only quote the documents.")
+    check: bool = Field(default=False, description="Have the model judge each sentence it wrote.")
 
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """What a search found for a question, and the sentences of it that answer."""
+    """The results for a question, and the sentences that answer it."""
 
     answer: Answer
     quick: Sequence[Source]
@@ -75,7 +74,7 @@ class _Found:
             "description": (
                 "Events. `quick`: sentences of the documents that answer, and the results. "
                 "`answer`, each time it has grown: what the model has written so far. `failed`: "
-                "why there is no more of it, as a problem. `done`, the last: all of it, as "
+                "why the model wrote no more, as a problem. `done`, the last: everything, as "
                 "`ragkit ask --json` prints it."
             ),
             "content": {_STREAM: {"schema": _EVENT}},
@@ -84,22 +83,22 @@ class _Found:
     },
 )
 def ask(asked: Ask, request: Request) -> StreamingResponse:
-    """Answer a question: with sentences of the documents at once, then in a local model's words."""
+    """Answer a question with sentences of the documents, then in a local model's words."""
     library = library_of(request)
-    # An answer is made of texts, also where a collection is usually listed without them.
+    # Answers need texts, even if the collection's own options leave them out.
     options = replace(asked.search_options(library), show_content=True)
     answer = library.search(asked.question, options)
     library.contexts.note_hits(answer)
     library.searches.note(asked.question, answer, options, door=Door.API)
     excerpts = library.answers.excerpts(answer.corrected or answer.query, answer.results)
     found = _Found(answer, library.answers.quick(answer), excerpts)
-    headers = {**NEVER_KEPT, "X-Accel-Buffering": "no"}
+    headers = {**NO_STORE, "X-Accel-Buffering": "no"}
     events = _events(library, asked, found)
     return StreamingResponse(events, media_type=_STREAM, headers=headers)
 
 
 async def _events(library: Library, asked: Ask, found: _Found) -> AsyncIterator[bytes]:
-    """Yield the events of an answer; who stops listening stops the model."""
+    """Yield the events of an answer; if the client stops listening, the model is stopped."""
     yield _event("quick", found.as_json(None))
     written: WrittenAnswer | None = None
     if not asked.no_model:
@@ -107,13 +106,13 @@ async def _events(library: Library, asked: Ask, found: _Found) -> AsyncIterator[
         version, over = -1, False
         try:
             while not over:
-                told = await run_sync(
+                state = await run_sync(
                     writing.told, version, _LOOK_SECONDS, limiter=_waiting(), abandon_on_cancel=True
                 )
-                if told["version"] == version and not told["over"]:
+                if state["version"] == version and not state["over"]:
                     yield b": still at it\n\n"
                     continue
-                version, over, written = told["version"], told["over"], told["written"]
+                version, over, written = state["version"], state["over"], state["written"]
                 yield _state(written)
         finally:
             writing.cancel()
@@ -121,13 +120,13 @@ async def _events(library: Library, asked: Ask, found: _Found) -> AsyncIterator[
 
 
 def _writing(library: Library, asked: Ask, answer: Answer) -> Writing:
-    """Return the answer of a model, to be started."""
+    """Return the written answer, not yet started."""
 
     def states() -> Generator[WrittenAnswer, None, None]:
         model = asked.model
         for written in library.answers.write(asked.question, answer, model=model):
             if asked.check and written.state is AnswerState.DONE and written.is_grounded:
-                # It is not over before it has been judged.
+                # The answer has not ended before it has been judged.
                 yield replace(written, state=AnswerState.WRITING)
                 yield library.answers.judge(written, model=model)
             else:
@@ -150,5 +149,5 @@ def _event(name: str, value: Any) -> bytes:
 
 @cache
 def _waiting() -> CapacityLimiter:
-    """Return the limiter of threads that wait, apart from those that answer everything else."""
+    """Return a separate limit for waiting threads, so that they do not block other requests."""
     return CapacityLimiter(_MOST_AT_ONCE)

@@ -1,4 +1,4 @@
-"""``/collections``: listed, made, renamed and deleted."""
+"""``/collections``: list, make, rename and delete them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ router = APIRouter(route_class=Route, tags=["collections"])
 class Named(Strict):
     """The name of a collection."""
 
-    name: Said = Field(description="Up to 80 letters on one line.")
+    name: Said = Field(description="Up to 80 characters on one line.")
 
 
 @router.get(
@@ -57,7 +57,7 @@ def get_collection(name: NameInPath, request: Request) -> Json:
     "/collections/{name:path}", **described("The collection under its new name.", COLLECTION)
 )
 def rename_collection(name: NameInPath, named: Named, request: Request) -> Json:
-    """Rename a collection; all that belongs to it stays."""
+    """Rename a collection; everything in it stays."""
     library = library_of(request)
     return Json(_as_json(library, library.collections.rename(name, named.name)))
 

@@ -1,4 +1,4 @@
-"""``/documents``: what is indexed, one document, parts of its text."""
+"""``/documents``: the list of documents, one document, parts of its text."""
 
 from __future__ import annotations
 
@@ -41,25 +41,23 @@ def list_documents(
     status: Annotated[Status | None, Query()] = None,
     containing: Annotated[TextInQuery, Query(description="A part of the path.")] = "",
     filters: Annotated[
-        TextInQuery, Query(description='In the query language, instead: "type:md after:2025".')
+        TextInQuery, Query(description='Filters instead of these: "type:md after:2025".')
     ] = "",
     limit: LimitInQuery = 100,
     offset: OffsetInQuery = 0,
 ) -> Json:
-    """List documents, those with a problem first, then by path; filtered ones the newest first."""
+    """List documents by path, those with a problem first; with filters, newest first."""
     library = library_of(request)
     part = {"limit": limit + 1, "offset": offset}
     records: Sequence[DocumentRecord]
     if not filters:
         records = library.documents.list(collection, status=status, containing=containing, **part)
     elif containing or status:
-        raise QueryError(
-            "filters stand instead of containing and status.", "Give either the one or the others."
-        )
+        raise QueryError("filters cannot be combined with containing or status.", "Leave one out.")
     else:
         names = library.collections.names() if collection is None else [collection]
-        meant = library.options(filters=filters, collections=names).filters
-        records = library.documents.filtered(meant, names, **part)
+        parsed = library.options(filters=filters, collections=names).filters
+        records = library.documents.filtered(parsed, names, **part)
     documents = [render.document_as_json(record) for record in records[:limit]]
     return Json({"documents": documents, "more": len(records) > limit})
 
@@ -72,7 +70,7 @@ def list_documents(
     ),
 )
 def get_document(document: NumberInPath, request: Request) -> Json:
-    """Return a document: what it is, its chunks with their contexts, what was decided in it."""
+    """Return a document with its chunks, their contexts, and its decisions and actions."""
     library = library_of(request)
     detail = library.documents.get(document)
     contexts = library.contexts.of_document(document)
@@ -84,7 +82,7 @@ def get_document(document: NumberInPath, request: Request) -> Json:
     "/documents/{document}", **described("The job that removes it, if it was uploaded.", JOB, 202)
 )
 def remove_document(document: NumberInPath, request: Request) -> Json:
-    """Remove an uploaded document with its file. Files of folders stay, and stay documents."""
+    """Remove an uploaded document with its file. Documents of folders cannot be removed."""
     library = library_of(request)
     library.documents.get(document)
     return queued(library, library.documents.remove([document]))
@@ -93,7 +91,7 @@ def remove_document(document: NumberInPath, request: Request) -> Json:
 @router.get(
     "/documents/{document}/text",
     **described(
-        "The passage, as `ragkit search --json` prints one; `cut`: it has a limit.", PASSAGE
+        "The passage, as `ragkit search --json` prints one; `cut` if it was too long.", PASSAGE
     ),
 )
 def get_text(
@@ -101,10 +99,10 @@ def get_text(
     request: Request,
     start: Annotated[OffsetInQuery, Query(description="The first character, from 0.")] = 0,
     end: Annotated[
-        OffsetInQuery | None, Query(description="The character after the last; else its end.")
+        OffsetInQuery | None, Query(description="The character after the last; by default its end.")
     ] = None,
 ) -> Json:
-    """Return a part of a document's stored text, and where it stands."""
+    """Return a part of a document's stored text, with its headings and page."""
     passage = library_of(request).documents.passage(document, start, end)
     return Json(render.passage_as_json(passage))
 

@@ -1,4 +1,4 @@
-"""``/jobs`` and ``/sync``: what changes the library, queued, waited for and cancelled."""
+"""``/sync`` and ``/jobs``: queue a sync, list jobs, wait for and cancel them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _LONGEST_WAIT = 60
 
 
 class Sync(Strict):
-    """What is compared with its files: a collection, or all."""
+    """What to compare with its files: a collection, or all."""
 
     collection: Said | None = None
     reread: bool = Field(default=False, description="Read files again that look unchanged.")
@@ -37,7 +37,7 @@ class Sync(Strict):
 
 
 def queued(library: Library, job_id: int) -> Json:
-    """Return the answer to what has become a job."""
+    """Return the response for a queued job."""
     return Json(job_as_json(library, job_id), 202)
 
 
@@ -58,14 +58,12 @@ def _job(library: Library, job_id: int) -> JobRecord:
 
 
 @router.post("/sync", **described("The job, which reads what has changed.", JOB, 202))
-def sync(wanted: Sync, request: Request) -> Json:
+def sync(body: Sync, request: Request) -> Json:
     """Bring the library up to date with its folders."""
     library = library_of(request)
-    arguments: dict[str, Any] = {
-        name: value for name, value in wanted.model_dump().items() if value
-    }
-    if wanted.collection is not None:
-        library.collections.get(wanted.collection)
+    arguments: dict[str, Any] = {name: value for name, value in body.model_dump().items() if value}
+    if body.collection is not None:
+        library.collections.get(body.collection)
     return queued(library, library.jobs.add("sync", **arguments))
 
 
@@ -83,11 +81,11 @@ async def get_job(
     job: NumberInPath,
     request: Request,
     wait: Annotated[
-        int, Query(ge=0, le=_LONGEST_WAIT, description="Seconds to wait for its end at most.")
+        int, Query(ge=0, le=_LONGEST_WAIT, description="Maximum seconds to wait for its end.")
     ] = 0,
 ) -> Json:
     """Return a job, at once or when it has ended."""
-    # No thread waits: there are not many, and pages need them.
+    # Waiting must not block a thread: there are few, and pages need them.
     library = await run_in_threadpool(library_of, request)
     until = time.monotonic() + wait
     record = await run_in_threadpool(_job, library, job)
@@ -99,9 +97,9 @@ async def get_job(
     return Json(asdict(record))
 
 
-@router.post("/jobs/{job}/cancel", **described("The job; one that runs ends a little later.", JOB))
+@router.post("/jobs/{job}/cancel", **described("The job; a running one ends a bit later.", JOB))
 def cancel_job(job: NumberInPath, request: Request) -> Json:
-    """Cancel a job; one that runs stops after the present document."""
+    """Cancel a job; a running one stops after the current document."""
     library = library_of(request)
     _job(library, job)
     library.jobs.cancel(job)

@@ -1,4 +1,4 @@
-"""``/judgments``: how well passages answer questions, and the question sets that they make."""
+"""``/judgments``: how well passages answer questions, in question sets."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Grade: TypeAlias = whole(0, 2)  # type: ignore[valid-type]
 
 
 class Place(Strict):
-    """Characters of a document's stored text: a half-open slice."""
+    """A slice of a document's stored text, from ``start`` to before ``end``."""
 
     start: Offset
     end: Number
@@ -59,10 +59,10 @@ def list_judgments(
     request: Request,
     collection: OneCollection = None,
     set_: Annotated[
-        str, Query(alias="set", description="A question set; without one, what people judged.")
+        str, Query(alias="set", description="A question set; by default, the judged questions.")
     ] = "",
 ) -> Json:
-    """List the judgments of a question set, as they are now."""
+    """List the judgments of a question set, at their current places."""
     library = library_of(request)
     name = collection_of(library, collection)
     if set_ and set_ not in library.judgments.sets(name):

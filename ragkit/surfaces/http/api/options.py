@@ -1,4 +1,4 @@
-"""The options of a search as a request gives them: made from the one table, and checked by it."""
+"""Search options in requests, generated from the tables of options."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from ragkit.options import CHUNKED_OPTIONS, SEARCH_OPTIONS
 
 
 class Strict(BaseModel):
-    """What a request holds: no other fields, and no text where a number is meant."""
+    """The base of request bodies: no unknown fields, and no text in place of a number."""
 
     model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 
 
 def _whole(value: Any) -> Any:
-    """Return 5 for 5.0: JSON has one kind of number."""
+    """Return 5 for 5.0, since JSON has only one kind of number."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
@@ -36,7 +36,7 @@ def _from_table(options: Mapping[str, Option]) -> type[Strict]:
         if kind is int:
             kind = whole(low, high)
         elif isinstance(kind, type) and issubclass(kind, Choice):
-            # It comes as its text.
+            # In JSON it is a text.
             kind = Annotated[kind, Field(strict=False)]
         elif kind is not bool:
             kind = Annotated[kind, Field(ge=low, le=high)]
@@ -57,5 +57,5 @@ class LongSearchChanges(_from_table(CHUNKED_OPTIONS)):  # type: ignore[misc]
 
 
 def given(changes: Strict) -> dict[str, Any]:
-    """Return the options that a request names, with their values."""
+    """Return the options that a request has, by name."""
     return {name: getattr(changes, name) for name in changes.model_fields_set}

@@ -1,4 +1,4 @@
-"""What requests hold: texts, numbers and names, each checked before the library sees it."""
+"""Types of values in requests, checked before the library sees them."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from ragkit.options import SearchOptions
 from ragkit.surfaces.http.api.options import SearchChanges, Strict, given, whole
 
 LARGEST = 2**53 - 1
-"""The largest whole number that every reader of JSON keeps as it is."""
+"""The largest integer that every JSON parser keeps exactly."""
 
 MOST_NAMES = 100
-"""Collections of one search."""
+"""The most collections of one search."""
 
 _NO_NUL = r"^[^\x00]*$"
-# What counts as a space differs between readers of patterns.
+# Spelled out, since regular expression engines differ in what counts as a space.
 _SAYS_SOMETHING = r"^[^\x00]*[^\x00-\x20\x7f-\xa0][^\x00]*$"
 
 Text = Annotated[str, Field(pattern=_NO_NUL)]
@@ -37,11 +37,11 @@ LimitInQuery = Annotated[int, Query(ge=1, le=500)]
 OffsetInQuery = Annotated[int, Query(ge=0, le=LARGEST)]
 AnyCollection = Annotated[
     str | None,
-    Query(pattern=_SAYS_SOMETHING, description="A collection by its name; without one, all."),
+    Query(pattern=_SAYS_SOMETHING, description="The name of a collection; by default all."),
 ]
 OneCollection = Annotated[
     str | None,
-    Query(pattern=_SAYS_SOMETHING, description="A collection; without one, that of the settings."),
+    Query(pattern=_SAYS_SOMETHING, description="A collection; by default that of the settings."),
 ]
 
 
@@ -51,22 +51,22 @@ class Where(Strict):
     options: SearchChanges = Field(default_factory=SearchChanges)
     filters: Text = Field(default="", description='In the query language: "type:md after:2025".')
     collections: Annotated[list[Said], Field(min_length=1, max_length=MOST_NAMES)] | None = Field(
-        None, description="The collections to search; without any, that of the settings."
+        None, description="The collections to search; by default that of the settings."
     )
 
     def search_options(self, library: Library) -> SearchOptions:
-        """Return the options of a search that the request means.
+        """Return the search options of the request.
 
         Raises:
             QueryError: the filters cannot be understood.
         """
         where = {"filters": self.filters or None, "collections": self.collections}
-        # What is given holds also where it is None, which leaves an option off.
+        # Given options apply even if they are None, which switches an option off.
         return replace(library.options(**where), **given(self.options))
 
 
 def library_of(request: Request) -> Library:
-    """Return the library that a request is about.
+    """Return the library.
 
     Raises:
         RagkitError: it cannot be opened.
@@ -76,7 +76,7 @@ def library_of(request: Request) -> Library:
 
 
 def collection_of(library: Library, name: str | None) -> str:
-    """Return the name of the collection that a request is about, or of that of the settings.
+    """Return the collection that a request names, or by default that of the settings.
 
     Raises:
         NotFoundError: there is no such collection.

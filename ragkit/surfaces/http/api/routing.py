@@ -1,4 +1,4 @@
-"""How requests are taken: bodies bounded and of the right kind, failures told as problems."""
+"""How requests are handled: limits on bodies and parameters, and errors as problems."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from starlette.types import Message, Receive
 from ragkit.errors import RagkitError
 from ragkit.formatting import megabytes
 from ragkit.setting_faults import RULES
-from ragkit.surfaces.http.problems import problem, status_of
+from ragkit.surfaces.http.problems import problem
 
 MOST_BYTES = 8_000_000
-"""Bytes of a request that is no upload: more than the longest text that is searched for."""
+"""The most bytes of a request without files: more than the longest text to search with."""
 
 _JSON, _FORM = "application/json", "multipart/form-data"
 _MULTIPART_OVERHEAD = 1_000_000
@@ -34,13 +34,13 @@ _RULES = {
     "model_attributes_type": "must be an object",
     "model_type": "must be an object",
     "list_type": "must be a list",
-    "string_unicode": "has half a character (a lone surrogate), which no text has",
-    "string_pattern_mismatch": "must say something, and have no NUL character",
+    "string_unicode": "has a lone surrogate, which is no valid text",
+    "string_pattern_mismatch": "must not be blank, or have a NUL character",
     "too_short": "must not be empty",
     "too_long": "must have at most {max_length} parts",
     "string_too_long": "must have at most {max_length} characters",
 }
-_CHANGE = "Change it; /api/openapi.json says what is possible."
+_CHANGE = "Change it; /api/openapi.json describes what is valid."
 _MOST_TOLD = 20
 logger = logging.getLogger(__name__)
 
@@ -48,7 +48,7 @@ Answered = Callable[[Request], Coroutine[Any, Any, Response]]
 
 
 class Refused(HTTPException):
-    """A request that is not taken: why, and what to do about it."""
+    """A request that is refused: why, and what to do about it."""
 
     def __init__(self, status: int, detail: str, cure: str) -> None:
         super().__init__(status, detail)
@@ -56,10 +56,10 @@ class Refused(HTTPException):
 
 
 class Route(APIRoute):
-    """A route that reads no more than it may, and fails without a traceback."""
+    """A route that limits bodies, refuses unknown parameters, and never shows a traceback."""
 
     def get_route_handler(self) -> Answered:
-        """Return the handler of this route's requests."""
+        """Return the handler for requests of this route."""
         answer = super().get_route_handler()
         body = self.body_field
         kind = "" if body is None else _FORM if isinstance(body.field_info, params.Form) else _JSON
@@ -67,8 +67,8 @@ class Route(APIRoute):
         known = {field.alias for field in self.dependant.query_params}
 
         async def answered(request: Request) -> Response:
-            if strange := sorted(set(request.query_params) - known):
-                raise Refused(422, f"{strange[0]}: there is no such parameter here.", _CHANGE)
+            if unknown := sorted(set(request.query_params) - known):
+                raise Refused(422, f"{unknown[0]}: there is no such parameter here.", _CHANGE)
             if kind:
                 _check_kind(request, kind)
                 request = Request(request.scope, _bounded(request, upload=kind == _FORM))
@@ -85,7 +85,7 @@ class Route(APIRoute):
 
 
 def _check_kind(request: Request, media_type: str) -> None:
-    """Refuse a body of another kind; that there is none is said where it is missed."""
+    """Refuse a body of another media type; a missing body is reported elsewhere."""
     length = request.headers.get("content-length", "0")
     if length == "0" and "transfer-encoding" not in request.headers:
         return
@@ -95,7 +95,7 @@ def _check_kind(request: Request, media_type: str) -> None:
 
 
 def _bounded(request: Request, *, upload: bool) -> Receive:
-    """Return what receives the body of a request, and refuses one that is too large."""
+    """Return a ``receive`` that refuses a body that is too large."""
     most, cure = MOST_BYTES, "Send less at once; a file is added by an upload."
     if upload:
         megabytes_of_file = request.app.state.library.settings.reading.max_file_mb
@@ -119,15 +119,15 @@ def _bounded(request: Request, *, upload: bool) -> Receive:
 
 
 def handle_errors(app: FastAPI) -> None:
-    """Have every failure of an app answered with a problem."""
+    """Make an app respond to every error with a problem."""
     app.add_exception_handler(RagkitError, _of_ragkit)
     app.add_exception_handler(RequestValidationError, _of_values)
-    # Starlette's own, which FastAPI's is one of: unknown addresses and bodies raise it.
+    # Starlette's class, of which FastAPI's is a subclass: unknown addresses raise it.
     app.add_exception_handler(HTTPException, _of_http)
 
 
 async def _of_ragkit(_request: Request, error: Any) -> Response:
-    return problem(status_of(error), error.message, error.cure)
+    return problem(error.http_status, error.message, error.cure)
 
 
 async def _of_values(request: Request, error: Any) -> Response:
@@ -136,13 +136,16 @@ async def _of_values(request: Request, error: Any) -> Response:
         place = f"The body is not valid JSON, at character {faults[0]['loc'][-1]}."
         return problem(400, place, "Send a JSON object.")
     known = _fields_of(request)
-    fields = [{"field": _name(fault["loc"]), "problem": _rule(fault, known)} for fault in faults]
-    told = "; ".join(f"{field['field']}: {field['problem']}" for field in fields[:_MOST_TOLD])
-    return problem(422, f"{told}.", _CHANGE, fields=fields[:_MOST_TOLD])
+    fields = [
+        {"field": _name(fault["loc"]), "problem": _rule(fault, known)}
+        for fault in faults[:_MOST_TOLD]
+    ]
+    detail = "; ".join(f"{field['field']}: {field['problem']}" for field in fields)
+    return problem(422, f"{detail}.", _CHANGE, fields=fields)
 
 
 def _name(place: Sequence[int | str]) -> str:
-    """Return a field as a request names it: ``options.limit``."""
+    """Return the path of a field in a request: ``options.limit``."""
     return ".".join(map(str, place[1:])) or str(place[0])
 
 
@@ -154,14 +157,14 @@ def _fields_of(request: Request) -> Mapping[str, FieldInfo]:
 
 def _rule(fault: dict[str, Any], fields: Mapping[str, FieldInfo]) -> str:
     if fault["type"] == "extra_forbidden" and len(fault["loc"]) == 2:
-        # Whoever knows the options of other search engines writes them beside the question.
-        named = [
+        # A common mistake is to put options beside the question.
+        groups = [
             name
             for name, field in fields.items()
             if fault["loc"][1] in getattr(field.annotation, "model_fields", {})
         ]
-        if named:
-            return f"stands in {' or '.join(named)}"
+        if groups:
+            return f"belongs in {' or '.join(groups)}"
     return _RULES.get(fault["type"], "has an invalid value").format_map(fault.get("ctx", {}))
 
 
@@ -186,7 +189,7 @@ async def _of_http(request: Request, error: Any) -> Response:
 
 
 def _methods(request: Request) -> Sequence[str]:
-    """Return the methods that an address takes, of whichever route."""
+    """Return the methods of all routes at an address."""
     routes: Sequence[starlette.routing.Route] = request.app.state.routes
     here = [route for route in routes if route.matches(request.scope)[0] is not Match.NONE]
     return sorted({method for route in here for method in route.methods or ()})

@@ -1,4 +1,4 @@
-"""``/search``: answers to questions and to long texts."""
+"""``/search``: search for a question or a long text."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ from ragkit.surfaces.http.api.shapes import ANSWER, LONG_ANSWER
 router = APIRouter(route_class=Route, tags=["search"])
 
 _LIMITS = SEARCH_OPTIONS["limit"].bounds or (None, None)
-_ANSWER = "The answer, as `ragkit search --json` prints it; what `marks` asks for only then."
+_ANSWER = "The answer, as `ragkit search --json` prints it; some of it only with `marks`."
 
 
 class Search(Where):
     """A question, and how and where it is searched for."""
 
     query: Said = Field(
-        description="The question; what the query language knows may stand in it as well."
+        description="The question, with filters and operators of the query language."
     )
     marks: bool = Field(
         default=False,
-        description="For those who show results: which words of the question stand where "
-        "(`highlights`, `terms`, `missing_terms`), and what to quote of each result (`excerpt`). "
+        description="Return what is needed to display results: the places of the question's words "
+        "(`highlights`, `terms`, `missing_terms`) and the best `excerpt` of each. "
         "Takes some milliseconds.",
     )
 
@@ -44,7 +44,7 @@ class LongSearch(Where):
     text: Said
     chunked: LongSearchChanges = Field(default_factory=LongSearchChanges)
     exclude: list[Number] = Field(
-        default=[], max_length=10_000, description="Ids of documents that are left out."
+        default=[], max_length=10_000, description="Ids of documents to leave out."
     )
 
 
@@ -61,7 +61,7 @@ def search_simply(
     collection: Annotated[list[Said] | None, Query(min_length=1, max_length=MOST_NAMES)] = None,
     limit: Annotated[int | None, Query(ge=_LIMITS[0], le=_LIMITS[1])] = None,
 ) -> Json:
-    """Search for a question as it is; a POST takes every option."""
+    """Search for a question; use POST for more options."""
     options = SearchChanges() if limit is None else SearchChanges(limit=limit)
     asked = Search(query=q, collections=collection, options=options)
     return Json(_found(library_of(request), asked))
@@ -83,7 +83,7 @@ def _found(library: Library, asked: Search) -> dict[str, Any]:
     **described("The answer, as `ragkit search --chunked --json` prints it.", LONG_ANSWER),
 )
 def search_long(asked: LongSearch, request: Request) -> Json:
-    """Search for a long text: its topics ask for themselves, and their results are merged."""
+    """Search with a long text: search for each of its topics, and merge the results."""
     library = library_of(request)
     chunked = replace(
         library.chunked_options(exclude=frozenset(asked.exclude)), **given(asked.chunked)

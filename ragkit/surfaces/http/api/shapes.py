@@ -1,4 +1,4 @@
-"""Which members the API's answers have, for their description: each with its type, "?" for null."""
+"""The members of the API's JSON objects, for OpenAPI: each with its type, and "?" if nullable."""
 
 from __future__ import annotations
 

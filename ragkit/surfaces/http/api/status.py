@@ -1,4 +1,4 @@
-"""``/status``: what the library holds and what runs."""
+"""``/status``: what the library holds and what is running."""
 
 from __future__ import annotations
 
@@ -21,5 +21,5 @@ router = APIRouter(route_class=Route, tags=["status"])
     ),
 )
 def status(request: Request, collection: AnyCollection = None) -> Json:
-    """Say what the library, or a collection, holds and what is running."""
+    """Return what the library, or a collection, holds and what is running."""
     return Json(status_as_json(library_of(request), collection))

@@ -1,4 +1,4 @@
-"""``/uploads``: files sent to a collection, and what became of them."""
+"""``/uploads``: upload files, and see what became of them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def upload(
     request: Request,
     collection: OneCollection = None,
 ) -> Json:
-    """Store files in the library and index them; nothing that is there is overwritten."""
+    """Store files in the library and index them; existing files are never overwritten."""
     library = library_of(request)
     name = collection_of(library, collection)
     records = [
@@ -39,16 +39,16 @@ def upload(
         for record in library.uploads.add(file.filename or "", file.file, name)
     ]
     job = library.sources.sync(library.sources.uploads(name))
-    told = {"files": [asdict(record) for record in records], "job": job_as_json(library, job)}
-    return Json(told, 202)
+    files_ = [asdict(record) for record in records]
+    return Json({"files": files_, "job": job_as_json(library, job)}, 202)
 
 
 @router.get(
     "/uploads",
-    **described("`files` sent since the last dismissal, as they stand now.", {"files": "array"}),
+    **described("`files` since the last dismissal, in their current state.", {"files": "array"}),
 )
 def list_uploads(request: Request, collection: OneCollection = None) -> Json:
-    """List the files that were sent or dropped, with what became of them."""
+    """List uploaded files with what became of them."""
     library = library_of(request)
     lines = library.uploads.lines(collection_of(library, collection))
     return Json({"files": [asdict(line) for line in lines]})

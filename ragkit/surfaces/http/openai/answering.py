@@ -1,4 +1,4 @@
-"""An answer as it comes to be: pieces of text, each source before the text that cites it."""
+"""Answers as a stream of pieces: text, and each source before the text that cites it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _LONGEST_SHOWN = 400
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens that the local model read and wrote; none where no model was asked."""
+    """Tokens that the local model read and wrote; 0 if no model was asked."""
 
     prompt: int = 0
     output: int = 0
@@ -39,7 +39,7 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """How an answer ended: ``cut`` at its longest length, or by itself."""
+    """The end of an answer; ``cut`` says that it reached its maximum length."""
 
     cut: bool = False
     usage: Usage = Usage()
@@ -47,9 +47,9 @@ class End:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """What comes next: text, a source, the end, or, where all are empty, nothing for a while.
+    """A piece of an answer: text, a source, the end, or nothing, which only shows progress.
 
-    ``start`` is where the text that follows a source has its first mark, such as ``[1]``.
+    ``start`` is the offset, in the whole text, of the first mark that cites the source, as ``[1]``.
     """
 
     text: str = ""
@@ -62,23 +62,23 @@ Pieces = Generator[Piece, None, None]
 
 
 def answer_of(library: Library, request: ChatRequest, base: str) -> Pieces:
-    """Return the pieces of an answer; ``base`` is where the pages of ragkit are.
+    """Return the pieces of an answer; ``base`` is the address of ragkit's pages.
 
-    The search is made here, so that what is wrong with a question is known before a piece is sent.
+    The search is made before the first piece, so that errors in a question are raised at once.
 
     Raises:
-        RagkitError: nothing can be answered; while pieces are read: the model broke off.
+        RagkitError: the question cannot be answered, or, while reading pieces, the model failed.
     """
     if not library.collections.has(request.collection):
         raise no_such_model()
     if request.is_task:
-        # A generator would ask for its model only when it is read.
+        # Not in the generator, which would look for the model only when it is read.
         parts = library.answers.reply(request.messages, longest=request.longest)
         return _handed_on(parts, request.messages)
     earlier = request.messages[: request.asked]
     thread = thread_of(earlier, request.collection)
     follow = library.answers.follow_up(thread, request.question)
-    # An answer is made of texts, also where a collection is usually listed without them.
+    # Answers need texts, even if the collection's own options leave them out.
     options = replace(library.options(collections=request.collection), show_content=True)
     answer = library.search(follow.rewritten, options)
     library.contexts.note_hits(answer)
@@ -89,7 +89,7 @@ def answer_of(library: Library, request: ChatRequest, base: str) -> Pieces:
 
 
 def _handed_on(parts: Generator[StreamPart, None, None], messages: Sequence[Message]) -> Pieces:
-    """Yield what a model says to messages, as one piece: it may turn out to be a thought."""
+    """Yield a model's reply as one piece, since its beginning may turn out to be thinking."""
     text, end = "", StreamEnd()
     with closing(parts):
         for part in parts:
@@ -104,7 +104,7 @@ def _handed_on(parts: Generator[StreamPart, None, None], messages: Sequence[Mess
 
 
 class _Answering:
-    """An answer of what a search found, with how much of it was sent."""
+    """An answer from the results of a search, and what was sent of it."""
 
     def __init__(
         self,
@@ -123,10 +123,10 @@ class _Answering:
         self._sent: list[AnswerSentence] = []
 
     def pieces(self, turns: Sequence[Turn]) -> Pieces:
-        """Yield the answer: a model's, or sentences of the documents where none answers."""
+        """Yield the answer of a model or, if none is available, sentences of the documents."""
         follow, answer = self._follow, self._found
-        told = [f"Asked as: {follow.rewritten}"] * (follow.rewritten != follow.question)
-        for line in (*told, *answer.understood, *answer.notices):
+        rewritten = [f"Asked as: {follow.rewritten}"] * (follow.rewritten != follow.question)
+        for line in (*rewritten, *answer.understood, *answer.notices):
             yield self._paragraph(f"*{escape_markdown(shortened(line, _LONGEST_SHOWN))}*")
         if not answer.results:
             yield self._paragraph(_NOTHING_FOUND)
@@ -148,7 +148,7 @@ class _Answering:
         failed = written.state is AnswerState.FAILED
         end = len(written.sentences)
         if failed and end and not written.sentences[-1].sources:
-            # It broke off before the numbers of its last sentence may have come.
+            # The citations of its last sentence may be missing.
             end -= 1
         if failed and not (self._sent or end):
             yield from self._quoted(written)
@@ -164,7 +164,7 @@ class _Answering:
         yield Piece(end=End(written.cut, usage))
 
     def _quoted(self, written: WrittenAnswer) -> Iterator[Piece]:
-        """Yield sentences of the documents, and why no model wrote an answer."""
+        """Yield why no model wrote an answer, then sentences of the documents."""
         why = f"No model wrote an answer: {written.failure} {written.cure}".strip()
         yield self._paragraph(f"*{escape_markdown(why)}*")
         quick = self._library.answers.quick(self._found)
@@ -176,7 +176,7 @@ class _Answering:
         yield Piece(end=End())
 
     def _sentences(self, written: WrittenAnswer, end: int) -> Iterator[Piece]:
-        """Yield the sentences up to a place that were not sent."""
+        """Yield the sentences before index ``end`` that were not sent yet."""
         texts = [sentence.text for sentence in written.sentences]
         if [sentence.text for sentence in self._sent] != texts[: len(self._sent)]:
             yield self._paragraph(f"*{_AGAIN}*")
@@ -187,7 +187,7 @@ class _Answering:
             yield from self._cited(sentence, written.sources, lead)
 
     def _lead(self, sentence: AnswerSentence) -> str:
-        """Return the white space and marks between a sentence and the one before it."""
+        """Return the white space and list mark before a sentence."""
         before = self._sent[-1] if self._sent else None
         if before is not None and before.block == sentence.block:
             return " "
@@ -199,18 +199,18 @@ class _Answering:
     def _cited(
         self, sentence: AnswerSentence, sources: Sequence[Source], lead: str
     ) -> Iterator[Piece]:
-        """Yield the sources of a sentence that are new, in their order, and then the sentence."""
+        """Yield the new sources of a sentence, in order, and then the sentence."""
         before = len(self._citations.all)
         numbers = tuple(self._citations.number(sources[number - 1]) for number in sentence.sources)
         text = lead + sentence_as_markdown(replace(sentence, sources=numbers))
         for cited in self._citations.all[before:]:
-            # What a sentence says itself in brackets is escaped, or stands in an address.
+            # Brackets in the sentence itself are escaped, or part of an address.
             start = text.index(f" {cited.mark}") + 1
             yield Piece(cited=cited, start=self._length + start)
         yield self._text(text)
 
     def _list(self) -> Iterator[Piece]:
-        """Yield the list of sources, where the client wants one."""
+        """Yield the list of sources, if the client wants one."""
         lines = list(self._citations.as_list()) if self._request.lists_sources else []
         if lines:
             yield self._paragraph("\n".join([LIST_HEAD, "", *lines]))

@@ -26,12 +26,11 @@ from ragkit.surfaces.http.openai.requests import (
     read_request,
 )
 from ragkit.surfaces.http.openai.wire import BEAT, Completion, as_bytes
-from ragkit.surfaces.http.shared import SharedLibrary
+from ragkit.surfaces.http.shared import NO_STORE, SharedLibrary
 
 _AT_ONCE = 16
 _BEAT_SECONDS = 10.0
 _GONE = 499
-_NEVER_KEPT = {"Cache-Control": "no-store"}
 
 _T = TypeVar("_T")
 
@@ -48,15 +47,15 @@ def application(library: SharedLibrary) -> ASGIApp:
 
 
 def _unknown(_request: Request, error: Exception) -> Response:
-    """Answer what is asked of no route, or in a way that it does not know."""
+    """Respond to a request for an unknown address, or with the wrong method."""
     status = error.status_code if isinstance(error, HTTPException) else 500
-    said = "There is no such address" if status == 404 else "This address is not asked that way"
+    what = "There is no such address" if status == 404 else "This address has no such method"
     known = "GET /v1/models, GET /v1/models/MODEL and POST /v1/chat/completions."
-    return _problem(Problem(status, f"{said}. ragkit answers {known}"))
+    return _problem(Problem(status, f"{what}. ragkit answers {known}"))
 
 
 class _Door:
-    """Answers requests. Answers have threads of their own, so that they take none of the pages'."""
+    """Handles requests, in threads of its own so that the pages keep theirs."""
 
     def __init__(self, library: SharedLibrary) -> None:
         self._library = library
@@ -65,7 +64,7 @@ class _Door:
     def answering(
         self, endpoint: Callable[[Request], Awaitable[Response]]
     ) -> Callable[[Request], Awaitable[Response]]:
-        """Return an endpoint that tells clients of errors in OpenAI's form."""
+        """Return an endpoint that responds to errors in OpenAI's form."""
 
         async def answer(request: Request) -> Response:
             try:
@@ -124,7 +123,7 @@ class _Door:
             yield completion.broken(problem_of(error))
 
     async def _read(self, states: Generator[_T, None, None]) -> AsyncGenerator[_T]:
-        """Read a generator in threads, and close it in one, also where the reader is cancelled."""
+        """Read a generator in threads, and close it even if the reader is cancelled."""
         try:
             while (state := await self._run(lambda: next(states, None))) is not None:
                 yield state
@@ -137,16 +136,16 @@ class _Door:
 
 
 class _Events(StreamingResponse):
-    """A stream of events, which is closed at once where its client goes away."""
+    """A stream of events that is closed as soon as its client disconnects."""
 
     body_iterator: AsyncGenerator[bytes]
 
     def __init__(self, events: AsyncGenerator[bytes]) -> None:
-        headers = {**_NEVER_KEPT, "X-Accel-Buffering": "no"}
+        headers = {**NO_STORE, "X-Accel-Buffering": "no"}
         super().__init__(events, headers=headers, media_type="text/event-stream")
 
     async def stream_response(self, send: Send) -> None:
-        """Send the events, and let go of them."""
+        """Send the events, then close them."""
         async with aclosing(self.body_iterator):
             await super().stream_response(send)
 
@@ -172,7 +171,7 @@ async def _body(request: Request) -> bytes:
 
 
 def _as_model(name: str) -> dict[str, Any]:
-    # When a collection was made is not known.
+    # The time at which a collection was created is not known.
     return {"id": name, "object": "model", "created": 0, "owned_by": "ragkit"}
 
 
@@ -181,4 +180,4 @@ def _problem(problem: Problem) -> Response:
 
 
 def _json(value: object, status: int = 200) -> Response:
-    return Response(as_bytes(value), status, _NEVER_KEPT, "application/json")
+    return Response(as_bytes(value), status, NO_STORE, "application/json")

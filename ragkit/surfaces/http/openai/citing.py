@@ -1,4 +1,4 @@
-"""Sources as clients read them: a number, a title, the page of ragkit that shows the sentence."""
+"""Sources as clients show them: a number, a title, and the address of the sentence in ragkit."""
 
 from __future__ import annotations
 
@@ -21,10 +21,7 @@ _PARAGRAPHS = re.compile(r"\n\s*\n")
 
 @dataclass(frozen=True, slots=True)
 class Cited:
-    """A source that the text after it cites.
-
-    ``passage`` is what was found around it, as Markdown that shows it.
-    """
+    """A source with its number; ``passage`` is the text around it, as escaped Markdown."""
 
     number: int
     source: Source
@@ -38,15 +35,15 @@ class Cited:
         return f"[{self.number}]"
 
     def as_annotation(self, start: int) -> dict[str, Any]:
-        """Return the annotation of OpenAI's form; ``start`` is where the text has its mark."""
+        """Return OpenAI's annotation; ``start`` is the offset of the mark in the text."""
         place = {"start_index": start, "end_index": start + len(self.mark)}
         about = {"url": self.url, "title": self.title, **place}
         return {"type": "url_citation", "url_citation": about}
 
     def as_event(self) -> dict[str, Any]:
-        """Return the event that Open WebUI shows the passage of.
+        """Return Open WebUI's event for a source with its passage.
 
-        With a ``source_url`` its page does not ask a stranger for a picture of the address.
+        With a ``source_url``, it does not fetch an icon for the address from a third party.
         """
         page = {} if self.source.page is None else {"page": self.source.page - 1}
         about = {"source": self.url, "source_url": self.url, "name": self.title, **page}
@@ -59,15 +56,15 @@ class Citations:
     """The sources of a text, numbered from 1 in the order in which it cites them."""
 
     def __init__(self, base: str, answer: Answer) -> None:
-        """Keep where ragkit answers, and what was found."""
+        """``base`` is the address of ragkit's pages, ``answer`` has the passages."""
         self._base = base
         self._answer = answer
         self._numbers: dict[tuple[str, int, int], int] = {}
         self.all: list[Cited] = []
 
     def number(self, source: Source) -> int:
-        """Return the number of a source, the next one where it has none yet."""
-        # The question stays out of the address: front ends have others draw a picture of it.
+        """Return the number of a source; a new source gets the next one."""
+        # Without the question: front ends send addresses to third parties to get an icon.
         url = source_url(source)
         number = self._numbers.setdefault((url, source.start, source.end), len(self.all) + 1)
         if number > len(self.all):
@@ -97,6 +94,6 @@ class Citations:
 
 
 def _shown(text: str) -> str:
-    """Return a text of several paragraphs as Markdown that shows it: it loads nothing."""
+    """Return a text of several paragraphs as escaped Markdown, which loads nothing."""
     paragraphs: Sequence[str] = _PARAGRAPHS.split(text.strip())
     return "\n\n".join(escape_markdown(without_unseen(paragraph)) for paragraph in paragraphs)

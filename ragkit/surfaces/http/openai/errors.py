@@ -1,4 +1,4 @@
-"""Errors in the form of OpenAI's, which its clients read: a sentence, and what to do about it."""
+"""Errors in OpenAI's form, with a sentence and what to do about it."""
 
 from __future__ import annotations
 
@@ -9,12 +9,11 @@ from typing import Any
 from ragkit.errors import InputTooLongError, NotFoundError, OllamaError, RagkitError
 from ragkit.surfaces.failures import noted
 from ragkit.surfaces.http.openai.requests import RequestError
-from ragkit.surfaces.http.problems import status_of
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Why there is no answer."""
+    """An error in OpenAI's form."""
 
     status: int
     message: str
@@ -35,7 +34,7 @@ class Problem:
 
 
 def problem_of(error: Exception) -> Problem:
-    """Return an error as a problem for the client; an unforeseen one is logged."""
+    """Return an error as a problem for the client; an unexpected one is logged."""
     if not isinstance(error, RagkitError):
         return Problem(500, noted(error))
     if isinstance(error, RequestError):
@@ -44,8 +43,8 @@ def problem_of(error: Exception) -> Problem:
         return Problem(404, str(error), "model", "model_not_found")
     if isinstance(error, InputTooLongError):
         return Problem(400, str(error), "messages", "context_length_exceeded")
-    status = status_of(error)
-    if status is HTTPStatus.UNPROCESSABLE_ENTITY:
-        # OpenAI's own servers say so of whatever is wrong with a request.
+    if error.http_status == HTTPStatus.UNPROCESSABLE_ENTITY:
+        # OpenAI's own servers answer 400 to whatever is wrong with a request.
         return Problem(400, str(error), "messages", "invalid_question")
-    return Problem(status, str(error), "", "no_model" if isinstance(error, OllamaError) else "")
+    code = "no_model" if isinstance(error, OllamaError) else ""
+    return Problem(error.http_status, str(error), "", code)

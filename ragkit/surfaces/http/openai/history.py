@@ -1,6 +1,6 @@
-"""The messages before a question as turns of a thread, so that a follow-up can be understood.
+"""Earlier messages of a chat as turns of a thread, so that follow-ups can be understood.
 
-No thread is kept. What an answer cited is not known any more: a client sends texts alone.
+The thread is not saved. Its turns have no sources, since clients send texts only.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from ragkit.answers import AnswerSentence, AnswerState, Thread, Turn, WrittenAns
 from ragkit.models.ollama_text import Message
 
 LIST_HEAD = "**Sources**"
-"""What stands above the list of sources."""
+"""The heading of the list of sources."""
 
 _MOST_TURNS = 6
 _LONGEST = 2000
@@ -22,7 +22,7 @@ _ESCAPED = re.compile(r"\\([\\`*_{}\[\]<>#|!~&$])")
 
 
 def thread_of(earlier: Sequence[Message], collection: str) -> Thread:
-    """Return what was said before a question, as far as a follow-up may lean on it."""
+    """Return the last turns before a question, to which a follow-up may refer."""
     turns: list[Turn] = []
     for message in earlier:
         text = message["content"].strip()
@@ -37,7 +37,7 @@ def thread_of(earlier: Sequence[Message], collection: str) -> Thread:
 
 
 def _said(text: str) -> str:
-    """Return an answer without its numbers, and without what ragkit said about it."""
+    """Return an answer without its citations, and without ragkit's own remarks."""
     reply = text.split(f"\n{LIST_HEAD}\n")[0]
     reply = _ESCAPED.sub(r"\1", _MARKS.sub("", _ASIDE.sub("", reply)))
     return " ".join(reply.split())[:_LONGEST]

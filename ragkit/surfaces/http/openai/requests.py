@@ -1,7 +1,7 @@
-"""What a client asks, read from its JSON: what cannot be meant is refused, the rest ignored.
+"""Parsing a client's request.
 
-Clients send many fields that say nothing to ragkit, with values of their own (LibreChat a
-temperature of 1); docs/openai.md lists what acts and what is refused.
+Fields that would change the meaning of an answer, and are not supported, are refused; others are
+ignored, since clients send many (LibreChat a temperature). docs/openai.md lists both.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ LARGEST_BODY = 4_000_000
 """Bytes of a request."""
 
 PREFIX, WITH_LIST = "ragkit/", "ragkit-sources/"
-"""What comes before a collection's name in that of a model; the second ends with a list."""
+"""Prefixes of model names, before the collection's name; the second adds a list of sources."""
 
 _TASK = "### Task:"
 _ROLES = {
@@ -33,7 +33,7 @@ _TEXTS = ("text", "input_text", "refusal")
 
 
 class RequestError(RagkitError):
-    """A request that cannot be answered; ``param`` is the field that is to blame."""
+    """A request that cannot be answered; ``param`` is the invalid field."""
 
     def __init__(
         self, message: str, cure: str, param: str = "", *, status: int = 400, code: str = ""
@@ -43,7 +43,7 @@ class RequestError(RagkitError):
 
 
 def no_such_model() -> RequestError:
-    """Return the error for a model that stands for no collection."""
+    """Return the error for a model that is no collection."""
     return RequestError(
         "There is no such model.",
         "GET /v1/models lists them: one for each collection.",
@@ -57,8 +57,8 @@ def no_such_model() -> RequestError:
 class ChatRequest:
     """A request for an answer.
 
-    ``messages`` are texts, oldest first, and ``asked`` is the place of the question among them.
-    ``longest`` is the longest answer in tokens, ``usage`` whether a stream ends with its tokens.
+    ``messages`` are oldest first, and ``asked`` is the index of the question. ``longest`` limits
+    the answer, in tokens; ``usage`` says whether a stream should end with token counts.
     """
 
     model: str
@@ -70,23 +70,23 @@ class ChatRequest:
 
     @property
     def question(self) -> str:
-        """What the person asks."""
+        """The question."""
         return self.messages[self.asked]["content"]
 
     @property
     def is_task(self) -> bool:
-        """Whether a front end asks for a title, tags and the like, as Open WebUI does."""
+        """Whether a front end, such as Open WebUI, asks for a title, tags and the like."""
         return self.question.lstrip().startswith(_TASK)
 
     @property
     def collection(self) -> str:
-        """The collection that the model stands for; empty where its name is no such name."""
+        """The collection that the model stands for; empty if its name has no known prefix."""
         prefix = next((start for start in (PREFIX, WITH_LIST) if self.model.startswith(start)), "")
         return self.model.removeprefix(prefix) if prefix else ""
 
     @property
     def lists_sources(self) -> bool:
-        """Whether the text is to end with a list of its sources."""
+        """Whether the answer should end with a list of its sources."""
         return self.model.startswith(WITH_LIST)
 
 
@@ -94,7 +94,7 @@ def read_request(body: bytes) -> ChatRequest:
     """Parse a client's request.
 
     Raises:
-        RequestError: it cannot be understood, or cannot be done.
+        RequestError: it is not valid, or asks for something unsupported.
     """
     value = _decoded(body)
     model = value.get("model")
@@ -125,7 +125,7 @@ def _no_number(name: str) -> float:
 
 
 def _refuse_what_cannot_be(value: Mapping[str, Any]) -> None:
-    """Refuse what would change what an answer is, and cannot be done."""
+    """Refuse unsupported fields that would change the answer."""
     given = value.get
     called, form = "Leave it to the answer: send auto.", given("response_format")
     refused = {
@@ -134,11 +134,7 @@ def _refuse_what_cannot_be(value: Mapping[str, Any]) -> None:
         "logprobs": (given("logprobs") is True, "Probabilities are not known.", "Leave it out."),
         "tool_choice": (_must_call(given("tool_choice")), "ragkit calls no tool.", called),
         "function_call": (_must_call(given("function_call")), "ragkit calls no function.", called),
-        "response_format": (
-            _is_formed(form),
-            "Answers are text.",
-            "Send text.",
-        ),
+        "response_format": (_is_formed(form), "Answers are text.", "Send text."),
     }
     for param, (wrong, message, cure) in refused.items():
         if wrong:
@@ -172,9 +168,9 @@ def _longest(value: Mapping[str, Any]) -> int | None:
 
 
 def _messages(value: object) -> tuple[tuple[Message, ...], int]:
-    """Return the messages as texts, and which of them is the question: the last of the user's."""
+    """Return the messages, and the index of the question: the user's last message."""
     if not isinstance(value, list) or not value:
-        raise RequestError("There are no messages.", "Send at least one of the user.", "messages")
+        raise RequestError("There are no messages.", "Send at least one user message.", "messages")
     roles = [_role(message, at) for at, message in enumerate(value)]
     last = max((at for at, role in enumerate(roles) if role == "user"), default=-1)
     messages: list[Message] = []
@@ -187,7 +183,7 @@ def _messages(value: object) -> tuple[tuple[Message, ...], int]:
             known = cast(Literal["system", "user", "assistant"], role)
             messages.append({"role": known, "content": text})
     if last < 0 or not messages[asked]["content"].strip():
-        raise RequestError("There is no question.", "Send a message of the user.", "messages")
+        raise RequestError("There is no question.", "Send a user message.", "messages")
     return tuple(messages), asked
 
 
@@ -203,10 +199,9 @@ def _role(message: object, at: int) -> str:
 
 
 def _text(content: object, at: int, *, strict: bool) -> str:
-    """Return a message's text; what is no text is refused in a question, and ignored before it.
+    """Return a message's text. Other parts are refused if ``strict``, and ignored otherwise.
 
-    Half characters, which clients make when they cut a text, are replaced: the conversation would
-    have ended with them.
+    Lone surrogates, which clients leave when they cut a text, are replaced.
     """
     param = f"messages[{at}].content"
     if content is None and not strict:
@@ -225,7 +220,7 @@ def _text(content: object, at: int, *, strict: bool) -> str:
             what = one_line(kind, 40) if isinstance(kind, str) else "nothing that is known"
             raise RequestError(
                 f"ragkit reads text, and a part of the message is {what}.",
-                "Ask in words. Files and pictures belong into the library.",
+                "Ask in words, and add files to the library instead.",
                 param,
                 code="unsupported_content",
             )

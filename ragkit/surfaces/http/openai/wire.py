@@ -1,4 +1,4 @@
-"""Pieces of an answer as a client reads them: chunks of a stream, or one object."""
+"""Pieces of an answer in OpenAI's form: as chunks of a stream, or as one object."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from ragkit.surfaces.http.openai.errors import Problem
 
 LAST = b"data: [DONE]\n\n"
 BEAT = b": the answer is on its way\n\n"
-"""A comment, which clients pass over and which keeps a connection open."""
+"""A comment, which clients ignore and which keeps the connection open."""
 
 
 def as_bytes(value: object) -> bytes:
-    """Return a value as JSON; half characters, which nothing can encode, become question marks."""
+    """Return a value as JSON; lone surrogates become question marks."""
     return json.dumps(value, ensure_ascii=False, allow_nan=False).encode("utf-8", "replace")
 
 
@@ -29,7 +29,7 @@ def as_event(value: object) -> bytes:
 
 @dataclass(slots=True)
 class Completion:
-    """One answer in OpenAI's form. ``usage`` says that a stream ends with its tokens."""
+    """One answer in OpenAI's form. ``usage`` says whether a stream ends with token counts."""
 
     model: str
     usage: bool = False
@@ -42,13 +42,13 @@ class Completion:
     # -- a stream --------------------------------------------------------------------------
 
     def opening(self) -> bytes:
-        """Return the first chunk, which says who speaks."""
+        """Return the first chunk, which has the role."""
         return self._chunk({"role": "assistant", "content": ""})
 
     def chunks(self, piece: Piece) -> Iterator[bytes]:
-        """Yield what a piece is in a stream; nothing for one without anything."""
+        """Yield the chunks of a piece in a stream."""
         if piece.cited is not None:
-            # In one chunk: Open WebUI takes event and annotation of one address for one source.
+            # In one chunk, so that Open WebUI takes event and annotation for the same source.
             annotations = [piece.cited.as_annotation(piece.start)]
             yield self._chunk({"annotations": annotations}, event=piece.cited.as_event())
         if piece.text:
@@ -61,7 +61,7 @@ class Completion:
             yield LAST
 
     def broken(self, problem: Problem) -> bytes:
-        """Return how a stream ends that failed after its beginning."""
+        """Return the end of a stream that failed."""
         return as_event(problem.as_json()) + LAST
 
     def _chunk(self, delta: dict[str, Any], reason: str | None = None, **more: Any) -> bytes:
@@ -73,14 +73,14 @@ class Completion:
     # -- one object ------------------------------------------------------------------------
 
     def add(self, piece: Piece) -> None:
-        """Take the next piece of an answer that is sent as a whole."""
+        """Add the next piece of an answer that is sent as one object."""
         self._text += [piece.text] if piece.text else []
         if piece.cited is not None:
             self._annotations.append(piece.cited.as_annotation(piece.start))
         self._end = piece.end or self._end
 
     def whole(self) -> dict[str, Any]:
-        """Return the answer of all pieces that were taken."""
+        """Return the answer as one object."""
         message = {
             "role": "assistant",
             "content": "".join(self._text),
@@ -101,7 +101,7 @@ def _reason(end: End) -> str:
 
 
 def _usage(usage: Usage) -> dict[str, Any]:
-    """Return tokens; ``estimated`` is a field of ragkit's own."""
+    """Return token counts; ``estimated`` is an extension of ragkit's."""
     return {
         "prompt_tokens": usage.prompt,
         "completion_tokens": usage.output,

@@ -1,0 +1,158 @@
+"""``ragkit add``, ``list``, ``show``, ``remove`` and ``retry``: the documents of the library."""
+
+from __future__ import annotations
+
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ragkit.errors import NotFoundError
+from ragkit.surfaces import render, render_documents
+from ragkit.surfaces.cli import console
+from ragkit.surfaces.cli.options import (
+    CollectionOption,
+    JsonOption,
+    LibraryOption,
+    YesOption,
+    confirm,
+    do_job,
+    open_library,
+)
+from ragkit.types import Status
+
+if TYPE_CHECKING:
+    from ragkit.catalog.records import DocumentRecord
+    from ragkit.library import Library
+
+
+def add(
+    paths: Annotated[list[Path], typer.Argument(metavar="PATH...", help="Folders or files.")],
+    library: LibraryOption = None,
+    collection: CollectionOption = None,
+) -> None:
+    """Add folders to the library and index them. Single files are copied into it."""
+    opened = open_library(library, collection, create=True)
+    jobs = []
+    for path in paths:
+        if path.is_file():
+            with path.open("rb") as stream:
+                uploads = opened.uploads.add(path.name, stream)
+            for upload in uploads:
+                known = f"Already in the library: {upload.same_as}" if upload.same_as else ""
+                console.say(render.plain(f"{upload.name}: {known or upload.reason or 'copied'}"))
+            jobs.append(opened.sources.sync(opened.sources.uploads()))
+        else:
+            jobs.append(opened.sources.sync(opened.sources.add_folder(path)))
+    for job in dict.fromkeys(jobs):
+        do_job(opened, job)
+
+
+def list_(
+    library: LibraryOption = None,
+    collection: CollectionOption = None,
+    status: Annotated[Status | None, typer.Option(help="Only documents with this status.")] = None,
+    json_: JsonOption = False,
+) -> None:
+    """List the documents, one per line."""
+    opened = open_library(library, collection)
+    for record in opened.documents.list(collection, status=status):
+        if json_:
+            console.put_json(render.document_as_json(record))
+        else:
+            reason = f"  {record.reason}" if record.reason else ""
+            console.put(
+                f"{record.status.value:<8} {record.chunks:>5}  {render.plain(record.path + reason)}"
+            )
+
+
+def show(
+    what: Annotated[str, typer.Argument(metavar="DOCUMENT", help="A document's path or id.")],
+    library: LibraryOption = None,
+    collection: CollectionOption = None,
+    json_: JsonOption = False,
+) -> None:
+    """Show a document, its contexts, its decisions and actions."""
+    opened = open_library(library, collection)
+    detail = opened.documents.get(document_called(opened, what).id)
+    contexts = opened.contexts.of_document(detail.record.id)
+    outcomes = opened.contexts.outcomes(detail.record.id)
+    if json_:
+        console.put_json(render_documents.detail_as_json(detail, contexts, outcomes))
+    else:
+        console.put(*render_documents.detail_as_text(detail, contexts, outcomes))
+
+
+def document_called(opened: Library, what: str) -> DocumentRecord:
+    """Return the document with that path or id.
+
+    Raises:
+        NotFoundError: there is none.
+    """
+    containing = "" if what.isdecimal() else what
+    records = opened.documents.list(opened.settings.collection, containing=containing)
+    record = next((record for record in records if what in (record.path, str(record.id))), None)
+    if record is None:
+        raise NotFoundError(f"No file or document {what}.", "ragkit list shows the documents.")
+    return record
+
+
+def remove(
+    what: Annotated[
+        str,
+        typer.Argument(
+            metavar="FOLDER|PATH", help="A folder of the library, or an uploaded document."
+        ),
+    ],
+    library: LibraryOption = None,
+    collection: CollectionOption = None,
+    yes: YesOption = False,
+) -> None:
+    """Remove a folder from the library, or an uploaded document. Your own files stay."""
+    opened = open_library(library, collection)
+    if collection:
+        opened.collections.get(collection)
+    place = str(Path(what).expanduser().resolve())
+    sources = opened.sources.list(collection)
+    source = next((source for source in sources if source.root in (what, place)), None)
+    if source is not None:
+        confirm(yes, f"Remove {source.root} with {source.documents} documents from the library?")
+        do_job(opened, opened.sources.remove(source.id))
+        return
+    documents = opened.documents.list(collection, containing=what)
+    document = next((document for document in documents if document.path == what), None)
+    if document is None:
+        raise NotFoundError(
+            f"No folder or document {what}.",
+            "ragkit status lists the folders, ragkit list the documents.",
+        )
+    confirm(yes, f"Remove {document.path} from the library?")
+    do_job(opened, opened.documents.remove([document.id]))
+
+
+def retry(
+    path: Annotated[
+        str | None, typer.Argument(metavar="[PATH]", help="A file or folder; by default all.")
+    ] = None,
+    library: LibraryOption = None,
+    collection: CollectionOption = None,
+) -> None:
+    """Retry the files that could not be read."""
+    opened = open_library(library, collection)
+    if collection:
+        opened.collections.get(collection)
+    failed = opened.documents.failed(collection)
+    chosen = [document for document in failed if path is None or _is_at(document, path)]
+    if path is not None and not chosen:
+        raise NotFoundError(f"No failed file at {path}.", "ragkit list --status failed lists them.")
+    if not chosen:
+        console.say("No failed files.")
+        return
+    do_job(opened, opened.documents.retry([document.id for document in chosen]))
+
+
+def _is_at(document: DocumentRecord, path: str) -> bool:
+    """Return whether a document is that file or lies in that folder, on disk or in its source."""
+    place, named = Path(path).expanduser().absolute(), PurePosixPath(path)
+    file, inner = Path(document.root, document.path), PurePosixPath(document.path)
+    return file.is_relative_to(place) or inner.is_relative_to(named)
