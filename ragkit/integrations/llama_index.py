@@ -28,23 +28,23 @@ from ragkit.results import Answer, DocumentRef, Passage, Result
 from ragkit.retrieval.rerank import BEST_GRADE
 
 _FOR_PROGRAMS = ["path", "collection", "document", "format"]
-"""What of the metadata neither a language model nor an embedder is shown."""
+"""Metadata that neither a language model nor an embedder gets to see."""
 
 
 class RagkitRetriever(BaseRetriever):
-    """Searches a library. A node is a passage, as ragkit reconstructs it: ``text[start:end]``.
+    """Searches a library; each node is a passage, ``text[start:end]`` of a document.
 
-    Takes options as ``Library.search`` does: ``RagkitRetriever(library, limit=5, mode="keyword",
-    collections=("work",))``. ``limit`` counts documents, of which each has one or more passages.
-    ``library`` may also be the directory of one, which ``close`` closes then; one that is given
-    opened is left open. Safe to share between threads; asynchronous calls search in a thread.
+    It takes options as ``Library.search`` does: ``RagkitRetriever(library, limit=5,
+    mode="keyword", collections=("work",))``. ``limit`` counts documents, each of which has one or
+    more passages. ``library`` may also be a directory; ``close`` then closes the library, while one
+    that was passed open stays open. Safe to share between threads; async calls search in a thread.
 
-    A node's score is that of the best chunk in its passage (``MatchedChunk.score``), made for
-    ordering within one answer: more is better, and 1.0 is much. Where a model reranked, it is the
-    grade as a share of the best, and ``None`` for what was not graded. Documents that filters alone
-    name have none, nor has what is shown shortened between matches without being one. Nodes come
-    best first, or as ``sort`` orders their documents. Ids (``document:start``, of one library) and
-    metadata are the same whatever was asked, so that the nodes of several questions can be merged.
+    A node's score is that of the best chunk in its passage (``MatchedChunk.score``): it orders the
+    nodes of one answer, and 1.0 is high. After reranking it is the grade divided by the best
+    possible one, and ``None`` for chunks that were not graded. It is ``None``, too, if the question
+    has only filters, and for shortened passages without a match. Nodes are sorted by score, or as
+    ``sort`` says. Ids (``document:start``) and metadata do not depend on the question, so nodes of
+    several questions can be merged.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class RagkitRetriever(BaseRetriever):
         callback_manager: CallbackManager | None = None,
         **changes: Any,
     ) -> None:
-        """Make a retriever of a library, with these options, or with ``changes`` to its own.
+        """Create a retriever with these options, or with ``changes`` to the library's.
 
         Raises:
             LibraryError: there is no library at the path.
@@ -89,8 +89,8 @@ class RagkitRetriever(BaseRetriever):
         return await asyncio.to_thread(self._retrieve, query_bundle)
 
     def _options_now(self) -> SearchOptions:
-        """Return the options of a search, with what its collection sets for itself by now."""
-        # A node without its text would be of no use.
+        """Return the search options, including the collection's own, which may have changed."""
+        # A node without its text would be useless.
         return replace(self._options or self.library.options(**self._changes), show_content=True)
 
 
@@ -111,18 +111,18 @@ def _nodes(answer: Answer, sort: Sort) -> list[NodeWithScore]:
 
 
 def _score(result: Result, passage: Passage, *, graded: bool) -> float | None:
-    """Return the score, or the grade as a share, of the best matched chunk in a passage."""
+    """Return the best score of the chunks in a passage, or the best grade as a fraction."""
     first, last = passage.chunks
     own = [chunk for chunk in result.matched_chunks if first <= chunk.index <= last]
     if graded:
         grades = [chunk.grade / BEST_GRADE for chunk in own if chunk.grade is not None]
         return max(grades, default=None)
-    # What was found as a whole has its place by that, and not by its parts.
+    # What was found as a whole is ranked by that, not by its parts.
     return max((result.score if chunk.part_of else chunk.score for chunk in own), default=None)
 
 
 def _node(document: DocumentRef, passage: Passage) -> TextNode:
-    """Return a passage as a node; of its metadata there is what is known."""
+    """Return a passage as a node, with the metadata that is not empty."""
     metadata = {
         "title": document.title,
         "headings": " › ".join(passage.path_at(passage.start)),

@@ -1,4 +1,4 @@
-"""A library: the one object that pages, commands and programs speak to."""
+"""``Library``: the one object through which pages, commands and programs use a library."""
 
 from __future__ import annotations
 
@@ -19,8 +19,7 @@ from ragkit.library.services import ActiveServices, SearchServices
 from ragkit.paths import LibraryPaths
 
 if TYPE_CHECKING:
-    # A command imports what it needs: looking at an unchanged folder takes no search engine.
-
+    # A command imports only what it needs: checking an unchanged folder takes no search engine.
     from ragkit.evaluation.experiments import Experiment
     from ragkit.health.archive import ArchiveReport
     from ragkit.indexes.protocol import IndexBackend
@@ -46,24 +45,23 @@ if TYPE_CHECKING:
     from ragkit.retrieval.search import SearchEngine
     from ragkit.settings import Settings
 
-# What corrects spelling is loaded too: it would be half of the first search.
+# Misspelt, so that the spelling correction is loaded too: it would be half of the first search.
 _FIRST_QUESTION = "wramup"
 
 __all__ = ["DocumentDetail", "Library", "SearchServices", "WorkerState"]
 
 
 class Library:
-    """One library, opened. Safe to share between threads; holds no person's own state.
+    """An open library. Safe to share between threads.
 
-    ``collections``, ``sources`` and ``documents`` are what it holds; ``jobs`` and ``worker`` what
-    is done to it; ``contexts`` and ``embedders`` what models add; ``health`` checks it;
-    ``judgments``, ``runs`` and ``ablations`` measure its answers; ``searches``, ``names``,
-    ``suggestions`` and ``examples`` help with a question, ``answers`` answers it, ``threads`` keeps
-    both; ``web`` asks the web.
+    Contents: ``collections``, ``sources``, ``documents``, ``uploads``. Work on them: ``jobs``,
+    ``worker``, ``health``. Models: ``contexts``, ``embedders``, ``models``, ``ollama``. Questions:
+    ``suggestions``, ``names``, ``examples``, ``searches``, ``answers``, ``threads``, ``web``.
+    Measurements: ``judgments``, ``runs``, ``ablations``.
     """
 
     notices: tuple[str, ...] = ()
-    """What a person should know about the library as it was opened."""
+    """Sentences for the person who opened the library."""
 
     def __init__(self, settings: Settings, paths: LibraryPaths, catalog: Catalog) -> None:
         self.settings = settings
@@ -81,10 +79,10 @@ class Library:
 
     @classmethod
     def open(cls, settings: Settings, *, create: bool = False) -> Library:
-        """Open the library that the settings name; ``create`` makes it where there is none.
+        """Open the library that the settings name; ``create`` makes one if there is none.
 
         Raises:
-            LibraryError: it is not there, damaged, or newer than this program.
+            LibraryError: it does not exist, is damaged, or is newer than this program.
         """
         paths = LibraryPaths(settings.library.expanduser().absolute())
         address = settings.backend.get_secret_value()
@@ -111,7 +109,7 @@ class Library:
         return opened
 
     def close(self) -> None:
-        """Close files and connections; what was written lies in the catalog's one file then."""
+        """Close files and connections; everything written is then in the catalog's one file."""
         readers, self._services.readers = self._services.readers, None
         if readers is not None:
             readers.close()
@@ -129,11 +127,10 @@ class Library:
         self.close()
 
     def start_readers(self, count: int) -> None:
-        """Answer searches in ``count`` processes of their own, until this is closed.
+        """Answer searches in ``count`` separate processes until the library is closed.
 
-        Libraries that are opened with the same settings share them. Each reads the library for
-        itself, and has everything that was written when it is asked. Searches that wait for a
-        language model stay here, and so do all while no process is up.
+        Libraries opened with the same settings share them. Searches that use a language model
+        still run in this process, and so do all searches while none of the others is ready.
         """
         from ragkit.library.search_pool import shared_pool
 
@@ -141,29 +138,25 @@ class Library:
             self._services.readers = shared_pool(self.settings, count)
 
     def warm_up(self) -> None:
-        """Load what a first search needs, so that nobody waits for it.
-
-        It is one of the settings' collection, or else of the first that there is.
+        """Search the collection of the settings, or the first one, to load what a search needs.
 
         Raises:
-            RagkitError: it cannot be searched.
+            RagkitError: the collection cannot be searched.
         """
         from ragkit.models.factory import is_remote
         from ragkit.options import Mode
 
-        # A model of Ollama's is not loaded before somebody asks.
+        # Ollama should not load a model before somebody asks.
         mode = Mode.KEYWORD if is_remote(self.embedder.name) else Mode.HYBRID
-        usual = self.settings.collection
-        for name in [usual] if self.collections.has(usual) else self.collections.names(limit=1):
+        default = self.settings.collection
+        for name in [default] if self.collections.has(default) else self.collections.names(limit=1):
             self.search(_FIRST_QUESTION, mode=mode, collections=name)
-
-    # -- searching -------------------------------------------------------------------------
 
     def options(self, **changes: Any) -> SearchOptions:
         """Return the search options of the settings, with changes; ``None`` means unchanged.
 
-        A search of one collection has what that collection sets for itself. Choices may be given
-        as text ("keyword"), one collection by its name alone, and filters as they are typed
+        Options that a collection sets itself apply if it alone is searched. Choices may be given
+        as text ("keyword"), a single collection by its name, and filters as they are typed
         ("type:pdf after:2025").
 
         Raises:
@@ -182,38 +175,38 @@ class Library:
         return self.settings.search.options()
 
     def search(self, question: str, options: SearchOptions | None = None, **changes: Any) -> Answer:
-        """Answer a question, with these options, or with those of the settings and ``changes``.
+        """Search for a question, with ``options``, or with those of the settings and ``changes``.
 
-        ``ragkit.SEARCH_OPTIONS`` says what the options are; ``collections`` and ``filters`` say
-        where.
+        ``ragkit.SEARCH_OPTIONS`` describes the options; besides them, ``collections`` and
+        ``filters`` may be given.
 
         Raises:
-            TypeError: options and changes were given, or there is no such option.
+            TypeError: both options and changes were given, or there is no such option.
             SettingsError: an option cannot have this value.
             QueryError: a filter in the question cannot be understood.
-            NotFoundError: a collection is not there.
+            NotFoundError: there is no such collection.
         """
         if options is None:
             options = self.options(**changes)
         elif changes:
             raise TypeError("search() takes either options or single changes, not both.")
-        asked = options
+        chosen = options
 
-        def answered() -> Answer:
+        def run() -> Answer:
             services = self._services.last_seen()
-            answer = services.engine.search(question, asked)
-            seen = self._services.last_seen()
-            if seen is not services:
-                # Another embedder has become active: the search has read its collections since.
-                answer = seen.engine.search(question, asked)
-            if asked.shorten_below is not None:
-                answer = self.answers.shortened(answer, asked.shorten_below)
+            answer = services.engine.search(question, chosen)
+            current = self._services.last_seen()
+            if current is not services:
+                # The search has found that another embedder has become active meanwhile.
+                answer = current.engine.search(question, chosen)
+            if chosen.shorten_below is not None:
+                answer = self.answers.shortened(answer, chosen.shorten_below)
             return answer
 
-        return again_if_lost(answered)
+        return again_if_lost(run)
 
     def chunked_options(self, **changes: Any) -> ChunkedOptions:
-        """Return the options of the settings for long texts, with changes; ``None``: unchanged.
+        """Return the settings' options for long texts, with changes; ``None`` means unchanged.
 
         Raises:
             TypeError: there is no such option.
@@ -229,24 +222,24 @@ class Library:
         options: SearchOptions | None = None,
         chunked: ChunkedOptions | None = None,
     ) -> ChunkedAnswer:
-        """Answer a long text: one query for each of its topics, their answers merged.
+        """Search with a long text: cut it into topics, search for each, and merge the results.
 
         Raises:
-            NotFoundError: a collection is not there.
+            NotFoundError: there is no such collection.
         """
         from ragkit.retrieval.multi_query import query_per_chunk
 
-        asked = text, options or self.options(), chunked or self.chunked_options()
+        request = text, options or self.options(), chunked or self.chunked_options()
 
-        def answered() -> ChunkedAnswer:
+        def run() -> ChunkedAnswer:
             services = self.services()
-            answer: ChunkedAnswer | None = services.elsewhere("search_chunked", *asked)
-            return answer or query_per_chunk(services, *asked)
+            answer: ChunkedAnswer | None = services.elsewhere("search_chunked", *request)
+            return answer or query_per_chunk(services, *request)
 
-        return again_if_lost(answered)
+        return again_if_lost(run)
 
     def topic_namer(self) -> TopicNamer:
-        """Return the topic namer, which uses the model that writes contexts.
+        """Return what names topics, with the model that writes contexts.
 
         Raises:
             OllamaError: Ollama does not answer, or has no such model.
@@ -258,10 +251,8 @@ class Library:
         name = context_model_name(self.catalog, self.settings.models)
         return TopicNamer.open(OllamaClient(self.settings.models), name)
 
-    # -- what it works with ----------------------------------------------------------------
-
     def services(self, name: str = "") -> SearchServices:
-        """Return the search services of an embedder by its name; empty: of the active one.
+        """Return the search services of the named embedder, by default of the active one.
 
         Raises:
             SettingsError: the settings name no embedder.
@@ -294,55 +285,53 @@ class Library:
 
     @cached_property
     def uploads(self) -> UploadService:
-        """Files that were dropped or named one by one."""
+        """Files that are copied into the library."""
         from ragkit.library.uploads import UploadService
 
         return UploadService(self.settings, self.paths, self.catalog, self.sources)
 
     @cached_property
     def embedders(self) -> EmbedderService:
-        """Which embedder is active, and moving the library to another."""
+        """The active embedder, and switching to another."""
         from ragkit.library.embedders import EmbedderService
 
         return EmbedderService(self.settings, self.paths, self.catalog, self._services)
 
     @cached_property
     def models(self) -> ModelService:
-        """Models in folders that a person added to the library."""
+        """Models from folders that were added to the library."""
         from ragkit.library.models import ModelService
 
         return ModelService(self.settings, self.catalog)
 
     @cached_property
     def ollama(self) -> OllamaMonitor:
-        """The state of the local Ollama, which is asked in the background."""
+        """The state of the local Ollama, polled in the background."""
         from ragkit.models.ollama_monitor import OllamaMonitor
 
         return OllamaMonitor(self.settings.models)
 
     def writer(self) -> Writer:
-        """Return the writer; the process must hold the lock when it writes."""
+        """Return the writer; the process must hold the writer lock to use it."""
         return self._services.writer()
-
-    # -- help with a question --------------------------------------------------------------
 
     @cached_property
     def answers(self) -> AnswerService:
-        """Answers to questions, made of what a search found."""
+        """Answers to questions, made from the results of a search."""
         from ragkit.library.answers import AnswerService
 
         return AnswerService(self.settings, self.catalog)
 
     @cached_property
     def threads(self) -> ThreadService:
-        """Kept questions that follow one another, with their answers."""
+        """Saved questions and answers."""
         from ragkit.library.threads import ThreadService
 
         return ThreadService(self.catalog, kept=self.settings.search_history)
 
     @cached_property
     def searches(self) -> SearchHistory:
-        """The log of searches, and a person's recent and pinned ones."""
+        """The log of searches, and the recent and pinned ones."""
         from ragkit.library.searches import SearchHistory
 
         return SearchHistory(
@@ -360,26 +349,24 @@ class Library:
 
     @cached_property
     def suggestions(self) -> SuggestionService:
-        """What may be meant while a question is typed."""
+        """Suggestions while a question is typed."""
         from ragkit.library.suggestions import SuggestionService
 
         return SuggestionService(self.catalog, self.names, self.searches)
 
     @cached_property
     def examples(self) -> ExampleService:
-        """Questions that the library answers."""
+        """Example questions that the library can answer."""
         from ragkit.library.examples import ExampleService
 
         return ExampleService(self.catalog, self.names, self.search)
 
     @cached_property
     def web(self) -> WebService:
-        """Web search, where the settings allow it."""
+        """Web search, if the settings allow it."""
         from ragkit.library.web import WebService
 
         return WebService(self.settings.web, self.catalog)
-
-    # -- measuring -------------------------------------------------------------------------
 
     @cached_property
     def ablations(self) -> AblationService:
@@ -391,23 +378,21 @@ class Library:
         )
 
     def experiment(self, collection: str, question_set: str = "") -> Experiment:
-        """Return a question set of a collection, ready to be asked of that collection.
+        """Return a question set of a collection, together with that collection.
 
         Raises:
-            NotFoundError: the collection is not there.
-            EvaluationError: there is no such set, or nothing in it can be asked.
+            NotFoundError: there is no such collection.
+            EvaluationError: there is no such set, or it has no usable question.
         """
         from ragkit.evaluation.experiments import judged_experiment
 
         return judged_experiment(self.services(), self.catalog, collection, question_set)
 
-    # -- as a whole ------------------------------------------------------------------------
-
     def export(self, file: Path, *, overwrite: bool = False) -> ArchiveReport:
-        """Write the library to one archive file: all of it, or nothing.
+        """Write the whole library to an archive file.
 
         Raises:
-            LibraryError: there is such a file already, or it cannot be written.
+            LibraryError: the file exists already, or cannot be written; nothing is then left of it.
         """
         from ragkit.health.archive import export_library
 

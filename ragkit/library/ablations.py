@@ -1,4 +1,4 @@
-"""Ablations of a library's own collections: measured, and the last of each kept."""
+"""Ablations of a library's own collections; the last figures of each collection are kept."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _KEY = "ablations"
 
 
 class AblationService:
-    """What each field, vector and context contributes on the documents of a collection."""
+    """Measures what each field, vector and context contributes to searches of a collection."""
 
     def __init__(
         self,
@@ -44,15 +44,15 @@ class AblationService:
         self._options = options
 
     def question_set(self, collection: str) -> str | None:
-        """Return the set that is asked where none is named; ``None`` where there is none.
+        """Return the default question set, or ``None`` if there is none.
 
-        It is the largest of those that people rated or imported, else of those that models wrote.
+        It is the largest one that people rated or imported, or else the largest that a model wrote.
         """
         sets = self._judgments.sets(collection)
         if not sets:
             return None
         origins = self._judgments.origins(collection)
-        written = {name for name, found in origins.items() if Origin.MODEL in found}
+        written = {name for name, kinds in origins.items() if Origin.MODEL in kinds}
         return max(sets, key=lambda name: (name not in written, sets[name][0], name == ""))
 
     def run(
@@ -64,15 +64,15 @@ class AblationService:
         limit: int | None = None,
         report: Callable[[Progress], bool] = lambda _: True,
     ) -> AblationFigures:
-        """Measure the cells of some tables, by default of all, and keep the figures if that may be.
+        """Measure the cells of some tables, by default of all, and keep the figures.
 
-        Where no set is named and there is none, the model that writes contexts writes one. When
-        ``report`` returns False, the cells so far are the result; they are kept unless whole
-        figures are.
+        If the collection has no question set, the model that writes contexts writes one. When
+        ``report`` returns False, the cells measured so far are returned; they are kept unless
+        complete figures are kept already.
 
         Raises:
             NotFoundError: there is no such collection.
-            EvaluationError: there is nothing that could be asked.
+            EvaluationError: there are no questions to ask.
             JobCancelled: it was stopped before the first answer.
         """
         from ragkit.evaluation.ablation import GRID, TABLES, ablate
@@ -89,8 +89,8 @@ class AblationService:
             experiment = experiment.first(limit)
         variants = [variant for name in tables or TABLES for variant in TABLES[name]()]
         reporter = Reporter(report)
-        place = None if self._catalog.connections.read_only else self._paths.temporary
-        with tempfile.TemporaryDirectory(prefix="texts-", dir=place) as folder:
+        parent = None if self._catalog.connections.read_only else self._paths.temporary
+        with tempfile.TemporaryDirectory(prefix="texts-", dir=parent) as folder:
             base = self._options(collections=(collection,))
             if any(variant.table == GRID for variant in variants):
                 bare = bare_experiment(experiment, self._settings, Path(folder), reporter)
@@ -98,13 +98,13 @@ class AblationService:
                     ablation = ablate(variants, experiment, plain, base, reporter)
             else:
                 ablation = ablate(variants, experiment, None, base, reporter)
-        asked = self._in_words(collection, question_set, len(experiment.questions))
-        figures = figures_of(ablation, asked)
+        description = self._in_words(collection, question_set, len(experiment.questions))
+        figures = figures_of(ablation, description)
         self._keep(collection, figures)
         return figures
 
     def kept(self, collection: str) -> AblationFigures | None:
-        """Return the stored figures of a collection, or ``None``."""
+        """Return the kept figures of a collection, or ``None``."""
         from ragkit.evaluation.ablation_figures import from_values
 
         record = self._catalog.collections.find(collection)
@@ -144,11 +144,11 @@ class AblationService:
         return WRITTEN
 
     def _in_words(self, collection: str, question_set: str, count: int) -> str:
-        """Say which questions were asked, and where they come from."""
-        asked = plural(count, "question")
+        """Return how many questions were asked, and where they come from."""
+        questions = plural(count, "question")
         if not question_set:
-            return f"{asked} rated on the pages"
-        named = f'{asked} of "{question_set}"'
+            return f"{questions} rated on the pages"
+        named = f'{questions} of "{question_set}"'
         writers = self._judgments.writers(collection).get(question_set)
         if writers:
             return f"{named}, which {' and '.join(writers)} wrote from passages of the documents"

@@ -1,4 +1,4 @@
-"""Answers to questions, each sentence with the place that it stands on."""
+"""Answers to questions, each sentence with its source."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def answers_of(experiment: Experiment, settings: Settings) -> AnswerService:
 
 
 class AnswerService:
-    """Makes answers of what a search found. Safe to share between threads."""
+    """Answers questions from the results of a search. Safe to share between threads."""
 
     def __init__(self, settings: Settings, catalog: Catalog) -> None:
         self._settings = settings
@@ -43,7 +43,7 @@ class AnswerService:
     def quick(self, answer: Answer) -> tuple[Source, ...]:
         """Return the one to three sentences that answer best, best first; none if none is good.
 
-        No model writes it, and none on a server is waited for.
+        No language model is asked, and no server.
         """
         from ragkit.answering.quick import quick_answer
 
@@ -54,52 +54,51 @@ class AnswerService:
     def excerpts(
         self, question: str, results: Sequence[Result], width: int = EXCERPT_WIDTH
     ) -> list[Excerpt | None]:
-        """Return each result's excerpt that answers a question best, of about ``width`` characters.
+        """Return the excerpt of each result that answers best, of about ``width`` characters.
 
-        ``None`` for a result without text. What ``quick`` has read is not read again.
+        ``None`` for a result without text. What ``quick`` has analysed is used again.
         """
         from ragkit.answering.excerpts import best_excerpts
 
         return best_excerpts(results, self._evidence(question, results), width)
 
     def shortened(self, answer: Answer, share: float) -> Answer:
-        """Return an answer with the weak chunks of its results, between strong ones, shortened.
+        """Return an answer with weak chunks between strong ones reduced to their best sentence.
 
-        Strong are those that have ``share`` of the best score of their result's chunks. Of the
-        others the sentence is shown that answers best.
+        Strong chunks have at least ``share`` of the best score in their result.
         """
         from ragkit.answering.shortening import shortened
 
-        asked = answer.corrected or answer.query
-        results = shortened(self._catalog, asked, answer.results, share, self._meaning)
+        question = answer.corrected or answer.query
+        results = shortened(self._catalog, question, answer.results, share, self._meaning)
         return replace(answer, results=results)
 
     def _evidence(self, question: str, results: Sequence[Result]) -> Evidence:
-        """Return the evidence in sentences of results; that in the last results is cached."""
+        """Return the evidence that sentences of results give; the last one is cached."""
         from ragkit.answering.evidence import evidence
         from ragkit.answering.questions import Question
         from ragkit.retrieval.query_parser import parse_query
 
         last = self._last
         if last is None or last[0] != question or last[1] is not results:
-            # Half characters, such as a badly decoded command line gives, stop some tokenizers.
-            whole = question.encode("utf-8", "replace").decode("utf-8")
-            found = evidence(Question(parse_query(whole).text), results, self._meaning)
-            last = self._last = question, results, found
+            # Some tokenizers fail at lone surrogates, as a badly decoded command line has them.
+            valid = question.encode("utf-8", "replace").decode("utf-8")
+            parsed = Question(parse_query(valid).text)
+            last = self._last = question, results, evidence(parsed, results, self._meaning)
         return last[2]
 
     @cached_property
     def _meaning(self) -> Meaning:
-        """The built-in vectors, which are there at once whatever the library's embedder is."""
+        """Meaning by the built-in embedder, which is fast whatever embedder the library has."""
         from ragkit.answering.meaning import Meaning
 
         return Meaning(local_embedder())
 
     def follow_up(self, thread: Thread, question: str, *, model: str | None = "") -> FollowUp:
-        """Return a question of a thread as it stands alone, with the sentences it leans on.
+        """Rewrite a follow-up question so that it stands alone; return it with its references.
 
-        The model of that name rewrites it; without a name that of the settings, with ``None``, or
-        where it fails, rules do. A person may ask something else instead.
+        The named model rewrites it, by default that of the settings; with ``None``, or if the
+        model fails, rules do.
         """
         from ragkit.answering.follow_up import follow_up
 
@@ -110,7 +109,7 @@ class AnswerService:
         return follow_up(question, thread.turns, client, chosen, known_fields=fields)
 
     def model(self, name: str = "") -> str:
-        """Return the model of that name; without one, that of the settings or that of contexts.
+        """Return the full name of a model, by default of the one that writes answers.
 
         Raises:
             OllamaError: Ollama does not answer, or has no such model.
@@ -131,12 +130,12 @@ class AnswerService:
         longest: int | None = None,
         cancelled: Callable[[], bool] = lambda: False,
     ) -> Generator[WrittenAnswer, None, None]:
-        """Yield the answer that a model writes from what a search found, while it is written.
+        """Have a model write an answer from the results of a search; yield each state of it.
 
-        The last one is final: done, cancelled or failed, with why. ``carried`` are sentences that
-        the turn before cited, ``history`` the turns before, ``extra`` sentences from elsewhere, as
-        the web. ``longest``, in tokens, may be less than the settings allow. Closing the generator
-        ends the model's work.
+        The last state is done, cancelled or failed. ``carried`` are sentences that the previous
+        turn cited, ``history`` the previous turns, ``extra`` sentences from elsewhere, such as the
+        web. ``longest`` limits the tokens further than the settings do. Closing the generator
+        stops the model.
         """
         from ragkit.answering.writing import write_answer
 
@@ -162,30 +161,30 @@ class AnswerService:
     def reply(
         self, messages: Sequence[Message], *, longest: int | None = None
     ) -> Generator[StreamPart, None, None]:
-        """Return what a model says to messages as they are; nothing is searched or checked.
+        """Return a model's reply to messages, part by part; nothing is searched or checked.
 
-        ``longest`` is that of ``write``. The last part has an ``end``. Closing the
-        generator ends the model's work.
+        ``longest`` is as in ``write``. The last part has an ``end``. Closing the generator stops
+        the model.
 
         Raises:
-            OllamaError: there is no such model; while it is read: there is no answer.
+            OllamaError: there is no such model, or, while reading, it does not answer.
         """
         from ragkit.answering.writing import reply
 
         return reply(messages, self._client, self.model(), self._settings_for(longest))
 
     def _settings_for(self, longest: int | None) -> AnswerSettings:
-        """Return the settings of answers of at most so many tokens."""
+        """Return the settings for answers, with at most ``longest`` tokens."""
         own = self._settings.answers
         if longest is None:
             return own
         return own.model_copy(update={"answer_tokens": min(longest, own.answer_tokens)})
 
     def context(self, answer: Answer | ChunkedAnswer) -> str:
-        """Return the best of what was found as Markdown, for a prompt or a note.
+        """Return the best results as Markdown, for a prompt or a note; empty without results.
 
-        It shows the parents of the best chunks, as many as ``answers.passages``, in at most
-        ``answers.context_tokens``. Empty when nothing was found.
+        It holds the parents of the best chunks, up to ``answers.passages`` of them and
+        ``answers.context_tokens`` in total.
         """
         from ragkit.retrieval.context_block import format_as_context, results_of
 
@@ -206,8 +205,7 @@ class AnswerService:
     def judge(self, written: WrittenAnswer, *, model: str = "") -> WrittenAnswer:
         """Return an answer with a model's verdict on each sentence that cites something.
 
-        ``model`` is its name; without one it is that of ``model()``. Where the model fails, the
-        answer comes back as it was, with a notice.
+        If the model fails, the answer is returned unchanged, with a notice.
         """
         from ragkit.answering.judging import judge_answer, not_judged
 
@@ -218,7 +216,7 @@ class AnswerService:
 
     @cached_property
     def _client(self) -> OllamaClient:
-        """The client, which tries nothing twice: a person waits."""
+        """The Ollama client; without retries, since a person waits."""
         from ragkit.models.ollama import OllamaClient
 
         return OllamaClient(self._settings.models.model_copy(update={"retries": 0}))

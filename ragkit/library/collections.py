@@ -13,18 +13,17 @@ from ragkit.catalog.records import CollectionContents, CollectionRecord, JobStat
 from ragkit.errors import SettingsError
 
 if TYPE_CHECKING:
-    # A command imports what it needs: looking at an unchanged folder takes no writer.
     from ragkit.settings import ChunkingSettings, Settings
 
 _LONGEST_NAME = 80
 _DELETION = "remove_collection"
 _RESERVED = "all collections"
-"""What stands for all of them where one is chosen."""
+"""A name that would be mistaken for all collections together."""
 
 
 @dataclass(frozen=True, slots=True)
 class Leaving:
-    """A collection that is being deleted: by which job, and how long it can be taken back."""
+    """A collection that is being deleted: by which job, and for how long that can be undone."""
 
     job_id: int
     name: str
@@ -32,9 +31,10 @@ class Leaving:
 
 
 class CollectionService:
-    """The collections of a library: made, renamed, set and deleted.
+    """Makes, renames, configures and deletes collections.
 
-    Everything that belongs to a collection is kept by its number, so that a new name loses nothing.
+    Everything in a collection is stored under its number, so renaming loses nothing. Methods raise
+    a NotFoundError if there is no collection of that name.
     """
 
     def __init__(self, settings: Settings, catalog: Catalog) -> None:
@@ -43,14 +43,14 @@ class CollectionService:
         self._collections = catalog.collections
 
     def list(self) -> list[CollectionRecord]:
-        """Return every collection, by name, without those that are being deleted."""
+        """Return the collections by name, without those that are being deleted."""
         leaving = {collection.name for collection in self.leaving()}
         return [record for record in self._collections.all() if record.name not in leaving]
 
     def names(self, containing: str = "", limit: int = -1) -> Sequence[str]:
-        """Return the names of all collections, in order, without those that are being deleted.
+        """Return the names of collections in order, without those that are being deleted.
 
-        ``containing`` leaves those whose names hold a text, in any case; ``limit`` the first.
+        ``containing`` selects the names that contain a text, ignoring case.
         """
         leaving = {collection.name for collection in self.leaving()}
         names = self._collections.names(containing, limit + len(leaving) if limit >= 0 else limit)
@@ -61,19 +61,15 @@ class CollectionService:
         return self._collections.count() - len(self.leaving())
 
     def has(self, *names: str) -> bool:
-        """Return whether there are collections of these names that are not being deleted."""
-        # No query can hold half a character, and no name does.
+        """Return whether all these collections exist and none is being deleted."""
+        # No query can contain a lone surrogate, and no name does.
         clean = {name.encode(errors="ignore").decode() for name in names}
-        there = len(self._collections.named(clean)) == len(clean)
-        is_text = clean == set(names)
-        return is_text and there and clean.isdisjoint(each.name for each in self.leaving())
+        if clean != set(names) or len(self._collections.named(clean)) < len(clean):
+            return False
+        return clean.isdisjoint(collection.name for collection in self.leaving())
 
     def get(self, name: str) -> CollectionRecord:
-        """Return the collection of that name.
-
-        Raises:
-            NotFoundError: naming the collections that there are.
-        """
+        """Return the collection of that name."""
         return self._collections.get(name)
 
     def find(self, name: str) -> CollectionRecord | None:
@@ -89,10 +85,9 @@ class CollectionService:
         return self._collections.ensure(self._free(name))
 
     def rename(self, name: str, new: str) -> CollectionRecord:
-        """Give a collection another name; all that belongs to it stays.
+        """Rename a collection; everything in it stays.
 
         Raises:
-            NotFoundError: there is no such collection.
             SettingsError: the new name is empty or in use.
         """
         record = self.get(name)
@@ -101,11 +96,7 @@ class CollectionService:
         return self._collections.of_id(record.id)
 
     def contents(self, name: str) -> CollectionContents:
-        """Count what deleting a collection would take away.
-
-        Raises:
-            NotFoundError: there is no such collection.
-        """
+        """Count what would be lost by deleting a collection."""
         return self._collections.contents(self.get(name).id)
 
     def leaving(self) -> tuple[Leaving, ...]:
@@ -123,22 +114,19 @@ class CollectionService:
         )
 
     def keep(self, job_id: int) -> bool:
-        """Take back a deletion that has not begun; return whether it was in time."""
+        """Undo a deletion that has not begun; return whether it was in time."""
         job = self._catalog.jobs.get(job_id)
         if job is None or job.kind != _DELETION or not self._catalog.jobs.withdraw(job_id):
             return False
-        # What was being read for it was stopped.
+        # The deletion has cancelled jobs that were reading files for it.
         self._catalog.jobs.add("sync", collection=job.arguments["collection"])
         return True
 
     def delete(self, name: str, *, after_seconds: float = 0.0) -> int:
-        """Queue a collection to be deleted with all that it holds; returns the job's number.
+        """Queue the deletion of a collection with everything in it; return the job's number.
 
-        Files of its folders stay on disk, uploads are deleted. What is being read for it stops at
-        once. ``keep`` takes it back until the seconds are over.
-
-        Raises:
-            NotFoundError: there is no such collection.
+        Files in folders stay on disk, uploads are deleted. Jobs that read files for it are
+        cancelled at once. ``keep`` can undo it during the first ``after_seconds``.
         """
         record = self.get(name)
         sources = {source.id for source in self._collections.sources(record.id)}
@@ -150,27 +138,22 @@ class CollectionService:
         return self._catalog.jobs.add(_DELETION, collection=record.name, **wait)
 
     def set_search(self, name: str, options: Mapping[str, Any]) -> CollectionRecord:
-        """Replace the search options that a collection sets itself; returns it as it was before.
-
-        Raises:
-            NotFoundError: there is no such collection.
-        """
+        """Replace a collection's own search options; return its record from before."""
         return self._set(name, "search", options)
 
     def chunking(self, name: str) -> ChunkingSettings:
-        """Return the chunk sizes of a collection, in words: its own, or the library's."""
+        """Return the chunk sizes of a collection in words: its own, or the library's."""
         from ragkit.indexing.writer import chunk_settings
 
         record = self.find(name)
         return chunk_settings(self._settings, record) if record else self._settings.chunking
 
     def set_chunking(self, name: str, sizes: Mapping[str, int]) -> int | None:
-        """Set chunk sizes by name, and queue the documents to be indexed again with them.
+        """Set chunk sizes by name, and queue the documents to be indexed again.
 
-        Returns the job's number, or ``None`` when nothing has changed.
+        Returns the job's number, or ``None`` if nothing has changed.
 
         Raises:
-            NotFoundError: there is no such collection.
             SettingsError: the sizes are not possible.
         """
         from ragkit.settings import parse_chunking
@@ -184,13 +167,13 @@ class CollectionService:
         return self._catalog.jobs.add("sync", collection=name)
 
     def _set(self, name: str, group: str, values: Mapping[str, Any]) -> CollectionRecord:
-        """Replace one group of a collection's settings; returns it as it was before."""
+        """Replace one group of a collection's settings; return its record from before."""
         record = self.get(name)
         self._collections.set_group(record, group, values)
         return record
 
     def _free(self, name: str, own: int | None = None) -> str:
-        """Return a name as it is stored, when no other collection has it in any case.
+        """Return a name in the form in which it is stored, if no other collection has it.
 
         Raises:
             SettingsError: it is empty, too long or in use.
@@ -198,7 +181,8 @@ class CollectionService:
         name = " ".join(unicodedata.normalize("NFC", name).split())
         if not name or len(name) > _LONGEST_NAME or not name.isprintable():
             raise SettingsError(
-                "A collection needs a name.", f"Use up to {_LONGEST_NAME} letters on one line."
+                f"A collection's name has 1 to {_LONGEST_NAME} characters on one line.",
+                "Choose another name.",
             )
         if name.casefold() == _RESERVED or self._collections.is_named(name, besides=own):
             raise SettingsError(f'There is already a collection "{name}".', "Choose another name.")

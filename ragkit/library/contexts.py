@@ -1,4 +1,4 @@
-"""Contexts of a library: how many are written, what they say, and changing them."""
+"""Contexts of chunks: their state, their texts, and requests to change them."""
 
 from __future__ import annotations
 
@@ -32,7 +32,10 @@ if TYPE_CHECKING:
 
 
 class ContextService:
-    """The contexts of chunks: their state, their texts, and requests to change them."""
+    """The contexts of chunks: their state, their texts, and requests to change them.
+
+    Methods raise a NotFoundError if there is no such collection or document.
+    """
 
     def __init__(
         self, paths: LibraryPaths, catalog: Catalog, open_writer: Callable[[], Writer]
@@ -48,16 +51,13 @@ class ContextService:
         )
 
     def of_document(self, document_id: int) -> dict[int, ContextRecord]:
-        """Return a document's contexts by chunk index; chunks without one are left out."""
+        """Return the contexts of a document by chunk index; chunks without one are left out."""
         return self._catalog.contexts.of_document(document_id)
 
     def outcomes(self, document_id: int) -> Sequence[Outcome]:
-        """Return a document's decisions and actions, as its contexts note them, in order.
+        """Return the decisions and actions in a document, as its contexts note them, in order.
 
-        Each has the sentence of the text that supports it, where one does.
-
-        Raises:
-            NotFoundError: there is no such document.
+        Each has the sentence of the text that supports it, if there is one.
         """
         from ragkit.answering.outcomes import outcomes_of
 
@@ -71,7 +71,7 @@ class ContextService:
         return outcomes_of(text, chunks, answers, code=record.format == "code")
 
     def at(self, places: Iterable[tuple[int, int]]) -> dict[tuple[int, int], ContextRecord]:
-        """Return the contexts of chunks given by document id and chunk index, in one query."""
+        """Return the contexts at pairs of document id and chunk index, in one query."""
         return self._catalog.contexts.at(places)
 
     def count_failed(self) -> int:
@@ -79,7 +79,7 @@ class ContextService:
         return self._catalog.contexts.count_failed()
 
     def failures(self, collection: str | None = None, limit: int = 5) -> Sequence[FailedContext]:
-        """Return the chunks whose contexts failed last, with the reason, newest first."""
+        """Return the latest failures, newest first, each with its reason."""
         return self._catalog.contexts.failures(self._collection_id(collection), limit)
 
     def cost(self, document_id: int) -> ContextCost:
@@ -87,28 +87,24 @@ class ContextService:
         return self._catalog.contexts.cost(document_id=document_id)
 
     def summary(self, document_id: int) -> SummaryRecord | None:
-        """Return the summary that contexts of a long document are written with, or ``None``.
-
-        Raises:
-            NotFoundError: there is no such document.
-        """
+        """Return the summary with which a long document's contexts are written, or ``None``."""
         return self._catalog.summaries.of(self._catalog.documents.get(document_id).hash)
 
     # -- which model writes, and when ------------------------------------------------------
 
     def chosen_model(self) -> str:
-        """Return the name of the model that was chosen to write contexts; empty for none."""
+        """Return the name of the model chosen to write contexts, or an empty string."""
         return chosen_model(self._catalog)
 
     def choose_model(self, name: str) -> None:
-        """Have the next contexts written by that model; an empty name: by that of the settings.
+        """Have contexts written by that model from now on; an empty name: that of the settings.
 
-        Contexts that are written already stay; ``regenerate`` writes them again.
+        Existing contexts stay; ``regenerate`` writes them again.
         """
         choose_model(self._catalog, name)
 
     def pause(self) -> None:
-        """Pause the writing of contexts after the present chunk."""
+        """Pause the writing of contexts after the current chunk."""
         set_paused(self._catalog, True)
 
     def resume(self) -> None:
@@ -116,16 +112,12 @@ class ContextService:
         set_paused(self._catalog, False)
 
     def prioritize(self, collection: str) -> None:
-        """Have one collection's contexts written before the others, and resume the writing.
-
-        Raises:
-            NotFoundError: there is no such collection.
-        """
+        """Have the contexts of one collection written before the others, and resume writing."""
         write_first(self._catalog, self._catalog.collections.get(collection).id)
         set_paused(self._catalog, False)
 
     def note_hits(self, answer: Answer) -> None:
-        """Have the contexts of the documents of an answer written first. Never waits."""
+        """Have contexts of the documents in an answer written first. Never waits."""
         RecentHits(self._paths).add(result.document.id for result in answer.results)
 
     # -- prompts ---------------------------------------------------------------------------
@@ -133,10 +125,7 @@ class ContextService:
     def prompts(self, collection: str) -> dict[PromptKind, Prompt]:
         """Return the prompts for a collection's contexts, by kind.
 
-        A prompt that has become invalid is shown as it was written.
-
-        Raises:
-            NotFoundError: there is no such collection.
+        A prompt that is no longer valid is returned as it was written, with an empty hash.
         """
         from ragkit.models.context_prompt import PROMPT_KINDS, Prompt, prompt_of
 
@@ -150,7 +139,7 @@ class ContextService:
         return prompts
 
     def outdated(self, collection: str, kind: PromptKind, prompt: str = "") -> int:
-        """Count the contexts that were written with another prompt; empty: the built-in one.
+        """Count the contexts that were written with a different prompt; empty: the built-in one.
 
         Raises:
             NotFoundError: there is no such collection.
@@ -162,9 +151,9 @@ class ContextService:
         return self._catalog.contexts.outdated(record.id, kind, prompt_of(kind, prompt).hash)
 
     def set_prompt(self, collection: str, kind: PromptKind, prompt: str = "") -> None:
-        """Replace a prompt of a collection; empty: use the built-in one again.
+        """Replace a prompt of a collection; an empty one restores the built-in prompt.
 
-        The next contexts are written with it. Those that are written stay, until ``rewrite``.
+        Existing contexts stay as they are until ``rewrite``.
 
         Raises:
             NotFoundError: there is no such collection.
@@ -178,25 +167,21 @@ class ContextService:
             prompts[kind] = parsed.text
         self._catalog.collections.set_group(record, "prompts", prompts)
 
-    # -- jobs: each returns the job's number -----------------------------------------------
+    # -- jobs: each method returns the job's number ----------------------------------------
 
     def rewrite(self, collection: str, kind: PromptKind) -> int:
-        """Queue the contexts that ``outdated`` counts for the present prompt to be written again.
-
-        Raises:
-            NotFoundError: there is no such collection.
-        """
+        """Queue the contexts that ``outdated`` counts for the current prompt to be rewritten."""
         name = self._catalog.collections.get(collection).name
         return self._catalog.jobs.add("rewrite_contexts", collection=name, prompt=kind)
 
     def edit(self, document_id: int, chunk_index: int, text: str) -> int:
-        """Queue a person's own text as the context of a chunk."""
+        """Queue a person's text to become the context of a chunk."""
         return self._catalog.jobs.add(
             "edit_context", document_id=document_id, chunk_index=chunk_index, text=text
         )
 
     def regenerate(self, document_id: int, chunk_index: int | None = None) -> int:
-        """Queue contexts to be written again: a chunk's, or all of a document's but people's."""
+        """Queue a chunk's context to be rewritten, or all of a document except people's own."""
         return self._catalog.jobs.add(
             "regenerate_contexts", document_id=document_id, chunk_index=chunk_index
         )
@@ -207,7 +192,7 @@ class ContextService:
         return self._catalog.jobs.add("retry_contexts", **arguments)
 
     def import_file(self, source_id: int, file: Path) -> int:
-        """Queue a file of recorded contexts to become those of a source, without a model."""
+        """Queue the import of recorded contexts for a source, for which no model is needed."""
         return self._catalog.jobs.add("recall_contexts", source_id=source_id, file=str(file))
 
     def write(
@@ -218,11 +203,11 @@ class ContextService:
         watch: Callable[[Progress], None] | None = None,
         open_model: OpenModel | None = None,
     ) -> BackfillState:
-        """Write all missing contexts in this process; ``batch`` chunks are indexed together.
+        """Write all missing contexts in this process, and index ``batch`` chunks at a time.
 
         Raises:
-            LibraryBusyError: another process writes.
-            ModelError: no model can be asked now. What was written is kept.
+            LibraryBusyError: another process is writing.
+            ModelError: no model is available now. Contexts written before that are kept.
         """
         from ragkit.background.context_model import context_models
         from ragkit.background.contexts import Backfill, Throttle

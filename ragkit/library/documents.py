@@ -1,4 +1,4 @@
-"""Contents of a library: the sources of its collections, and the documents in them."""
+"""The sources of a library's collections, and the documents in them."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class SourceService:
         return self._catalog.collections.sources(record.id) if record else []
 
     def any(self, folder: Path | None = None) -> bool:
-        """Return whether there is any source, or one of that folder."""
+        """Return whether there is any source, or one for that folder."""
         return self._catalog.collections.has_sources(str(folder.resolve()) if folder else None)
 
     def unsettled(self) -> dict[str, int]:
@@ -56,11 +56,11 @@ class SourceService:
     def add_folder(
         self, folder: Path | str, collection: str | None = None, *, confirmed: bool = True
     ) -> SourceRecord:
-        """Make a folder a source of a collection; a sync reads it.
+        """Make a folder a source of a collection; it is read by the next ``sync``.
 
         Raises:
-            UnconfirmedError: it lies outside of the person's home, and is not ``confirmed``.
-            SourceError: it is not a folder, not allowed, or holds the library itself.
+            UnconfirmedError: it lies outside the person's home, and is not ``confirmed``.
+            SourceError: it is not a folder, is not allowed, or contains the library itself.
         """
         root = Path(folder).expanduser()
         if not root.is_dir():
@@ -74,23 +74,23 @@ class SourceService:
         check_folder(root, self._settings.sources.allowed_roots, confirmed=confirmed)
         record = self._catalog.collections.ensure(collection or self._settings.collection)
         for other in self._catalog.collections.sources(record.id):
-            place = Path(other.root)
-            if other.kind == "folder" and root != place and root.is_relative_to(place):
+            outer = Path(other.root)
+            if other.kind == "folder" and root != outer and root.is_relative_to(outer):
                 raise SourceError(
-                    f"{root} is inside {place}, which is already in this collection.",
+                    f"{root} is inside {outer}, which is already in this collection.",
                     "Nothing needs to be added.",
                 )
         return self._ensured(record.id, "folder", root)
 
     def uploads(self, collection: str | None = None) -> SourceRecord:
-        """Return the source that holds a collection's uploaded files, made when first needed."""
+        """Return the source of a collection's uploaded files; it is created when first needed."""
         record = self._catalog.collections.ensure(collection or self._settings.collection)
         folder = self._paths.collection_uploads(record.id)
         folder.mkdir(parents=True, exist_ok=True)
         return self._ensured(record.id, "uploads", folder)
 
     def _ensured(self, collection_id: int, kind: str, root: Path) -> SourceRecord:
-        """Return the source of a folder, which this machine reads, or each that shares it.
+        """Return the source of a folder, creating it if necessary.
 
         Raises:
             SourceError: another machine has a folder of that name in the collection.
@@ -105,9 +105,9 @@ class SourceService:
         owner = next((other for other in others if other.machine == source.machine), None)
         if not shared and owner is not None and owner.is_heard:
             raise SourceError(
-                f"{root} is a folder of another machine ({self.elsewhere(source)}) already.",
-                "If both see the same files, name it in sources.shared_roots on both; if not, "
-                "give this one a collection of its own.",
+                f"{root} is already a folder of another machine ({self.elsewhere(source)}).",
+                "If both see the same files, add it to sources.shared_roots on both; if not, "
+                "put this one in another collection.",
             )
         collections.set_source_place(source.id, source.root, machine)
         return collections.source(source.id)
@@ -120,10 +120,11 @@ class SourceService:
         reread: bool = False,
         accept_removals: bool = False,
     ) -> int:
-        """Queue a source, or all, to be compared with its files; returns the job's number.
+        """Queue one source, or all, to be compared with their files; return the job's number.
 
-        ``paths`` of the source are compared alone; ``reread`` has files read that look unchanged;
-        ``accept_removals`` removes documents that are held because their files may come back.
+        ``paths`` restricts it to these paths of the source. ``reread`` also reads files that look
+        unchanged. ``accept_removals`` removes documents that are held because their files may come
+        back.
         """
         arguments: dict[str, Any] = {"source_id": source.id} if source else {}
         if paths is not None:
@@ -135,24 +136,24 @@ class SourceService:
         return self._catalog.jobs.add("sync", **arguments)
 
     def elsewhere(self, source: SourceRecord) -> str:
-        """Return the name of the other machine that alone reads a source; empty for none."""
+        """Return the name of the machine that alone reads a source; empty if this one can."""
         return self._catalog.jobs.host_of(source.machine)
 
     def place_of(self, path: Path | str, collection: str | None = None) -> tuple[int, str]:
-        """Return the source that a folder or file lies in, and its path there ("": all of it).
+        """Return the id of the source that contains a path, and the path in it ("" for its root).
 
         Raises:
             NotFoundError: it lies in no source.
         """
-        place = Path(path).expanduser().absolute()
-        candidates = (place, place.parent.resolve() / place.name)
-        above = {str(folder) for one in candidates for folder in (one, *one.parents)}
-        for source in self._catalog.collections.sources_at(above):
+        absolute = Path(path).expanduser().absolute()
+        spellings = (absolute, absolute.parent.resolve() / absolute.name)
+        folders = {str(folder) for file in spellings for folder in (file, *file.parents)}
+        for source in self._catalog.collections.sources_at(folders):
             if collection not in (None, source.collection):
                 continue
-            for one in candidates:
-                if one.is_relative_to(source.root):
-                    inside = one.relative_to(source.root).as_posix()
+            for file in spellings:
+                if file.is_relative_to(source.root):
+                    inside = file.relative_to(source.root).as_posix()
                     return source.id, "" if inside == "." else inside
         raise NotFoundError(
             f"{path} is not in any folder of the library.",
@@ -160,7 +161,7 @@ class SourceService:
         )
 
     def remove(self, source_id: int) -> int:
-        """Queue a source to be removed with its documents; returns the job's number."""
+        """Queue the removal of a source with its documents; return the job's number."""
         return self._catalog.jobs.add("remove_source", source_id=source_id)
 
 
@@ -168,7 +169,7 @@ class SourceService:
 class DocumentDetail:
     """A whole document as it is indexed.
 
-    ``elsewhere`` names the machine that has its file, if that is another one.
+    ``elsewhere`` is the name of the machine that has its file, if that is not this one.
     """
 
     record: DocumentRecord
@@ -179,7 +180,10 @@ class DocumentDetail:
 
 
 class DocumentService:
-    """The documents of a library."""
+    """The documents of a library.
+
+    Methods raise a NotFoundError if a document is gone, or if there is no such collection.
+    """
 
     def __init__(self, catalog: Catalog, services: ActiveServices) -> None:
         self._catalog = catalog
@@ -194,11 +198,7 @@ class DocumentService:
         limit: int = -1,
         offset: int = 0,
     ) -> list[DocumentRecord]:
-        """Return documents, those with a problem first, then by path.
-
-        Raises:
-            NotFoundError: there is no such collection.
-        """
+        """Return documents by path, those with a problem first."""
         record = self._catalog.collections.get(collection) if collection else None
         return self._catalog.documents.list(
             record.id if record else None,
@@ -211,11 +211,7 @@ class DocumentService:
     def filtered(
         self, filters: Filters, collections: Sequence[str], *, limit: int, offset: int = 0
     ) -> Sequence[DocumentRecord]:
-        """Return the indexed documents that filters name, the newest first.
-
-        Raises:
-            NotFoundError: there is no such collection.
-        """
+        """Return the indexed documents that pass filters, newest first."""
         from ragkit.options import SearchOptions
 
         options = SearchOptions(
@@ -230,21 +226,13 @@ class DocumentService:
         return [records[number] for number in ids if number in records]
 
     def failed(self, collection: str | None = None) -> Sequence[DocumentRecord]:
-        """Return the documents that could not be read, or not as their files are now.
-
-        Raises:
-            NotFoundError: there is no such collection.
-        """
+        """Return the documents whose files could not be read, or not in their current version."""
         record = self._catalog.collections.get(collection) if collection else None
         ids = self._catalog.retries.failed(record.id if record else None)
         return list(self._catalog.documents.get_many(ids).values())
 
     def get(self, document_id: int) -> DocumentDetail:
-        """Return one document with its text, sections and chunks.
-
-        Raises:
-            NotFoundError: it is gone.
-        """
+        """Return one document with its text, sections and chunks."""
         documents = self._catalog.documents
         with self._catalog.connections.read():
             record = documents.get(document_id)
@@ -257,14 +245,13 @@ class DocumentService:
             )
 
     def passage(self, document_id: int, start: int = 0, end: int | None = None) -> Passage:
-        """Return the slice ``[start:end]`` of a document's stored text, with where it stands.
+        """Return the slice ``[start:end]`` of a document's stored text, with its headings and page.
 
-        It is at most 100,000 characters long; ``cut`` says that more was asked for. What lies
-        beyond the text is left out.
+        It is at most 100,000 characters long; ``cut`` says that more was asked for. An end beyond
+        the text stands for its end.
 
         Raises:
-            NotFoundError: the document is gone.
-            QueryError: the slice has no beginning, or ends before it.
+            QueryError: the start is negative, or the end lies before it.
         """
         from ragkit.retrieval.spans import LONGEST_PASSAGE, passage_at
 
@@ -274,7 +261,7 @@ class DocumentService:
             stop = record.characters if end is None else min(end, record.characters)
             if start < 0 or (end is not None and end < start):
                 raise QueryError(
-                    f"A document has no text from {start} to {end}.",
+                    f"There is no text from {start} to {end}.",
                     f"Ask for a part of 0 to {record.characters}.",
                 )
             within = max(start, min(stop, start + LONGEST_PASSAGE))
@@ -289,7 +276,7 @@ class DocumentService:
             )
 
     def neighbours(self, document_id: int, chunk: int, reach: int = 1) -> Passage:
-        """Return a chunk, by its index from 0, with as many on each side as ``reach`` says.
+        """Return a chunk, by its index from 0, with ``reach`` chunks on each side, as one passage.
 
         Raises:
             NotFoundError: the document is gone, or has no such chunk.
@@ -311,11 +298,11 @@ class DocumentService:
         return self.passage(document_id, chunks[0].chunk.start, chunks[-1].chunk.end)
 
     def records(self, document_ids: Collection[int]) -> dict[int, DocumentRecord]:
-        """Return the records of documents by id, in one query; those gone are left out."""
+        """Return documents by id, in one query; those that are gone are left out."""
         return self._catalog.documents.get_many(document_ids)
 
     def chunks_at(self, places: Mapping[int, Sequence[int]]) -> Mapping[int, Sequence[ChunkRecord]]:
-        """Return the chunks of each document id at those chunk indexes, in order, in one query."""
+        """Return chunks by document id, those at the given chunk indexes, in one query."""
         return self._catalog.documents.chunks_at(places)
 
     def any(self) -> bool:
@@ -334,28 +321,24 @@ class DocumentService:
         return self._catalog.documents.counts_of_each()
 
     def facets(self, *collections: str, among: Ids | None = None) -> Facets:
-        """Return the values that the indexed documents can be filtered by, with counts.
+        """Return the values by which documents of these collections can be filtered, with counts.
 
-        They are of these collections, or of all, and counted of the documents ``among``, by default
-        of all. Read again only when a collection has changed.
+        Without collections, they are those of all. ``among`` restricts the counts to some document
+        ids. Cached until a collection changes.
         """
         records = self._catalog.collections.apart(collections)
         return self._catalog.filters.facets(records, among)
 
     def field_names(self, collections: Sequence[str] = ()) -> Sequence[str]:
-        """Return the front-matter fields of these collections, or of all, sorted.
+        """Return the names of front-matter fields in these collections, or in all, sorted.
 
-        Read again only when a collection has changed.
+        Cached until a collection changes.
         """
         records = self._catalog.collections.apart(collections)
         return self._catalog.filters.field_names(records)
 
     def similar(self, document_id: int, limit: int = 5) -> SimilarDocuments:
-        """Return the documents of its collection that are most like one, and its copies.
-
-        Raises:
-            NotFoundError: it is gone.
-        """
+        """Return the documents of the same collection that are most like one, and its copies."""
         from ragkit.retrieval.similar import similar_documents
 
         services = self._services.current()
@@ -364,9 +347,9 @@ class DocumentService:
         )
 
     def retry(self, document_ids: Sequence[int]) -> int:
-        """Queue documents to be read again; returns the job's number."""
+        """Queue documents to be read again; return the job's number."""
         return self._catalog.jobs.add("retry", document_ids=list(document_ids))
 
     def remove(self, document_ids: Sequence[int]) -> int:
-        """Queue uploaded documents to be removed with their files; returns the job's number."""
+        """Queue the removal of uploaded documents with their files; return the job's number."""
         return self._catalog.jobs.add("remove_documents", document_ids=list(document_ids))

@@ -1,4 +1,4 @@
-"""Embedders of a library: which one is active, which there are, and moving to another."""
+"""Embedders of a library: the active one, those on offer, and switching to another."""
 
 from __future__ import annotations
 
@@ -40,9 +40,10 @@ _SAMPLE_SECONDS = 20.0
 
 @dataclass(frozen=True, slots=True)
 class EmbedderOffer:
-    """An embedder that can be chosen. ``size`` in bytes, 0 for what needs no download.
+    """An embedder that can be chosen.
 
-    ``lacking`` texts have no vector of it yet; ``active`` says that it answers now.
+    ``size`` is in bytes, 0 if it needs no download. ``lacking`` counts the texts without a vector
+    of it. ``active`` says that searches use it now.
     """
 
     name: str
@@ -54,14 +55,14 @@ class EmbedderOffer:
 
 @dataclass(frozen=True, slots=True)
 class Offers:
-    """What can be chosen, the built-in one first; ``trouble`` says why Ollama's are not there."""
+    """The embedders on offer, the built-in one first; ``trouble`` says why Ollama's are missing."""
 
     offers: tuple[EmbedderOffer, ...]
     trouble: str = ""
 
 
 class EmbedderService:
-    """Which embedder is active, and moving the library to another."""
+    """Tells which embedder is active, and switches the library to another."""
 
     def __init__(
         self, settings: Settings, paths: LibraryPaths, catalog: Catalog, services: ActiveServices
@@ -77,11 +78,11 @@ class EmbedderService:
         return self._services.current().embedder
 
     def pin(self, embedder: Embedder) -> None:
-        """Make an embedder the active one from now on, whatever the catalog says."""
+        """Use an embedder from now on, whatever the catalog says."""
         self._services.pin(embedder)
 
     def complete(self) -> list[str]:
-        """Return the names of embedders that every text has a vector of, the active one first."""
+        """Return the embedders for which every text has a vector, the active one first."""
         active = self.active.name
         others = [
             record.name
@@ -91,11 +92,11 @@ class EmbedderService:
         return [active, *others]
 
     def choice(self) -> EmbedderChoice | None:
-        """Return the catalog's choice of an embedder, or ``None`` before the first."""
+        """Return the chosen embedder as the catalog has it, or ``None`` before the first."""
         return self._catalog.embedders.choice()
 
     def status(self) -> EmbedderState:
-        """Return the active embedder, the target of a move, and its progress. Asks no server."""
+        """Return the active embedder, and the progress of a switch. Asks no server."""
         held = lock_is_held(self._paths.lock)
         return read_embedder_state(self._catalog, writing=held, active=self._services.usual_name)
 
@@ -130,10 +131,10 @@ class EmbedderService:
         return Offers(tuple(offers), trouble)
 
     def estimate(self, name: str) -> float:
-        """Return the seconds that an embedder needs for its missing vectors, from a sample.
+        """Estimate from a sample how many seconds an embedder needs for its missing vectors.
 
         Raises:
-            RagkitError: it cannot be asked now.
+            RagkitError: it is not available now.
         """
         record = self._catalog.embedders.newest_named(full_name(name))
         embedder_id = record.id if record else -1
@@ -161,11 +162,10 @@ class EmbedderService:
     # -- moving to another -----------------------------------------------------------------
 
     def choose(self, name: str) -> str:
-        """Make another embedder the active one; returns a sentence on what happens now.
+        """Switch to another embedder; return a sentence on what happens now.
 
-        The previous one becomes active at once, without embedding anything. For any other the
-        missing vectors are made first, by whoever writes, and the active one answers till then.
-        Naming the active one stops a move.
+        The previous one becomes active at once. For any other, the writer makes the missing
+        vectors first, and the active one is used until then. Naming the active one stops a switch.
 
         Raises:
             SettingsError: there is no such embedder.
@@ -179,7 +179,7 @@ class EmbedderService:
             )
         self._services.writer()
         if name.startswith(FOLDER):
-            # Files that were moved make the vectors that are there.
+            # The folder may have moved; existing vectors of the same model stay valid.
             opened = open_named(name, self._settings.models)
             self._catalog.embedders.rename(opened.fingerprint, name)
         choice = self._catalog.embedders.choice()
@@ -189,17 +189,18 @@ class EmbedderService:
             return self.revert()
         if choice.active.name == name and not self._has_changed(name, choice.active.fingerprint):
             self._catalog.embedders.set_target("")
-            return f"{name} answers, and goes on doing so."
+            return f"{name} is the embedding model already, and stays it."
         self._check_offered(name)
         self._catalog.embedders.set_target(name)
         if choice.active.name == name:
             return (
-                f"Moving to the new version of {name}; words answer until all texts have vectors."
+                f"Switching to the new version of {name}; until all texts have new vectors, search "
+                "is by keyword only."
             )
-        return f"Moving to {name}; {choice.active.name} answers until every text has its vector."
+        return f"Switching to {name}; {choice.active.name} is used until all texts have vectors."
 
     def revert(self) -> str:
-        """Make the previous embedder active again, at once; returns a sentence on that.
+        """Make the previous embedder active again at once; return a sentence on that.
 
         Raises:
             NotFoundError: there is none.
@@ -207,17 +208,17 @@ class EmbedderService:
         choice = self._catalog.embedders.choice()
         if choice is not None and choice.target:
             self._catalog.embedders.set_target("")
-            return f"The move to {choice.target} was stopped; {choice.active.name} answers."
+            return f"The switch to {choice.target} was stopped; {choice.active.name} stays in use."
         if choice is None or choice.previous is None or not self._catalog.embedders.revert():
             raise NotFoundError("There is no previous embedding model.", "Choose one by name.")
-        return f"{choice.previous.name} answers again; nothing had to be embedded."
+        return f"{choice.previous.name} is in use again; nothing had to be embedded."
 
     def cancel(self) -> None:
-        """Stop moving to another embedder; the vectors that were made are kept for another time."""
+        """Stop switching to another embedder; the vectors made so far are kept."""
         self._catalog.embedders.set_target("")
 
     def pause(self) -> None:
-        """Pause embedding in the background after the present batch."""
+        """Pause embedding in the background after the current batch."""
         self._catalog.embedders.set_paused(True)
 
     def resume(self) -> None:
@@ -225,10 +226,10 @@ class EmbedderService:
         self._catalog.embedders.set_paused(False)
 
     def embed_missing(self, watch: Callable[[Progress], None] | None = None) -> str:
-        """Make the missing vectors in this process; returns a sentence on why it could not.
+        """Make the missing vectors in this process; return why that failed, or an empty string.
 
         Raises:
-            LibraryBusyError: another process writes, and does it.
+            LibraryBusyError: another process is writing, and makes them.
         """
         from ragkit.background.vectors import EmbedderMigration
 
@@ -236,7 +237,7 @@ class EmbedderService:
             return EmbedderMigration(self._services.writer(), watch=watch).run_now()
 
     def _has_changed(self, name: str, fingerprint: str) -> bool:
-        """Return whether the embedder of that name makes other vectors now than it did."""
+        """Return whether the embedder of that name makes different vectors now."""
         try:
             return open_named(name, self._settings.models).fingerprint != fingerprint
         except RagkitError:
@@ -248,7 +249,7 @@ class EmbedderService:
         try:
             names = [f"{OLLAMA}{model.name}" for model in self._ollama_models()]
         except RagkitError:
-            # It is waited for: the move begins when Ollama answers.
+            # The switch begins when Ollama answers.
             return
         if name not in names:
             offered = ", ".join(names) or "none yet"

@@ -1,4 +1,4 @@
-"""Evaluation of a library: judgments of its results, question sets, votes, and kept runs."""
+"""Evaluation of a library: judgments, question sets, votes, and kept runs."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 class JudgmentService:
     """Judgments, question sets and votes, by the name of their collection.
 
-    Methods raise a NotFoundError for a collection that is not there, but for ``sets`` and
-    ``grades``, which are then empty.
+    Methods raise a NotFoundError if there is no such collection, except ``sets`` and ``grades``,
+    which are then empty.
     """
 
     def __init__(self, settings: Settings, paths: LibraryPaths, catalog: Catalog) -> None:
@@ -42,7 +42,7 @@ class JudgmentService:
     # -- one question ----------------------------------------------------------------------
 
     def grades(self, collection: str, question: str) -> Grades:
-        """Return the grades of the documents that a question found."""
+        """Return the grades of documents and passages for a question."""
         record = self._catalog.collections.find(collection)
         if record is None or not question.strip():
             return Grades()
@@ -60,12 +60,12 @@ class JudgmentService:
         question_set: str = COLLECTED,
         filter_: str = "",
     ) -> JudgmentRecord:
-        """Grade how well a passage, or a whole document without one, answers a question.
+        """Grade how well a document, or the passage at ``span``, answers a question.
 
-        ``filter_`` is what the question is restricted to, in the query language.
+        ``filter_`` restricts the question to some documents, in the query language.
 
         Raises:
-            EvaluationError: the question is empty, or there is no such grade or place.
+            EvaluationError: the question is empty, or the grade or span is not valid.
             NotFoundError: the document is gone.
         """
         return self._judging.judge(
@@ -74,30 +74,30 @@ class JudgmentService:
         )  # fmt: skip
 
     def undo(self, collection: str) -> JudgmentRecord | None:
-        """Remove the last judgment made by hand, so that the one before holds again."""
+        """Remove the last judgment made by hand, and return it; the one before counts again."""
         return self._judging.undo(self._id(collection))
 
     # -- question sets ---------------------------------------------------------------------
 
     def sets(self, collection: str) -> dict[str, tuple[int, int]]:
-        """Return the number of questions and of judged places of each question set, by name."""
+        """Return the numbers of questions and judgments in each question set, by its name."""
         record = self._catalog.collections.find(collection)
         return self._catalog.judgments.sets(record.id) if record else {}
 
     def origins(self, collection: str) -> dict[str, frozenset[Origin]]:
-        """Return where the judgments of each question set were made, by the set's name."""
+        """Return the origins of the judgments in each question set, by its name."""
         return self._catalog.judgments.origins(self._id(collection))
 
     def writers(self, collection: str) -> dict[str, tuple[str, ...]]:
-        """Return the models that wrote questions of each set; sets of people's are left out."""
+        """Return the models that wrote questions, by set; sets without any are left out."""
         return self._catalog.judgments.writers(self._id(collection))
 
     def question_types(self, collection: str, question_set: str = COLLECTED) -> dict[str, str]:
-        """Return the type of each question of a set, by its text; empty where none was named."""
+        """Return the type of each question in a set, by its text; empty if it has none."""
         return self._catalog.judgments.kinds(self._id(collection), question_set)
 
     def collect(self, collection: str, question_set: str = COLLECTED) -> JudgedSet:
-        """Return a question set as it is now; judgments whose place is gone are left out."""
+        """Return a question set with judgments at their current places; lost ones are left out."""
         return collect(self._catalog, self._id(collection), question_set)
 
     def generate(
@@ -112,12 +112,12 @@ class JudgmentService:
     ) -> GenerationReport:
         """Have a model write a question set until it has ``count`` questions.
 
-        A set that a model has begun is continued. What was written is kept when the model fails
-        or ``report`` returns False.
+        An unfinished set is continued. Questions are kept even if the model fails later, or
+        ``report`` returns False.
 
         Raises:
-            EvaluationError: the set is a person's, or the collection holds nothing to ask about.
-            ModelError: the model failed before it had written any question.
+            EvaluationError: the set was made by people, or the collection has no usable passages.
+            ModelError: the model failed before it had written a question.
         """
         from ragkit.evaluation.generated_sets import write_set
 
@@ -129,20 +129,20 @@ class JudgmentService:
     def logged(
         self, collection: str, searches: Iterable[LoggedSearch], question_set: str
     ) -> tuple[LoggedQuestion, ...]:
-        """Return the questions of logged searches that a set may have, the most asked first."""
+        """Return the distinct questions of logged searches, those asked most often first."""
         from ragkit.library.logged_questions import logged_questions
 
         record = self._catalog.collections.get(collection)
         return logged_questions(self._catalog, record, searches, question_set)
 
     def offered(
-        self, collection: str, asked: LoggedQuestion, question_set: str
+        self, collection: str, question: LoggedQuestion, question_set: str
     ) -> tuple[OfferedPlace, ...]:
         """Return the places that a logged question showed, to be rated with ``add``."""
         from ragkit.library.logged_questions import offered_places
 
         record = self._catalog.collections.get(collection)
-        return offered_places(self._catalog, record, asked, question_set)
+        return offered_places(self._catalog, record, question, question_set)
 
     def export(self, collection: str, judged: JudgedSet, folder: Path) -> None:
         """Export a question set as a BEIR folder and as questions.jsonl."""
@@ -157,10 +157,10 @@ class JudgmentService:
     def vote(
         self, collection: str, question: str, settings: Sequence[str], winner: int | None
     ) -> int:
-        """Keep which of the settings answered better (an index), or ``None`` for none of them.
+        """Keep which settings answered better, as an index or ``None``; return the vote's id.
 
         Raises:
-            EvaluationError: fewer than two settings, or the winner is not one of them.
+            EvaluationError: there are fewer than two settings, or the winner is none of them.
         """
         return self._judging.vote(self._id(collection), question, settings, winner)
 
@@ -177,9 +177,9 @@ class JudgmentService:
 
 
 class RunService:
-    """Evaluations that were kept, to be compared with later ones.
+    """Kept evaluations, to be compared with later ones.
 
-    Methods raise a NotFoundError for a run or a collection that is not there.
+    Methods raise a NotFoundError if there is no such run or collection.
     """
 
     def __init__(self, catalog: Catalog) -> None:
@@ -195,7 +195,7 @@ class RunService:
         return self._catalog.runs.get(run_id)
 
     def keep(self, evaluation: Evaluation, collection: str | None = None) -> RunRecord:
-        """Keep an evaluation; ``collection`` is the one asked, ``None`` for a published set."""
+        """Keep an evaluation of a ``collection``, or of a published set (``None``)."""
         from ragkit.evaluation.runs import keep
 
         home = self._catalog.collections.get(collection).id if collection else None
@@ -209,7 +209,7 @@ class RunService:
         """Compare a run with an earlier one, question by question.
 
         Raises:
-            EvaluationError: the two have no question in common, or not that metric.
+            EvaluationError: the two have no question, or not that metric, in common.
         """
         from ragkit.evaluation.runs import difference
 
@@ -218,7 +218,7 @@ class RunService:
     def by_type(
         self, run_id: int, types: Mapping[str, str], metric: str
     ) -> tuple[TypeFigures, ...]:
-        """Return a run's figures by question type; ``types`` has one for each question's text."""
+        """Return a run's figures by question type; ``types`` maps question texts to types."""
         from ragkit.evaluation.runs import figures_of_run
 
         return figures_of_run(self._catalog, run_id, types, metric)

@@ -1,4 +1,4 @@
-"""Example questions that a library answers: each has found its document before it is shown."""
+"""Example questions, each of which finds its document when it is searched for."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class _Candidate:
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """The examples of some collections as they were at these versions; ``None``: not yet found."""
+    """Examples of some collections at their ``versions``; ``questions`` is ``None`` before any."""
 
     versions: tuple[Version, ...] | None
     at: float
@@ -50,9 +50,9 @@ class _Found:
 
 
 class ExampleService:
-    """Finds example questions in a thread, without a model, once for each state of a library.
+    """Finds example questions in a background thread, without a model.
 
-    ``search`` is that of the library.
+    ``search`` is ``Library.search``.
     """
 
     def __init__(
@@ -70,15 +70,15 @@ class ExampleService:
     def of(
         self, collections: Sequence[str], offered: Sequence[tuple[str, str]] = ()
     ) -> tuple[str, ...] | None:
-        """Return up to three questions of different documents; ``None`` while they are found.
+        """Return up to three questions about different documents; ``None`` until they are found.
 
-        They are of these collections, or of all; there are none where those are very many.
-        After a change of the library the earlier ones are returned until others are found.
-        ``offered`` are questions with the path of a document that answers them, tried first.
+        They are about these collections, or about all; none if those are very many. After a
+        change, earlier examples are returned until new ones are found. ``offered`` are questions
+        to be tried first, each with the path of a document that answers it.
         """
         records = self._catalog.collections.apart(collections)
         if len(records) > MOST_APART or any(record.is_everything for record in records):
-            return ()  # Each is found by a search of them all.
+            return ()  # Each search for an example would search them all.
         key = tuple(record.name for record in records)
         versions = tuple(record.version for record in records)
         with self._lock:
@@ -100,7 +100,7 @@ class ExampleService:
         try:
             questions = tuple(self._answered(key, self._candidates(records, offered)))
         except Exception:
-            # The library may be closed or changed meanwhile; there are no examples then.
+            # The library may be closed or changed meanwhile; then there are no examples.
             logger.debug("no examples were found", exc_info=True)
         with self._lock:
             self._found[key] = replace(
@@ -110,32 +110,32 @@ class ExampleService:
     def _answered(
         self, collections: tuple[str, ...], candidates: Iterable[_Candidate]
     ) -> Iterator[str]:
-        """Yield the first candidates whose search puts a document of theirs first."""
+        """Yield the questions of candidates whose best result is one of their documents."""
         shown: set[int] = set()
         count = 0
-        for tried, example in enumerate(candidates):
+        for tried, candidate in enumerate(candidates):
             if count == EXAMPLES or tried == _MOST_TRIED:
                 return
-            answer = self._search(example.question, collections=collections, limit=1)
+            answer = self._search(candidate.question, collections=collections, limit=1)
             document = answer.results[0].document.id if answer.results else None
-            if document in example.documents and document not in shown:
-                shown |= example.documents
+            if document in candidate.documents and document not in shown:
+                shown |= candidate.documents
                 count += 1
-                yield example.question
+                yield candidate.question
 
     def _candidates(
         self, records: Sequence[CollectionRecord], offered: Sequence[tuple[str, str]]
     ) -> Iterator[_Candidate]:
-        """Yield what is worth asking, the best kind first, at most one of each document."""
-        used: set[int] = set()
-        asked: set[str] = set()
-        for example in self._kinds(records, offered):
-            words = example.question.casefold()
-            if words in asked or example.documents & used or len(words) > _LONGEST:
-                continue
-            asked.add(words)
-            used |= example.documents
-            yield example
+        """Yield candidates, the best kind first, at most one for each document."""
+        documents: set[int] = set()
+        questions: set[str] = set()
+        for candidate in self._kinds(records, offered):
+            question = candidate.question.casefold()
+            is_new = question not in questions and not candidate.documents & documents
+            if is_new and len(question) <= _LONGEST:
+                questions.add(question)
+                documents |= candidate.documents
+                yield candidate
 
     def _kinds(
         self, records: Sequence[CollectionRecord], offered: Sequence[tuple[str, str]]
@@ -151,17 +151,15 @@ class ExampleService:
                 if judged.grade >= _RELEVANT and " " in judged.question.strip():
                     yield _Candidate(judged.question, frozenset({judged.document_id}))
         for record in records:
-            for document, question in self._catalog.documents.question_headings(
-                record.id, _OF_EACH_KIND
-            ):
-                yield _Candidate(question, frozenset({document}))
-            for document, question in self._catalog.contexts.questions(record.id, _OF_EACH_KIND):
-                yield _Candidate(question, frozenset({document}))
-        for named in self._names.largest(collections, _OF_EACH_KIND):
-            if _TELLING.fullmatch(named.title):
-                yield _Candidate(named.title, frozenset({named.id}))
+            headings = self._catalog.documents.question_headings(record.id, _OF_EACH_KIND)
+            written = self._catalog.contexts.questions(record.id, _OF_EACH_KIND)
+            for document_id, question in (*headings, *written):
+                yield _Candidate(question, frozenset({document_id}))
+        for document in self._names.largest(collections, _OF_EACH_KIND):
+            if _TELLING.fullmatch(document.title):
+                yield _Candidate(document.title, frozenset({document.id}))
 
 
 def _age(examples: _Found) -> float:
-    """Return the seconds since examples were last looked for; endless if they never were."""
+    """Return the seconds since examples were last looked for, or infinity if they never were."""
     return time.monotonic() - examples.at if examples.at else math.inf

@@ -1,4 +1,4 @@
-"""Work on a library: queued jobs, the process that does them, and checks with their fixes."""
+"""Work on a library: the job queue, the worker process, and checks with their fixes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ragkit.indexing.writer import lock_is_held
 from ragkit.paths import LibraryPaths
 
 if TYPE_CHECKING:
-    # A command imports what it needs: looking at an unchanged folder takes no search engine.
+    # A command imports only what it needs: checking an unchanged folder takes no search engine.
     from ragkit.catalog.copies import Backup
     from ragkit.indexing.writer import Writer
     from ragkit.library.services import ActiveServices
@@ -44,11 +44,11 @@ class JobService:
         self._open_writer = open_writer
 
     def add(self, kind: str, **arguments: Any) -> int:
-        """Put a job in the queue; returns its number."""
+        """Queue a job; return its number."""
         return self._jobs.add(kind, **arguments)
 
     def get(self, job_id: int) -> JobRecord | None:
-        """Return a job, or ``None`` when it is gone."""
+        """Return a job, or ``None`` if it is gone."""
         return self._jobs.get(job_id)
 
     def recent(self, limit: int) -> list[JobRecord]:
@@ -60,13 +60,13 @@ class JobService:
         return self._jobs.open()
 
     def cancel(self, job_id: int) -> None:
-        """Cancel a job; one that runs stops after the present document."""
+        """Cancel a job; a running one stops after the current document."""
         self._jobs.cancel(job_id)
 
     def progress(self) -> tuple[JobRecord, Progress] | None:
-        """Return the job that runs or comes next with its progress; ``None`` when all is done.
+        """Return the running or next job with its progress; ``None`` if there are no jobs.
 
-        Where all of them wait for other machines that do not run, the progress names one.
+        If all jobs wait for machines on which no worker runs, the progress names one of them.
         """
         jobs = self._jobs.open()
         hosts = []
@@ -77,7 +77,7 @@ class JobService:
         return (jobs[0], Progress(f"Waiting for {hosts[0]}")) if jobs else None
 
     def _waits_for(self, job: JobRecord) -> str:
-        """Return the name of the machine that alone has a job's files and does not run, if any."""
+        """Return the machine that alone has a job's files if no worker runs there, or nothing."""
         if not self._paths.machine or job.state is not JobState.PENDING:
             return ""
         from ragkit.background.job_handlers import sources_of
@@ -91,7 +91,7 @@ class JobService:
         return self._jobs.host_of(min(machines))
 
     def last(self, collection: str) -> JobRecord | None:
-        """Return the newest ended job about a collection alone that found news, or ``None``."""
+        """Return the newest ended job about this collection alone that changed something."""
         for job in self._jobs.recent(_MOST_LOOKED_AT):
             has_news = job.message and not job.message.startswith(NOTHING_NEW)
             if job.state in _ENDED and has_news and self.is_about(job, collection):
@@ -99,7 +99,7 @@ class JobService:
         return None
 
     def is_about(self, job: JobRecord, collection: str) -> bool:
-        """Return whether a job is about a collection alone, or about the only one there is."""
+        """Return whether a job is about this collection alone, or about the only one there is."""
         named = job.arguments.get("collection")
         if named is not None:
             return bool(named == collection)
@@ -113,7 +113,7 @@ class JobService:
         return record is not None and self._collections.count() == 1
 
     def wait(self, job_id: int, watch: Callable[[Progress], None] | None = None) -> JobRecord:
-        """Wait until a job has ended, doing it in this process when no other one writes."""
+        """Wait until a job has ended; do it in this process if no other one is writing."""
         while True:
             job = self._jobs.get(job_id)
             if job is None or job.state in _ENDED:
@@ -135,7 +135,7 @@ class JobService:
         return job
 
     def _is_free(self, job: JobRecord) -> bool:
-        """Return whether this process may do a job that has not ended."""
+        """Return whether this process may do a job that has not ended yet."""
         if not self._paths.machine:
             return True
         from ragkit.background.job_handlers import can_do
@@ -147,14 +147,14 @@ class JobService:
 
 @dataclass(frozen=True, slots=True)
 class WorkerState:
-    """Whether a process writes to the library now. ``record`` is its last heartbeat."""
+    """Whether a process is writing to the library now, and the last heartbeat of a worker."""
 
     running: bool
     record: WorkerRecord | None
 
 
 class WorkerService:
-    """The process that does the queued jobs and follows the folders."""
+    """The worker: the process that does queued jobs and watches the folders."""
 
     def __init__(self, settings: Settings, paths: LibraryPaths, catalog: Catalog) -> None:
         self._backend = settings.backend.get_secret_value()
@@ -162,14 +162,14 @@ class WorkerService:
         self._jobs = catalog.jobs
 
     def state(self) -> WorkerState:
-        """Return whether a process writes now, and the last heartbeat."""
+        """Return whether a process is writing now, and the last heartbeat."""
         return WorkerState(lock_is_held(self._paths.lock), self._jobs.worker())
 
     def ensure_running(self) -> bool:
-        """Start the worker when no process writes; returns whether one was started."""
-        # The worker of a library that was taken away would make an empty one in its place.
-        place = self._paths.server if self._backend else self._paths.catalog
-        if lock_is_held(self._paths.lock) or not place.exists():
+        """Start the worker if no process is writing; return whether one was started."""
+        # If the library was moved away, a worker would create an empty one in its place.
+        proof = self._paths.server if self._backend else self._paths.catalog
+        if lock_is_held(self._paths.lock) or not proof.exists():
             return False
         self._paths.logs.mkdir(parents=True, exist_ok=True)
         environment = {
@@ -177,7 +177,7 @@ class WorkerService:
             "RAGKIT_LIBRARY": str(self._paths.root),
             "RAGKIT_BACKEND": self._backend,
         }
-        # Its log is a file of its own, which it keeps short; this is for what it dies of.
+        # The worker rotates its own log; this file gets what it prints when it crashes.
         with (self._paths.logs / "worker-output.log").open("wb") as log:
             subprocess.Popen(
                 [sys.executable, "-P", "-m", "ragkit", "worker"],
@@ -210,7 +210,7 @@ class HealthService:
     def check(
         self, depth: Depth = Depth.GLANCE, *, collection: str | None = None
     ) -> tuple[Finding, ...]:
-        """Return what is well and what is not; each finding names its fix. Changes nothing."""
+        """Return findings, good and bad, each with its fix if there is one. Changes nothing."""
         from ragkit.health.checks import check_library
 
         return check_library(self._parts(), depth, collection=collection)
@@ -222,7 +222,7 @@ class HealthService:
         return verify_library(self._parts(), collection=collection)
 
     def fix(self, name: str) -> int | None:
-        """Do what a finding names as its fix; returns the number of the queued job, if any."""
+        """Apply the fix that a finding names; return the number of the queued job, if any."""
         from ragkit.health.findings import FIXES
 
         if name == "worker":
@@ -234,17 +234,17 @@ class HealthService:
 
     @property
     def server(self) -> str:
-        """The address of the server that the library lies on, without a password; or empty."""
+        """The address of the library's server, without its password; empty if it has none."""
         return self._catalog.connections.server
 
     def backups(self) -> list[Backup]:
-        """Return the backups of the catalog, the newest first; a server makes its own."""
+        """Return the backups of the catalog, newest first; none if it lies on a server."""
         from ragkit.catalog.copies import backups
 
         return [] if self.server else backups(self._paths)
 
     def read_what_is_lost(self) -> None:
-        """Have the next sync read documents again of which something could not be saved."""
+        """Have the next sync read the documents again that a recovery could not save completely."""
         from ragkit.health.recovery import forget_gaps
 
         forget_gaps(self._catalog)

@@ -1,4 +1,4 @@
-"""Questions of the log of searches, as candidates of a question set that a person rates."""
+"""Questions from the log of searches, with the places they showed, to be rated by a person."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ LOGGED = "searches"
 """The default name of a set of logged questions."""
 
 MOST_PLACES = 10
-"""Of what a question showed, over all the times it was asked, so much is offered to be rated."""
+"""The most places of one question that are offered to be rated."""
 
 UNRATED = "?"
-"""The grade of what is not rated yet, in a file; an import leaves it out, and says so."""
+"""The grade of a place that is not rated yet, in a file; an import skips it and says so."""
 
 
 @dataclass(frozen=True, slots=True)
 class LoggedQuestion:
-    """A question that was asked, and where its searches led.
+    """A question that was searched for, and the places that it showed.
 
-    ``filter`` is what it was restricted to, in the query language. ``times`` counts its searches,
-    ``at`` is when the last was made. ``shown`` are the places of all of them, the newest search's
-    first. ``rated`` says that something of it is rated in the set.
+    ``filter`` restricted it, in the query language. ``times`` counts its searches, ``at`` is the
+    time of the last one. ``shown`` are the places of all its searches, the newest search's first.
+    ``rated`` says that the set has a judgment of it.
     """
 
     question: str
@@ -45,9 +45,9 @@ class LoggedQuestion:
 
 @dataclass(frozen=True, slots=True)
 class OfferedPlace:
-    """A place that a logged question showed, as it stands now: its text, and its grade if any.
+    """A place that a logged question showed, with its current text and its grade, if any.
 
-    Without a span it is the whole document, and ``text`` how that begins.
+    Without a span it is the whole document, and ``text`` is its beginning.
     """
 
     document_id: int
@@ -63,8 +63,8 @@ def logged_questions(
 ) -> tuple[LoggedQuestion, ...]:
     """Return the questions of a collection's searches, those asked most often first.
 
-    Left out are long texts, and what showed nothing: there is nothing to rate. A question that
-    differs in case and spaces only is the same.
+    Long texts and searches without results are left out. Questions that differ only in case and
+    spaces count as one.
     """
     fields = catalog.filters.field_names([record])
     current = catalog.judgments.current(record.id, question_set=question_set)
@@ -72,16 +72,17 @@ def logged_questions(
         (question_key(judgment.judged.question), judgment.judged.filter): judgment.judged.question
         for judgment in current
     }
-    asked: dict[tuple[str, str], list[tuple[str, LoggedSearch]]] = {}
+    searched: dict[tuple[str, str], list[tuple[str, LoggedSearch]]] = {}
     for search in sorted(searches, key=lambda search: -search.at):
         is_of_it = search.everywhere or record.name in search.collections
         if is_of_it and search.shown and search.chunked is None and not search.cut:
             question, filter_ = _apart(search, fields)
             if question:
-                asked.setdefault((question_key(question), filter_), []).append((question, search))
+                key = question_key(question), filter_
+                searched.setdefault(key, []).append((question, search))
     questions = []
-    for key, same in asked.items():
-        # As it stands in the set, however it was typed since.
+    for key, same in searched.items():
+        # In the spelling of the set, however it was typed since.
         question = rated.get(key, normalised_question(same[0][0]))
         shown = dict.fromkeys(place for _, search in same for place in _unscored(search.shown))
         questions.append(
@@ -93,17 +94,18 @@ def logged_questions(
 
 
 def offered_places(
-    catalog: Catalog, record: CollectionRecord, asked: LoggedQuestion, question_set: str
+    catalog: Catalog, record: CollectionRecord, logged: LoggedQuestion, question_set: str
 ) -> tuple[OfferedPlace, ...]:
-    """Return the places of the collection that a question showed, as its documents are now.
+    """Return the places in a collection that a question showed, with their current texts.
 
-    Documents that are gone are left out; of a text that has become shorter, the whole is offered.
+    Documents that are gone are left out. Where a span no longer exists, the whole document is
+    offered.
     """
     judging = Judging(catalog)
-    grades = judging.grades(record.id, asked.question, question_set=question_set)
-    documents = catalog.documents.get_many({shown.document_id for shown in asked.shown})
+    grades = judging.grades(record.id, logged.question, question_set=question_set)
+    documents = catalog.documents.get_many({shown.document_id for shown in logged.shown})
     places: dict[tuple[int, Span | None], OfferedPlace] = {}
-    for shown in asked.shown:
+    for shown in logged.shown:
         document = documents.get(shown.document_id)
         if (
             document is None
@@ -122,18 +124,18 @@ def offered_places(
     return tuple(places.values())[:MOST_PLACES]
 
 
-def as_csv(asked: Iterable[tuple[LoggedQuestion, Sequence[OfferedPlace]]]) -> str:
-    """Return questions and places as a CSV file to be rated and then imported.
+def as_csv(questions: Iterable[tuple[LoggedQuestion, Sequence[OfferedPlace]]]) -> str:
+    """Return questions and their places as a CSV file to be rated and then imported.
 
-    What is not rated has the grade ``?``. No cell is what a spreadsheet takes for a formula.
+    Unrated places have the grade ``?``. No cell is what a spreadsheet would read as a formula.
     """
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(["question", "grade", "path", "quote", "filter"])
-    for one, places in asked:
+    for logged, places in questions:
         for place in places:
             quote = place.text if place.span else ""
-            cells = one.question, place.path, quote, one.filter
+            cells = logged.question, place.path, quote, logged.filter
             question, path, quote, filter_ = map(_cell, cells)
             grade = UNRATED if place.grade is None else place.grade
             writer.writerow([question, grade, path, quote, filter_])
@@ -141,12 +143,12 @@ def as_csv(asked: Iterable[tuple[LoggedQuestion, Sequence[OfferedPlace]]]) -> st
 
 
 def _cell(text: str) -> str:
-    """Return a cell that is no formula; an import strips the space."""
+    """Return a cell that is no formula; the import strips the space."""
     return f" {text}" if text[:1] in "=+-@\t\r" else text
 
 
 def _apart(search: LoggedSearch, fields: Sequence[str]) -> tuple[str, str]:
-    """Return the words of a search, and its filters; all as typed where it asks for more."""
+    """Return a search's words and its filters; words as typed if they hold more than filters."""
     try:
         parsed = parse_query(search.question, fields)
     except QueryError:
@@ -157,5 +159,5 @@ def _apart(search: LoggedSearch, fields: Sequence[str]) -> tuple[str, str]:
 
 
 def _unscored(shown: Iterable[Shown]) -> list[Shown]:
-    """Return places that are equal where they are the same: scores are of one search each."""
+    """Return places without their scores, so that the same places of two searches are equal."""
     return [Shown(place.document_id, 0.0, place.span) for place in shown]

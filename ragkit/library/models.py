@@ -1,4 +1,4 @@
-"""Models in folders: what a folder holds, which were added to the library, and which reranks."""
+"""Models in folders: checking, adding and removing them, and which one reranks."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ __all__ = ["AddedModel", "ListedModel", "ModelService", "short_name"]
 
 @dataclass(frozen=True, slots=True)
 class ListedModel:
-    """A model that was added. ``used`` says what for, ``trouble`` why it cannot be; or empty."""
+    """A model that was added. ``used`` says for what, ``trouble`` why it cannot be used."""
 
     model: AddedModel
     used: str = ""
@@ -36,7 +36,7 @@ class ListedModel:
 
 
 class ModelService:
-    """The models in folders that a person added to the library."""
+    """The models in folders that were added to the library."""
 
     def __init__(self, settings: Settings, catalog: Catalog) -> None:
         self._settings = settings
@@ -44,31 +44,30 @@ class ModelService:
 
     @property
     def reranker(self) -> str:
-        """The model that reranks: the person's choice, else the settings'; empty: neither."""
+        """The model that reranks: the chosen one, else that of the settings, else empty."""
         return rerank_model_name(self._catalog, self._settings.models)
 
     def list(self) -> list[ListedModel]:
-        """Return the models that were added; their files are read, to see whether they changed."""
+        """Return the added models; their files are read to see whether they have changed."""
         return [
             ListedModel(model, self._used(model.name), _trouble(model))
             for model in added_models(self._catalog)
         ]
 
     def check(self, path: str | Path) -> FolderModel:
-        """Open the model of a folder, and say what it is; nothing is kept.
+        """Open the model in a folder and describe it, without adding it.
 
         Raises:
-            ModelFolderError: there is none that can be used.
+            ModelFolderError: the folder has no usable model.
         """
         from ragkit.models.folder_model import describe_folder
 
         return describe_folder(str(path))
 
     def add(self, model: FolderModel) -> str:
-        """Add a model that was checked; returns a sentence on what it does now.
+        """Add a checked model; return a sentence on what it does now.
 
-        A cross-encoder reranks from now on, wherever a search asks for that. An embedder can be
-        chosen.
+        A cross-encoder is used for reranking from now on. An embedder can then be chosen.
         """
         added = AddedModel(
             model.name, model.kind.value, model.dimensions, model.size, model.licence,
@@ -77,16 +76,16 @@ class ModelService:
         others = [other for other in added_models(self._catalog) if other.name != added.name]
         store_models(self._catalog, [*others, added])
         if model.kind is not ModelKind.CROSS_ENCODER:
-            return f"Added. Move the library to it with: ragkit embedder {model.name}"
+            return f"Added. Switch to it with: ragkit embedder {model.name}"
         choose_reranker(self._catalog, model.name)
-        return "Added. It reranks wherever a search asks for that (--rerank model)."
+        return "Added. It reranks searches that ask for it (--rerank model)."
 
     def remove(self, path: str | Path) -> str:
-        """Forget a model that was added; its files stay. Returns a sentence on that.
+        """Remove a model from the library, but not its files; return a sentence on that.
 
         Raises:
             NotFoundError: it was not added.
-            SettingsError: the library's vectors are its own.
+            SettingsError: it is the embedder in use, or the one being switched to.
         """
         name = folder_name(str(path))
         models = added_models(self._catalog)
@@ -94,7 +93,7 @@ class ModelService:
             raise NotFoundError(f"{name} was not added.", "See ragkit models list.")
         if self._embeds(name):
             raise SettingsError(
-                f"{name} embeds this library.", "Move to another first: ragkit embedder wordllama"
+                f"{name} embeds this library.", "Switch first: ragkit embedder wordllama"
             )
         store_models(self._catalog, [model for model in models if model.name != name])
         if chosen_reranker(self._catalog) == name:

@@ -1,4 +1,4 @@
-"""Copying a whole library to a server, or from one into a folder; what was copied stays."""
+"""Copying a whole library to a server, or from one to a folder; the original stays."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Watch = Callable[[Progress], object]
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """What was copied: rows by table, uploaded files, and where this machine's folder is.
+    """What was copied: rows by table and the number of uploads; and the folder of the copy.
 
     ``notes`` are sentences for the person.
     """
@@ -39,7 +39,7 @@ class Moved:
 
 @dataclass
 class _Steps:
-    """Tells of the rows that have gone over, and those that were compared."""
+    """Reports the rows that were copied, or compared."""
 
     watch: Watch
     total: int
@@ -54,14 +54,14 @@ class _Steps:
 
 
 def settings_of_copy(settings: Settings, to: str, folder: Path | None) -> Settings:
-    """Return the settings of the library that a copy makes.
+    """Return the settings of the copy.
 
-    ``to`` is the address of a server, with a ``folder`` for this machine, by default beside that of
-    the library; or it is a folder.
+    ``to`` is the address of a server, with a ``folder`` for this machine that is by default beside
+    the library's; or it is the folder of the copy.
 
     Raises:
-        SettingsError: it is no address of a server that is known.
-        LibraryError: it is a folder, and another was named.
+        SettingsError: it is an address, but not of a supported server.
+        LibraryError: it is a folder, and ``folder`` was given too.
     """
     if "://" in to:
         root = settings.library.expanduser().absolute()
@@ -77,13 +77,13 @@ def settings_of_copy(settings: Settings, to: str, folder: Path | None) -> Settin
 def move_library(
     settings: Settings, copy: Settings, *, restart: bool = False, watch: Watch = lambda _: None
 ) -> Moved:
-    """Copy the library of some settings to that of others, and compare every table.
+    """Copy the library of some settings to that of others, then compare every table.
 
-    A copy that was interrupted goes on; ``restart`` begins it anew. Nothing may write meanwhile.
+    An interrupted copy is continued, or begun again with ``restart``. Nothing may write meanwhile.
 
     Raises:
         LibraryError: the target is not empty, or the two differ at the end.
-        LibraryBusyError: a worker runs.
+        LibraryBusyError: a worker is running.
     """
     with ExitStack() as stack:
         library = stack.enter_context(Library.open(settings))
@@ -138,7 +138,10 @@ def _open_target(copy: Settings) -> tuple[LibraryPaths, Catalog]:
 def _settle_sources(
     library: Library, paths: LibraryPaths, target: Catalog, copy: Settings
 ) -> tuple[int, tuple[str, ...]]:
-    """Copy the uploaded files, and have each source read where it is from now on."""
+    """Copy uploaded files and set each source's folder and machine in the copy.
+
+    Returns the number of uploads, and notes for the person.
+    """
     files, left = 0, 0
     writer = library.writer()
     with library.catalog.connections.read():
@@ -156,23 +159,23 @@ def _settle_sources(
 
 
 def _reader(source: SourceRecord, paths: LibraryPaths, copy: Settings) -> str:
-    """Return which machine reads a source of the copy; empty for any."""
+    """Return the machine that reads a source of the copy; empty if any may."""
     shared = source.kind == "folder" and copy.sources.shares(Path(source.root))
     return "" if shared else paths.machine
 
 
 def _copy_files(folder: Path, place: Path) -> int:
-    """Copy files that are not there yet; return how many there are."""
+    """Copy the files that are missing in ``place``; return how many there are in all."""
     count = 0
     for file in sorted(folder.rglob("*")):
         if not file.is_file():
             continue
-        there = place / file.relative_to(folder)
+        target = place / file.relative_to(folder)
         count += 1
-        if there.exists() and there.stat().st_size == file.stat().st_size:
+        if target.exists() and target.stat().st_size == file.stat().st_size:
             continue
-        there.parent.mkdir(parents=True, exist_ok=True)
-        partial = there.with_name(f".{there.name}.moving")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        partial = target.with_name(f".{target.name}.moving")
         shutil.copy2(file, partial)
-        partial.replace(there)
+        partial.replace(target)
     return count

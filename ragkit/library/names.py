@@ -1,4 +1,4 @@
-"""What the documents of a library are called: by the words of their names, and the latest."""
+"""The names of a library's documents: found by their words, and the latest."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _MOST_KEPT = 1000
 
 @dataclass(frozen=True, slots=True)
 class NamedDocument:
-    """An indexed document by its names. ``changed_at``: its file, in seconds since the epoch."""
+    """An indexed document. ``changed_at`` is when its file changed, in seconds since the epoch."""
 
     id: int
     collection: str
@@ -37,15 +37,15 @@ class NamedDocument:
 
 
 def folded(text: str) -> str:
-    """Return a text without letter case and accents, for comparison."""
+    """Return a text without case and accents, for comparison."""
     return fold(text).casefold()
 
 
 class DocumentNames:
-    """The names of all documents, read again when a collection has changed.
+    """The names of all documents, cached by collection.
 
-    A collection that keeps changing is read every ten seconds at most. No ``collections`` stand
-    for all of the library, which are read as one if they are very many.
+    They are read again after a change, but every ten seconds at most. ``collections`` that are
+    empty stand for all of them.
     """
 
     def __init__(self, catalog: Catalog) -> None:
@@ -53,7 +53,7 @@ class DocumentNames:
         self._kept: dict[int, tuple[Version | None, float, _Names]] = {}
 
     def latest(self, collections: Sequence[str], limit: int) -> list[NamedDocument]:
-        """Return the documents whose files changed last, the newest first; 20 at most."""
+        """Return the documents whose files changed last, newest first; 20 at most."""
         every = (document for names in self._of(collections) for document in names.latest)
         return heapq.nsmallest(limit, every, key=_newest)
 
@@ -69,16 +69,16 @@ class DocumentNames:
 
     def ids(self, collections: Sequence[str]) -> dict[str, set[int]]:
         """Return the ids of documents by their paths."""
-        found: dict[str, set[int]] = {}
+        ids: dict[str, set[int]] = {}
         for names in self._of(collections):
             for document in names.documents:
-                found.setdefault(document.path, set()).add(document.id)
-        return found
+                ids.setdefault(document.path, set()).add(document.id)
+        return ids
 
     def matching(self, text: str, collections: Sequence[str], limit: int) -> list[NamedDocument]:
-        """Return documents that have a word beginning with each word of ``text`` in their name.
+        """Return documents whose names have, for each word of ``text``, a word that begins with it.
 
-        Titles that begin with the text come first, then the shorter ones.
+        Titles that begin with the text come first, then shorter ones.
         """
         words = _WORD.findall(folded(text))
         if not words:
@@ -90,10 +90,13 @@ class DocumentNames:
         return heapq.nsmallest(
             limit,
             documents,
-            key=lambda one: (
-                not folded(one.title).startswith(start), len(one.title), one.title, one.path
+            key=lambda document: (
+                not folded(document.title).startswith(start),
+                len(document.title),
+                document.title,
+                document.path,
             ),
-        )  # fmt: skip
+        )
 
     def suffixes(self, collections: Sequence[str]) -> Counter[str]:
         """Return how many documents have each suffix, such as ``pdf``."""
@@ -108,10 +111,10 @@ class DocumentNames:
             yield self._kept_names(record.id, record.version)
 
     def _kept_names(self, collection_id: int, version: Version) -> _Names:
-        """Return the names of a collection, or of all; what came lately may be missing."""
-        known, read_at, names = self._kept.pop(collection_id, (None, 0.0, None))
+        """Return the names in a collection, or in all; they may be a few seconds old."""
+        read_version, read_at, names = self._kept.pop(collection_id, (None, 0.0, None))
         age = time.monotonic() - read_at
-        if names is None or (known != version and age > _STALE_SECONDS):
+        if names is None or (read_version != version and age > _STALE_SECONDS):
             rows = self._catalog.documents.names(collection_id)
             names = _Names(
                 [
@@ -121,8 +124,8 @@ class DocumentNames:
                     for row in rows
                 ]
             )
-            known, read_at = version, time.monotonic()
-        self._kept[collection_id] = (known, read_at, names)
+            read_version, read_at = version, time.monotonic()
+        self._kept[collection_id] = (read_version, read_at, names)
         while len(self._kept) > _MOST_KEPT:
             self._kept.pop(next(iter(self._kept)))
         return names
@@ -139,7 +142,7 @@ class _Names:
         _ = self._words
 
     def matching(self, words: Iterable[str]) -> Iterator[NamedDocument]:
-        """Yield the documents that have a word beginning with each of these."""
+        """Yield the documents that have, for each of these words, a word that begins with it."""
         numbers: set[int] | None = None
         for word in sorted(words, key=len, reverse=True):
             first = bisect_left(self._words, (word, -1))

@@ -1,7 +1,7 @@
-"""A process that answers searches for another (``search_pool.py``): ``main`` is what it runs.
+"""The process that answers searches for ``search_pool.py``: it runs ``main``.
 
-It speaks through its own pipes alone, which nobody else can open, so what it unpickles comes from
-the process that started it. It ends when they are closed, or that process is gone.
+It reads pickles from its own pipe only, which nobody but the process that started it can write to.
+It ends when the pipe is closed or that process has ended.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """The first thing that the process is told: what to open, and from which level on to log."""
+    """The first message to the process: the library to open, and the level of its log."""
 
     settings: Settings
     log_level: int
@@ -45,7 +45,7 @@ class Opening:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A search: ``what`` is a key of ``_SEARCHES``. Only this embedder's vectors may be asked."""
+    """A search: ``what`` is a key of ``_SEARCHES``. It must use the embedder of ``fingerprint``."""
 
     what: str
     fingerprint: str
@@ -54,9 +54,9 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a search returned or raised, and the log records that it left.
+    """What a search returned or raised, and its log records.
 
-    ``value`` is ``None`` where another embedder than the wanted one is active.
+    ``value`` is ``None`` if another embedder is active than the request asks for.
     """
 
     value: Any = None
@@ -66,7 +66,7 @@ class Reply:
 
 def main(_arguments: Sequence[str]) -> int:
     """Open a library and answer searches until there are no more."""
-    # Ctrl+C is meant for the process that started this one.
+    # Ctrl+C is for the process that started this one.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     follow_parent(lambda: os._exit(0))
     requests, replies = _own_streams()
@@ -76,8 +76,8 @@ def main(_arguments: Sequence[str]) -> int:
     logging.getLogger("ragkit").setLevel(opening.log_level)
 
     def reply(value: Any = None, error: RagkitError | None = None) -> None:
-        left = [records.get_nowait() for _ in range(records.qsize())]
-        pickle.dump(Reply(value, error, left), replies, pickle.HIGHEST_PROTOCOL)
+        new_records = [records.get_nowait() for _ in range(records.qsize())]
+        pickle.dump(Reply(value, error, new_records), replies, pickle.HIGHEST_PROTOCOL)
         replies.flush()
 
     try:
@@ -101,7 +101,7 @@ def main(_arguments: Sequence[str]) -> int:
 
 
 def _next(requests: BinaryIO) -> Request | None:
-    """Wait for a request; ``None`` at the end."""
+    """Wait for a request; return ``None`` at the end."""
     try:
         request: Request = pickle.load(requests)  # noqa: S301
     except EOFError:
@@ -110,7 +110,7 @@ def _next(requests: BinaryIO) -> Request | None:
 
 
 def _own_streams() -> tuple[BinaryIO, BinaryIO]:
-    """Return both pipes, and leave others to whatever prints or reads by mistake."""
+    """Return both pipes, and replace standard input and output so that nothing else uses them."""
     requests = os.fdopen(os.dup(0), "rb")
     replies = os.fdopen(os.dup(1), "wb")
     with Path(os.devnull).open("rb") as nothing:
@@ -125,12 +125,12 @@ def _opened(settings: Settings) -> Library:
 
     library = Library.open(settings)
     with suppress(RagkitError):
-        # Whoever asks is told what is wrong.
+        # A search will tell what is wrong.
         library.warm_up()
-    # What is loaded by now stays: later collections need not look through it.
+    # What is loaded by now stays, so later garbage collections may skip it.
     gc.collect()
     gc.freeze()
-    # Nor do the values of a search, of which hardly any hold each other.
+    # A search makes many values but hardly any cycles: collect less often.
     gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
     return library
 

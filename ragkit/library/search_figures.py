@@ -1,4 +1,4 @@
-"""Figures of the log of searches: how long they took, how many were in vain, which come again."""
+"""Figures from the log of searches: durations, searches in vain, repeated questions."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from ragkit.library.search_log import LoggedSearch, question_key
 
 @dataclass(frozen=True, slots=True)
 class SearchFigures:
-    """How many searches there were, how many in vain, and how long half and 95 % of them took.
+    """The number of searches, how many were in vain, and how long they took.
 
-    Times are in milliseconds, of answers that were made and not remembered; ``None`` without any.
+    Times are in milliseconds, without answers from memory; ``None`` if there are none.
     """
 
     searches: int
@@ -24,7 +24,7 @@ class SearchFigures:
 
 @dataclass(frozen=True, slots=True)
 class Repeated:
-    """A question that was asked several times; ``last`` is the newest of these searches."""
+    """A question that was asked several times; ``last`` is its newest search."""
 
     last: LoggedSearch
     times: int
@@ -40,23 +40,23 @@ def figures(searches: Sequence[LoggedSearch]) -> SearchFigures:
 
 
 def slowest(searches: Iterable[LoggedSearch]) -> list[LoggedSearch]:
-    """Return the searches that were not answered from memory, the slowest first."""
+    """Return the searches that were not answered from memory, slowest first."""
     return sorted(
         (search for search in searches if not search.from_memory), key=lambda search: -search.ms
     )
 
 
 def repeated(searches: Iterable[LoggedSearch]) -> list[Repeated]:
-    """Return the questions that were asked more than once, the most repeated first.
+    """Return the questions that were asked more than once, most repeated first, then newest first.
 
-    Where two were asked as often, the one asked last comes first. Letters' case does not count.
+    Questions that differ only in case and spaces count as one.
     """
-    asked: dict[str, list[LoggedSearch]] = {}
+    by_question: dict[str, list[LoggedSearch]] = {}
     for search in sorted(searches, key=lambda search: -search.at):
-        asked.setdefault(question_key(search.question), []).append(search)
+        by_question.setdefault(question_key(search.question), []).append(search)
     questions = [
         Repeated(same[0], len(same), median(times) if (times := _times(same)) else None)
-        for same in asked.values()
+        for same in by_question.values()
         if len(same) > 1
     ]
     return sorted(questions, key=lambda question: (-question.times, -question.last.at))

@@ -1,7 +1,7 @@
-"""Processes that answer a library's searches, so that all processors do.
+"""Processes that answer a library's searches, so that all processors are used.
 
-Threads cannot: the interpreter runs one of them at a time. The index files are mapped, so that the
-processes share them. A process that dies is replaced, and what it was asked goes to the next.
+Threads would not do: the interpreter runs one at a time. The processes share the memory-mapped
+index files. A process that dies is replaced, and its search is given to the next one.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
     from ragkit.settings import Settings
 
 _LONGEST_SECONDS = 300.0
-"""A process that takes longer to start or for one search is taken for hung, and replaced."""
+"""A process that takes longer to start, or for one search, counts as hung and is replaced."""
 
 _END_SECONDS = 2.0
 _LOOK_SECONDS = 0.5
 _MOST_TRIES = 3
 _PAUSES = (0.0, 1.0, 5.0, 30.0)
-"""Seconds before a process is started again that could not be started so many times."""
+"""Seconds before the next attempt to start a process, by the number of failed attempts."""
 
 logger = logging.getLogger(__name__)
 
@@ -42,9 +42,9 @@ _sharing = threading.Lock()
 
 
 def shared_pool(settings: Settings, count: int) -> SearchPool:
-    """Return the pool of the libraries with these settings, started with ``count`` processes.
+    """Return the pool for libraries with these settings, started with ``count`` processes.
 
-    Whoever has got it closes it; the last ends the processes.
+    Each caller must close it; the last one to do so ends the processes.
     """
     with _sharing:
         pool = _shared.get(settings)
@@ -55,7 +55,7 @@ def shared_pool(settings: Settings, count: int) -> SearchPool:
 
 
 class SearchPool:
-    """Answers searches in ``count`` processes, first come, first served.
+    """Answers searches in ``count`` processes, in the order in which they are asked.
 
     Safe to share between threads. The processes are started in the background.
     """
@@ -81,16 +81,16 @@ class SearchPool:
 
     @property
     def processes(self) -> list[int]:
-        """The numbers of the processes that are ready."""
+        """The ids of the processes that are ready."""
         return [place.number for place in self._places if place.number]
 
     def ask(self, what: str, fingerprint: str, *arguments: Any) -> Any:
-        """Return what a process returns (``search_child.Request``).
+        """Have a process do a search (``search_child.Request``), and return its value.
 
-        ``None`` where none can answer: they are not up, or another embedder is active there.
+        ``None`` if none can: they are not ready, or another embedder is active there.
 
         Raises:
-            RagkitError: the search raised it, or ended several processes.
+            RagkitError: the search raised it, or crashed several processes.
         """
         request = Request(what, fingerprint, arguments)
         order = _Order(pickle.dumps(request, pickle.HIGHEST_PROTOCOL))
@@ -105,7 +105,7 @@ class SearchPool:
         return reply.value
 
     def close(self) -> None:
-        """End the processes; what they could not answer is computed by whoever asked."""
+        """End the processes; callers compute what is still unanswered themselves."""
         with _sharing:
             self.users -= 1
             if self.users > 0:
@@ -124,12 +124,12 @@ class SearchPool:
             thread.join()
 
     def _serve(self, place: _Place) -> None:
-        """Keep a process running in this place, and have it carry out orders."""
+        """Keep a process running in a place, and pass orders to it."""
         failures = 0
         while not self._closed.wait(_PAUSES[min(failures, len(_PAUSES) - 1)]):
             trouble = place.start()
             if self._closed.is_set():
-                break  # What was killed while it started is no trouble.
+                break  # It was killed while it started, which is not a failure.
             if trouble:
                 failures += 1
                 logger.warning("no process for searches could be started: %s", trouble)
@@ -141,13 +141,13 @@ class SearchPool:
             while (order := self._next(place)) is not None and self._carried_out(place, order):
                 pass
             if not self._closed.is_set():
-                # Those who come meanwhile wait: its successor is there in a second or two.
+                # Callers wait meanwhile: the next process is ready in a second or two.
                 logger.warning("a process for searches ended; another one is started")
         self._down(place)
         place.end()
 
     def _next(self, place: _Place) -> _Order | None:
-        """Wait for an order; ``None`` at the end, or when the process is gone."""
+        """Wait for an order; return ``None`` at the end, or if the process is gone."""
         with self._changed:
             while not self._closed.is_set() and place.is_alive():
                 if self._orders:
@@ -156,7 +156,7 @@ class SearchPool:
         return None
 
     def _carried_out(self, place: _Place, order: _Order) -> bool:
-        """Return whether the process answered; if not, the order is the next one's to try."""
+        """Return whether the process answered; if not, the order goes to another process."""
         order.tries += 1
         reply = place.exchange(order.request)
         if reply is not None:
@@ -167,13 +167,13 @@ class SearchPool:
                 self._orders.appendleft(order)
                 self._changed.notify()
             return False
-        why = f"This search ended {_MOST_TRIES} processes, or took too long in each."
-        cure = "Ask something else, or with fewer results. ragkit doctor checks the library."
+        why = f"This search crashed {_MOST_TRIES} processes, or took too long in each."
+        cure = "Ask something else, or for fewer results. ragkit doctor checks the library."
         order.reply.set_result(Reply(error=RagkitError(why, cure)))
         return False
 
     def _down(self, place: _Place) -> None:
-        """Leave orders to whoever gave them when nobody is left to carry them out."""
+        """Mark a place as not ready; if none is, return waiting orders unanswered."""
         with self._changed:
             self._up.discard(place)
             while self._orders and not self._up:
@@ -187,7 +187,7 @@ class SearchPool:
 
 
 class _Order:
-    """A request on its way to its reply."""
+    """A request that waits for its reply."""
 
     def __init__(self, request: bytes) -> None:
         self.request = request
@@ -196,9 +196,9 @@ class _Order:
 
 
 class _Place:
-    """A process and its successors. One thread starts and asks it; any may kill it.
+    """A process and its successors. One thread starts and asks it; any thread may kill it.
 
-    ``number`` is the process's own, 0 until it is ready.
+    ``number`` is its process id, 0 until it is ready.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -208,7 +208,7 @@ class _Place:
         self._due = math.inf
 
     def start(self) -> str:
-        """Start a process in the place of the last; return why there is none, or nothing."""
+        """Start a process in place of the last one; return why that failed, or an empty string."""
         self.end()
         opening = Opening(self._settings, logging.getLogger("ragkit").getEffectiveLevel())
         try:
@@ -230,7 +230,7 @@ class _Place:
         return ""
 
     def exchange(self, message: bytes) -> Reply | None:
-        """Return the reply to a message, or ``None`` when the process has ended, or was killed."""
+        """Return the reply to a message, or ``None`` if the process ended or was killed."""
         assert self.child is not None and self.child.stdin and self.child.stdout  # noqa: S101, PT018
         self._due = time.monotonic() + _LONGEST_SECONDS
         try:
@@ -246,11 +246,11 @@ class _Place:
         return reply
 
     def is_alive(self) -> bool:
-        """Return whether the process is there."""
+        """Return whether the process is running."""
         return self.child is not None and self.child.poll() is None
 
     def is_overdue(self) -> bool:
-        """Return whether the process has had an answer to give for too long."""
+        """Return whether a reply of the process is overdue."""
         return time.monotonic() > self._due
 
     def kill(self) -> None:
@@ -264,7 +264,7 @@ class _Place:
         if child is None:
             return
         with suppress(OSError):
-            # That is its sign to go.
+            # This tells it to end.
             child.stdin.close()  # type: ignore[union-attr]
         try:
             child.wait(_END_SECONDS)

@@ -1,6 +1,6 @@
-"""What was searched for: a log that its person reads, switches off and empties, and pinned ones.
+"""Past searches: the log, which can be switched off and cleared, and the pinned ones.
 
-Both are private files of the library, and nowhere else.
+Both are private files of the library.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from ragkit.errors import LibraryBusyError, LibraryError, SettingsError
 from ragkit.formatting import plural
 from ragkit.library.search_log import DAYS, Door, LoggedSearch, SearchLog, Shown, question_key
 from ragkit.paths import LibraryPaths, write_private
-from ragkit.traces import Stage
 
 if TYPE_CHECKING:
     from ragkit.options import ChunkedOptions, SearchOptions
@@ -27,13 +26,13 @@ if TYPE_CHECKING:
     from ragkit.retrieval.multi_query import ChunkedAnswer
 
 MOST_RECENT, MOST_PINNED = 50, 50
-"""How many searches are listed of each."""
+"""How many recent and pinned searches are listed."""
 
 LONGEST = 1000
-"""Characters of a question that are kept; of a longer text, its beginning."""
+"""The most characters of a question that are kept."""
 
 MOST_SHOWN = 10
-"""How many of the documents that a search showed are kept."""
+"""The most results of a search that are kept."""
 
 _LOG = "The log of searches"
 _DAY_SECONDS = 86_400.0
@@ -45,7 +44,7 @@ _REMEMBERED = 64
 class PastSearch:
     """A search as it was typed on a page. ``at`` is in seconds since the epoch.
 
-    ``last`` is how it went the last time, unless that is too long ago.
+    ``last`` is its last entry in the log, if there is one.
     """
 
     question: str
@@ -55,7 +54,7 @@ class PastSearch:
 
     @property
     def summary(self) -> str:
-        """Return how it went, as ``10 of 184 documents, best score 0.86, 14 ms``."""
+        """How it went, as ``10 of 184 documents, best score 0.86, 14 ms``."""
         if self.last is None:
             return ""
         best = f", best score {self.last.best:.2f}" if self.last.best is not None else ""
@@ -64,15 +63,15 @@ class PastSearch:
 
 
 class SearchHistory:
-    """The searches of a library: the log of all, and those that a person typed lately or pinned.
+    """The log of a library's searches, and the recent and pinned ones of a person.
 
-    Safe to use from several threads and processes. Where the settings allow nothing to be kept,
-    the next search deletes what was. Methods that change something raise a LibraryError when it
-    cannot be written, but for ``note``: no search fails for its log.
+    Safe to use from several threads and processes. If the settings allow nothing to be kept, the
+    next search deletes what there is. Methods that change something raise a LibraryError if they
+    cannot write, except ``note``: no search fails because of its log.
     """
 
     trouble: str = ""
-    """Why the last search could not be noted, in a sentence; empty where it was."""
+    """Why the last search could not be logged, in a sentence, or empty."""
 
     def __init__(
         self,
@@ -81,7 +80,7 @@ class SearchHistory:
         allowed: bool,
         stand_for_all: Callable[[Sequence[str]], bool] = lambda _names: False,
     ) -> None:
-        """``stand_for_all`` says whether names are those of all of very many collections."""
+        """``stand_for_all`` tells whether names are those of all of very many collections."""
         self._stand_for_all = stand_for_all
         self.allowed = allowed
         """Whether the settings let searches be kept (``search_history``)."""
@@ -94,11 +93,11 @@ class SearchHistory:
 
     @property
     def kept(self) -> bool:
-        """Whether searches are noted now: allowed by the settings, and not switched off."""
+        """Whether searches are logged now: allowed by the settings, and not switched off."""
         return self.allowed and not self._off.exists()
 
     def switch(self, *, on: bool) -> None:
-        """Have searches noted from now on, or no longer; what was noted stays until cleared.
+        """Switch the log on or off; what was logged stays until it is cleared.
 
         Raises:
             SettingsError: the settings do not allow it.
@@ -124,11 +123,10 @@ class SearchHistory:
         chunked: ChunkedOptions | None = None,
         typed: bool = True,
     ) -> None:
-        """Note a search that somebody made; ``chunked`` are the options of one by topics.
+        """Log a search, unless the log is off; an error is kept in ``trouble``.
 
-        ``typed`` is False for what a click made of the search before, with another option or
-        filter: that is none of the recent searches. Nothing is noted where none are kept, and
-        nothing is raised where that is not possible.
+        ``chunked`` are the options of a search with a long text. ``typed`` is False if a click
+        changed the previous search: it then does not count as a recent search.
         """
         try:
             if not self.allowed:
@@ -152,8 +150,8 @@ class SearchHistory:
         chunked: ChunkedOptions | None,
     ) -> LoggedSearch:
         results, documents = _found(answer)
-        changed, of_long, filters = _changes(options, chunked)
-        took, everywhere = answer.trace.ms, self._stand_for_all(options.collections)
+        changed, changed_chunked, filters = _changes(options, chunked)
+        ms, everywhere = answer.trace.ms, self._stand_for_all(options.collections)
         return LoggedSearch(
             words[:LONGEST],
             round(time.time(), 6),
@@ -161,26 +159,23 @@ class SearchHistory:
             changed,
             () if everywhere else options.collections,
             filters,
-            round(took, 3),
+            round(ms, 3),
             len(results),
             documents,
             tuple(
                 Shown(result.document.id, round(float(result.score), 4), result.best_span)
                 for result in results[:MOST_SHOWN]
             ),
-            tuple(
-                Stage(stage.name, round(stage.ms, 3), stage.count_in, stage.count_out, stage.note)
-                for stage in answer.trace.stages
-            ),
+            answer.trace.stages,
             answer.nothing_close,
-            of_long,
+            changed_chunked,
             cut=len(words) > LONGEST,
-            from_memory=self._is_noted(words, took),
+            from_memory=self._is_noted(words, ms),
             everywhere=everywhere,
         )
 
     def _is_noted(self, words: str, ms: float) -> bool:
-        """Return whether this very answer was noted before: no two take the same time exactly."""
+        """Return whether this very answer was logged before: no two take exactly the same time."""
         noted = (words, ms) in self._noted
         self._noted[words, ms] = None
         while len(self._noted) > _REMEMBERED:
@@ -190,7 +185,7 @@ class SearchHistory:
     # -- the log ---------------------------------------------------------------------------
 
     def log(self, days: float = DAYS) -> tuple[LoggedSearch, ...]:
-        """Return the searches that were noted in the last ``days``, newest first."""
+        """Return the searches of the last ``days``, newest first."""
         if not self.allowed:
             return ()
         since = time.time() - days * _DAY_SECONDS
@@ -200,7 +195,7 @@ class SearchHistory:
         return tuple(sorted(searches, key=lambda search: -search.at))
 
     def remove(self, question: str) -> None:
-        """Delete a question: from the log, whoever asked it, and from the pinned ones."""
+        """Delete a question from the log and from the pinned searches."""
         key = question_key(question)
         with _usable(_LOG):
             self._log.remove(lambda search: question_key(search.question) == key)
@@ -209,7 +204,7 @@ class SearchHistory:
         )
 
     def clear(self) -> None:
-        """Delete the whole log; the questions that are pinned stay."""
+        """Delete the whole log; pinned searches stay."""
         with _usable(_LOG):
             self._log.clear()
         self._change(lambda past: (search for search in past if search.pinned))
@@ -217,74 +212,61 @@ class SearchHistory:
     # -- recent and pinned ones ------------------------------------------------------------
 
     def list(self) -> tuple[PastSearch, ...]:
-        """Return the pinned searches, then those last typed on a page, each the newest first.
+        """Return the pinned searches, then those last typed on a page, each newest first.
 
-        A search that found nothing is not among the recent ones.
+        Searches that found nothing are left out of the recent ones.
         """
         if not self.allowed:
             return ()
-        past = {question_key(search.question): search for search in self._kept_apart()}
+        past = {question_key(pin.question): pin for pin in self._kept_apart()}
         recent: dict[str, LoggedSearch] = {}
         try:
-            for one in self._log.newest(("people",)):
-                if (
-                    one.door is Door.PAGE
-                    and one.typed
-                    and one.results
-                    and one.chunked is None
-                    and not one.cut
-                ):
-                    recent.setdefault(question_key(one.question), one)
+            for search in self._log.newest(("people",)):
+                is_whole = search.chunked is None and not search.cut
+                if search.door is Door.PAGE and search.typed and search.results and is_whole:
+                    recent.setdefault(question_key(search.question), search)
                 if len(recent) >= MOST_RECENT + MOST_PINNED:
                     break
         except OSError:
             recent.clear()
-        for key, one in recent.items():
+        for key, search in recent.items():
             if key in past and past[key].pinned:
-                past[key] = replace(past[key], last=one)
+                past[key] = replace(past[key], last=search)
             else:
-                past[key] = PastSearch(one.question, one.at, last=one)
+                past[key] = PastSearch(search.question, search.at, last=search)
         return tuple(_bounded(past.values()))
 
     def is_known(self, question: str) -> bool:
-        """Return whether a question is a recent or pinned one, or a page asked it in the last day.
+        """Return whether a question is recent or pinned, or was asked on a page in the last day.
 
-        A page that is loaded again asks it again.
+        A reloaded page asks it again.
         """
         key = question_key(question)
         with suppress(OSError):
-            today = self._log.newest(("people",), days=1)
-            if any(
-                question_key(search.question) == key for search in today if search.door is Door.PAGE
-            ):
-                return True
-        return any(question_key(search.question) == key for search in self.list())
+            for search in self._log.newest(("people",), days=1):
+                if search.door is Door.PAGE and question_key(search.question) == key:
+                    return True
+        return self._find(question) is not None
 
     def pin(self, question: str, *, pinned: bool = True) -> None:
-        """Keep a search among the pinned ones, or no longer."""
-        search = next(
-            (
-                search
-                for search in self.list()
-                if question_key(search.question) == question_key(question)
-            ),
-            None,
-        )
+        """Pin a search, or unpin it."""
+        search = self._find(question)
         if search is not None:
-            changed = replace(search, pinned=pinned)
+            key, changed = question_key(question), replace(search, pinned=pinned)
             self._change(
                 lambda past: (
                     changed,
-                    *(
-                        other
-                        for other in past
-                        if question_key(other.question) != question_key(question)
-                    ),
+                    *(other for other in past if question_key(other.question) != key),
                 )
             )
 
+    def _find(self, question: str) -> PastSearch | None:
+        """Return the recent or pinned search for a question."""
+        key = question_key(question)
+        return next((past for past in self.list() if question_key(past.question) == key), None)
+
     def _kept_apart(self) -> tuple[PastSearch, ...]:
-        """Return pinned and once pinned searches, and recent ones that earlier versions kept."""
+        """Return the searches in the file of pins: pinned, unpinned, or from earlier versions."""
         oldest = time.time() - DAYS * _DAY_SECONDS
         try:
             searches = tuple(_parsed(self._pins.read_text(encoding="utf-8")))
@@ -313,7 +295,7 @@ class SearchHistory:
 
 @contextmanager
 def _usable(what: object, how: str = "written") -> Iterator[None]:
-    """Turn an OSError into a LibraryError with its cure."""
+    """Turn an OSError into a LibraryError with a cure."""
     try:
         yield
     except Timeout:
@@ -326,7 +308,7 @@ def _usable(what: object, how: str = "written") -> Iterator[None]:
 
 
 def _found(answer: Answer | ChunkedAnswer) -> tuple[Sequence[Result], int]:
-    """Return the results of an answer, and of how many documents they are."""
+    """Return the results of an answer, and how many documents were found."""
     from ragkit.results import Answer
 
     if isinstance(answer, Answer):
@@ -338,7 +320,7 @@ def _found(answer: Answer | ChunkedAnswer) -> tuple[Sequence[Result], int]:
 def _changes(
     options: SearchOptions, chunked: ChunkedOptions | None
 ) -> tuple[Mapping[str, Any], Mapping[str, Any] | None, str]:
-    """Return the options that differ from the defaults, those of a long text, and the filters.
+    """Return the options that differ from the defaults, also of a long text, and the filters.
 
     The filters are in the query language.
     """
@@ -346,11 +328,11 @@ def _changes(
     from ragkit.options import CHUNKED_OPTIONS, ChunkedOptions, SearchOptions
     from ragkit.retrieval.filter_syntax import format_filters
 
-    of_long, usual = None, ChunkedOptions()
+    changed, defaults = None, ChunkedOptions()
     if chunked is not None:
         values = {name: getattr(chunked, name) for name in CHUNKED_OPTIONS}
-        of_long = {name: value for name, value in values.items() if value != getattr(usual, name)}
-    return dump_options(options, SearchOptions()), of_long, format_filters(options.filters)
+        changed = {key: value for key, value in values.items() if value != getattr(defaults, key)}
+    return dump_options(options, SearchOptions()), changed, format_filters(options.filters)
 
 
 def _bounded(past: Iterable[PastSearch]) -> list[PastSearch]:

@@ -1,7 +1,6 @@
-"""What a library searches and writes with: embedder, indexes and search engine of one fingerprint.
+"""What a library searches and writes with: the embedder, its indexes and the search engine.
 
-When another embedder becomes active, new services are opened; a search that is under way keeps
-those that it began with.
+When another embedder becomes active, new services are opened; a running search keeps the old ones.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from ragkit.options import Phrasings, Rerank, SearchOptions
 from ragkit.paths import LibraryPaths
 
 if TYPE_CHECKING:
-    # A command imports what it needs: looking at an unchanged folder takes no search engine.
+    # A command imports only what it needs: checking an unchanged folder takes no search engine.
     from ragkit.indexes.protocol import IndexBackend
     from ragkit.indexing.writer import Writer
     from ragkit.library.search_pool import SearchPool
@@ -38,11 +37,11 @@ if TYPE_CHECKING:
 
 
 class SearchServices:
-    """Embedder, indexes and search engine of one fingerprint. Safe to share between threads.
+    """An embedder with its indexes and search engine. Safe to share between threads.
 
-    ``embedder_id`` is the catalog's, ``None`` before a first embedder has been chosen.
+    ``embedder_id`` is its id in the catalog, ``None`` before an embedder has been chosen.
     ``requested`` names an embedder of the settings that could not be opened, or is empty.
-    ``readers`` returns the processes that searches may be left to, if there are any.
+    ``readers`` returns the processes that answer searches, if there are any.
     """
 
     def __init__(
@@ -94,13 +93,13 @@ class SearchServices:
             return self._engine
 
     def elsewhere(self, what: str, *arguments: Any) -> Any:
-        """Return another process's answer (``SearchPool.ask``), or ``None`` where none answers."""
+        """Return the answer of another process (``SearchPool.ask``), or ``None`` if none can."""
         readers = self._readers()
         return readers.ask(what, self.embedder.fingerprint, *arguments) if readers else None
 
     def _answered(self, question: str, options: SearchOptions) -> tuple[Answer, float] | None:
         if options.rerank is not Rerank.NONE or options.phrasings is not Phrasings.NONE:
-            # It would keep a process waiting for a model, for seconds.
+            # It would block a process for seconds while a model works.
             return None
         answer: tuple[Answer, float] | None = self.elsewhere("search", question, options)
         return answer
@@ -132,7 +131,7 @@ class ActiveServices:
         return full_name(self._pinned.name if self._pinned else self._settings.models.embedder)
 
     def pin(self, embedder: Embedder) -> None:
-        """Make an embedder the active one from now on, whatever the catalog says."""
+        """Use an embedder from now on, whatever the catalog says."""
         with self._guard:
             self._pinned = embedder
             self._current = self._writer = self._written = None
@@ -148,7 +147,7 @@ class ActiveServices:
         self._catalog.connections.get()
         with self._guard:
             if self._opened_for != self._catalog.connections.identity:
-                # Ids of embedders are those of another catalog.
+                # The catalog was replaced, and with it the ids of embedders.
                 self._opened_for = self._catalog.connections.identity
                 self._current = self._writer = self._written = None
                 self._compared.clear()
@@ -163,7 +162,7 @@ class ActiveServices:
     def last_seen(self) -> SearchServices:
         """Return the services of the embedder that was active when a collection was last read.
 
-        Asks the catalog nothing unless that embedder has changed.
+        Reads the catalog only if that embedder has changed.
         """
         services, seen = self._current, self._catalog.collections.active_embedder
         if self._opened_for != self._catalog.connections.identity:
@@ -173,7 +172,7 @@ class ActiveServices:
         return self.current()
 
     def named(self, name: str) -> SearchServices:
-        """Return the services of an embedder by its name; empty: of the active one.
+        """Return the services of the named embedder, by default of the active one.
 
         Raises:
             NotFoundError: some text has no vector of it.
@@ -186,7 +185,7 @@ class ActiveServices:
         if record is None or missing.texts:
             raise NotFoundError(
                 f"{missing.texts} of {missing.total} texts have no vector of {full_name(name)}.",
-                "Choose it as embedder on the Library page first; going back is free.",
+                "Choose it as the embedder on the Library page first; switching back is instant.",
             )
         if current.embedder.fingerprint == record.fingerprint:
             return current
@@ -196,7 +195,7 @@ class ActiveServices:
             return self._compared[record.id]
 
     def writer(self) -> Writer:
-        """Return the writer; the first one makes the present embedder the library's own."""
+        """Return the writer; the first one records the current embedder as the library's."""
         services = self.current()
         writer = self._writer_of(services)
         if self._pinned is None and services.embedder_id is None:
@@ -206,7 +205,7 @@ class ActiveServices:
         return writer
 
     def _renew_outdated(self, writer: Writer) -> None:
-        """Have everything embedded again when the built-in embedder is newer than its vectors."""
+        """Have everything embedded again if the built-in embedder is newer than its vectors."""
         name = writer.embedder.name
         if writer.embeds_in_background and name in EMBEDDERS:
             choice = self._catalog.embedders.choice()
@@ -250,7 +249,7 @@ class ActiveServices:
         try:
             opened = open_named(name, models.model_copy(update=limits))
         except ModelError:
-            # Nothing is known of its vectors: the built-in one is active until it is there.
+            # Nothing is known about its vectors, so the built-in one is used until it answers.
             return self._services(open_named(BUILT_IN, models), requested=name)
         record = EmbedderRecord(0, opened.name, opened.fingerprint, opened.dimensions)
         return self._services(self._embedder_of(record))

@@ -1,4 +1,4 @@
-"""What can be suggested while a question is typed: past searches, documents and filters."""
+"""Suggestions while a question is typed: past searches, documents and filters."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from ragkit.library.searches import SearchHistory
 
 LONGEST = 300
-"""Characters before the cursor up to which anything is suggested."""
+"""Nothing is suggested after more characters than these before the cursor."""
 
 _MOST_SEARCHES, _MOST_FILTERS, _MOST_DOCUMENTS, _MOST_VALUES = 4, 3, 5, 8
 _LEAST_LETTERS, _MOST_TOPICS = 2, 2000
 _LAST_TOKEN = re.compile(r'(?<!\S)(?:[^\s"]|"[^"]*(?:"|\Z))+\Z')
 _FILTERED = re.compile(r'(?<!\S)[^\s:"]+:(?:[^\s"]|"[^"]*")+')
-# Filters whose values are not listed: they take any text, number or day.
+# Filters whose values are not listed, with a hint: they take any text or day.
 _FREE = {
     "title": "words of a title", "subject": "words of a subject", "in": "a heading",
     "date": "2025-01", "after": "2025-01", "before": "2025",
@@ -37,7 +37,7 @@ _AGES = ("7d", "1m", "6m", "1y")
 
 
 class Kind(StrEnum):
-    """What is suggested."""
+    """The kind of a suggestion."""
 
     SEARCH = "search"
     DOCUMENT = "document"
@@ -47,10 +47,10 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """One way on from what is typed.
+    """A suggestion.
 
-    ``text`` is what the box then holds, with the cursor behind its first ``cursor`` characters; a
-    document is opened instead, by its id. ``count`` is how many documents have a value.
+    If chosen, the box contains ``text`` with the cursor after ``cursor`` characters, or the
+    document of that id is opened. ``count`` is the number of documents with a value.
     """
 
     kind: Kind
@@ -64,7 +64,7 @@ class Suggestion:
 
 
 class SuggestionService:
-    """Suggestions from what a library holds; nothing is written and no model is asked."""
+    """Suggests from the contents of a library, without a model."""
 
     def __init__(self, catalog: Catalog, names: DocumentNames, history: SearchHistory) -> None:
         self._catalog = catalog
@@ -74,13 +74,13 @@ class SuggestionService:
     def suggest(
         self, text: str, collections: Sequence[str] = (), cursor: int | None = None
     ) -> tuple[Suggestion, ...]:
-        """Return what may be meant by ``text`` at the cursor, which is at its end by default.
+        """Return suggestions for ``text`` with the cursor at a position, by default at its end.
 
-        Values of a filter when one is being typed; else past searches, names of filters, and
-        documents by their titles, of these collections or of all. Nothing for an empty text, which
-        only gets everything ready to answer at once.
+        They are the values of a filter if one is being typed, or else past searches, names of
+        filters, and documents of these collections, or of all, by title. An empty text only
+        prepares the names of documents.
         """
-        known = self._catalog.collections.apart(collections)
+        records = self._catalog.collections.apart(collections)
         before, after = text[:cursor], text[len(text[:cursor]) :]
         if len(before) > LONGEST:
             return ()
@@ -89,19 +89,19 @@ class SuggestionService:
         head = before[: len(before) - len(word)]
         name, colon, value = word.partition(":")
         if colon:
-            values = self._values(name.casefold(), collections, known)
+            values = self._values(name.casefold(), collections, records)
             return tuple(_completed(head, name, value, after, values))
         if len(before.strip()) < _LEAST_LETTERS:
             self._names.prepare(collections)
             return ()
         return (
             *self._searches(before),
-            *self._filters(head, word, after, collections, known),
+            *self._filters(head, word, after, collections, records),
             *self._documents(before, collections),
         )
 
     def _searches(self, text: str) -> Iterator[Suggestion]:
-        """Yield past searches that have a word beginning where the text does."""
+        """Yield past searches that contain the text, from the beginning of a word on."""
         start = re.compile(rf"(?<!\w){re.escape(folded(' '.join(text.split())))}")
         searches = [past for past in self._history.list() if start.search(folded(past.question))]
         for past in searches[:_MOST_SEARCHES]:
@@ -115,22 +115,22 @@ class SuggestionService:
         word: str,
         after: str,
         collections: Sequence[str],
-        known: Sequence[CollectionRecord],
+        records: Sequence[CollectionRecord],
     ) -> Iterator[Suggestion]:
-        """Yield the filters whose names begin with a word and that have any values here."""
+        """Yield the filters whose names begin with a word and that have values here."""
         if len(word) < _LEAST_LETTERS:
             return
-        fields = self._catalog.filters.facets(known).fields
+        fields = self._catalog.filters.facets(records).fields
         names = [name for name in (*FILTER_NAMES, *fields) if name.startswith(word.lower())]
         for name in names[:_MOST_FILTERS]:
-            values = [value for value, _ in self._values(name, collections, known).most_common(3)]
+            values = [value for value, _ in self._values(name, collections, records).most_common(3)]
             if values or name in _FREE:
                 text = f"{head}{name}:"
                 detail = ", ".join(values) if values else _FREE[name]
                 yield Suggestion(Kind.FILTER, f"{name}:", text + after, len(text), detail)
 
     def _documents(self, text: str, collections: Sequence[str]) -> Iterator[Suggestion]:
-        """Yield the documents whose names have the words that are typed, filters apart."""
+        """Yield the documents whose names match the typed words, without filters."""
         text = _FILTERED.sub(" ", text)
         for document in self._names.matching(text, collections, _MOST_DOCUMENTS):
             yield Suggestion(
@@ -138,31 +138,31 @@ class SuggestionService:
             )
 
     def _values(
-        self, name: str, collections: Sequence[str], known: Sequence[CollectionRecord]
+        self, name: str, collections: Sequence[str], records: Sequence[CollectionRecord]
     ) -> Counter[str]:
-        """Return the values of a filter with their counts; 0 where documents are not counted."""
+        """Return the values of a filter with counts of documents, or 0 if those are not counted."""
         if name == "path":
             return self._names.folders(collections)
         if name == "collection":
-            many = any(record.is_everything for record in known)
-            names = self._catalog.collections.names() if many else [one.name for one in known]
+            many = any(record.is_everything for record in records)
+            names = self._catalog.collections.names() if many else [each.name for each in records]
             return Counter(dict.fromkeys(names, 0))
         if name == "topic":
-            topics = (self._catalog.notes.topics(record.id, _MOST_TOPICS) for record in known)
+            topics = (self._catalog.notes.topics(record.id, _MOST_TOPICS) for record in records)
             return Counter(dict.fromkeys(chain.from_iterable(topics), 0))
         if name in ("newer_than", "older_than"):
             return Counter(dict.fromkeys(_AGES, 0))
         if name == "source":
             folders = self._catalog.collections.folders()
             return Counter(dict.fromkeys((PurePath(root).name for root in folders), 0))
-        values = Counter(dict(self._catalog.filters.facets(known).values(name)))
+        values = Counter(dict(self._catalog.filters.facets(records).values(name)))
         return values | self._names.suffixes(collections) if name == "type" else values
 
 
 def _completed(
     head: str, name: str, typed: str, after: str, values: Counter[str]
 ) -> Iterator[Suggestion]:
-    """Yield the values with a word that begins with what is typed of the last alternative."""
+    """Yield the values that have a word beginning with the last alternative that is typed."""
     alternatives, comma, last = typed.rpartition(",")
     prefix = folded(last.strip('"'))
     begins = re.compile(rf"(?<!\w){re.escape(prefix)}")

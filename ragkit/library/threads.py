@@ -1,4 +1,4 @@
-"""Threads of a library: kept questions that follow one another, with their answers."""
+"""Threads of a library: saved questions with their answers, each a follow-up to the last."""
 
 from __future__ import annotations
 
@@ -18,27 +18,23 @@ _ENDED = frozenset((AnswerState.DONE, AnswerState.CANCELLED, AnswerState.FAILED)
 
 
 class ThreadService:
-    """Kept threads. A turn comes back as it was given: the same words, sources and numbers.
+    """Saved threads. Each turn is stored with the text of its sources, and never changes.
 
-    What a turn quotes is kept with it; ``Source.changed`` says that its document is gone, or no
-    longer says that there. Methods raise a NotFoundError for a thread or turn that is gone, and a
-    ThreadError for one that cannot be kept.
+    ``Source.changed`` tells that the document is gone, or no longer says that there. Methods raise
+    a NotFoundError if a thread or turn is gone, and a ThreadError if one cannot be kept.
     """
 
     def __init__(self, catalog: Catalog, *, kept: bool) -> None:
         self._catalog = catalog
         self.kept = kept
-        """Whether what is asked on a page is kept without being asked for (``search_history``)."""
+        """Whether pages save questions by themselves (``search_history``)."""
 
     def list(self) -> Sequence[ThreadSummary]:
-        """Return all threads, the most recently changed first."""
+        """Return all threads, most recently changed first."""
         return self._catalog.threads.all()
 
     def get(self, thread_id: int) -> Thread:
-        """Return a thread with its turns, oldest first.
-
-        An answer that nobody finished writing counts as cancelled.
-        """
+        """Return a thread with its turns, oldest first; unfinished answers count as cancelled."""
         thread = self._catalog.threads.get(thread_id)
         changed = self._changed(
             source
@@ -56,29 +52,29 @@ class ThreadService:
         return replace(thread, turns=turns)
 
     def begin(self, question: str, collections: Iterable[str]) -> Thread:
-        """Make a thread that is called after its first question; ``add`` keeps its turns."""
+        """Create a thread named after its first question; ``add`` saves its turns."""
         return self._catalog.threads.get(self._catalog.threads.begin(question, collections))
 
     def add(self, thread_id: int, turn: Turn) -> Turn:
-        """Keep a turn as the last one of a thread, and return it with its id."""
+        """Save a turn at the end of a thread, and return it with its id."""
         return replace(turn, id=self._catalog.threads.add(thread_id, turn))
 
     def replace(self, turn: Turn) -> None:
-        """Keep a turn in place of the one with its id, when it was answered or judged later."""
+        """Replace the turn with the same id, after it was answered or judged."""
         self._catalog.threads.replace(turn)
 
     def rename(self, thread_id: int, title: str) -> None:
-        """Give a thread another title, on one line of up to 80 characters."""
+        """Rename a thread; the title is one line of up to 80 characters."""
         self._catalog.threads.rename(thread_id, title)
 
     def delete(self, thread_id: int) -> Thread:
-        """Delete a thread at once, and return it for ``restore``."""
+        """Delete a thread, and return it for ``restore``."""
         thread = self._catalog.threads.get(thread_id)
         self._catalog.threads.delete(thread_id)
         return thread
 
     def restore(self, thread: Thread) -> None:
-        """Take back that a thread was deleted; it is as it was, with its id."""
+        """Restore a deleted thread with its id."""
         self._catalog.threads.restore(thread)
 
     def as_markdown(self, thread_id: int) -> str:
@@ -88,18 +84,19 @@ class ThreadService:
         return thread_as_markdown(self.get(thread_id))
 
     def _changed(self, sources: Iterable[Source]) -> frozenset[_Quoted]:
-        """Return the quotations that no longer stand at their places in their documents' texts."""
+        """Return the quotations that documents no longer contain at the same place."""
         quoted = list(dict.fromkeys(filter(None, map(_quoted, sources))))
         places = [place for place, _ in quoted]
         counts = Counter(document for document, _, _ in places)
-        # A text is gone through anew for each slice of it.
+        # Reading a slice goes through the whole text; for several slices, read it once.
         often = {document for document, count in counts.items() if count > _FEW}
         texts = self._catalog.documents.slices(places, often)
-        return frozenset(one for one, text in zip(quoted, texts, strict=True) if one[1] != text)
+        pairs = zip(quoted, texts, strict=True)
+        return frozenset(quotation for quotation, text in pairs if quotation[1] != text)
 
 
 def _quoted(source: Source) -> _Quoted | None:
-    """Return where a source stands (document, start, end), and its text; ``None`` on the web."""
+    """Return a source's place (document, start, end) and text, or ``None`` if it is on the web."""
     if source.document is None:
         return None
     return (source.document.id, source.start, source.end), source.text

@@ -1,4 +1,4 @@
-"""Dropped files: stored in a collection's uploads, each with a line on what became of it."""
+"""Uploaded files, each with a line on what became of it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class UploadState(StrEnum):
-    """What has become of a dropped file."""
+    """What became of an uploaded file; ``KNOWN``: the collection has the same bytes already."""
 
     WAITING = "waiting"
     INDEXED = "indexed"
@@ -41,10 +41,10 @@ _LEFT_OUT = "Hidden and temporary files are not indexed. Give it another name if
 
 @dataclass(frozen=True, slots=True)
 class UploadLine:
-    """A dropped file as it stands now.
+    """The state of an uploaded file.
 
-    ``document_id`` can be opened, 0 for none. ``reason`` says why it is skipped or failed, with
-    what to do; of a file that is known already, it is the path that has the same content.
+    ``document_id`` is its document, or 0. ``reason`` says why it was skipped or failed, and what to
+    do; for a known file it is the path of the same content.
     """
 
     name: str
@@ -54,7 +54,7 @@ class UploadLine:
 
 
 class UploadService:
-    """Takes files that were dropped or named one by one."""
+    """Stores files in the library."""
 
     def __init__(
         self, settings: Settings, paths: LibraryPaths, catalog: Catalog, sources: SourceService
@@ -69,12 +69,12 @@ class UploadService:
     ) -> Sequence[UploadRecord]:
         """Store a file, or the files in a zip; a sync of the uploads indexes them.
 
-        Another file of that name is never overwritten; bytes that the collection has already are
-        not stored again. Each file is kept as a line until it is dismissed. The stream can be
-        sought in, and is not held in memory.
+        An existing file is never overwritten, and bytes that the collection has already are not
+        stored again. Each file gets a line, until it is dismissed. The stream must be seekable; it
+        is not read into memory.
 
         Raises:
-            SourceError: it cannot be written to the disk.
+            SourceError: it cannot be written to disk.
         """
         from ragkit.indexing.archives import is_plain_archive
 
@@ -88,7 +88,7 @@ class UploadService:
         return records
 
     def lines(self, collection: str) -> Sequence[UploadLine]:
-        """Return each file that was dropped since the last dismissal, as it stands now."""
+        """Return the state of each file that was uploaded since the last ``dismiss``."""
         record = self._catalog.collections.find(collection)
         records = self._catalog.uploads.all(record.id, self._paths.machine) if record else []
         if not records:
@@ -102,12 +102,12 @@ class UploadService:
             if upload.reason:
                 lines.append(UploadLine(upload.name, UploadState.SKIPPED, 0, upload.reason))
             elif upload.same_as:
-                known = documents.get(upload.same_as)
-                if known and known.status in (Status.SKIPPED, Status.FAILED):
-                    state = _OF_STATUS[known.status]
-                    lines.append(UploadLine(upload.name, state, known.id, known.reason))
+                original = documents.get(upload.same_as)
+                if original and original.status in (Status.SKIPPED, Status.FAILED):
+                    state = _OF_STATUS[original.status]
+                    lines.append(UploadLine(upload.name, state, original.id, original.reason))
                     continue
-                number = upload.document_id or (known.id if known else 0)
+                number = upload.document_id or (original.id if original else 0)
                 lines.append(UploadLine(upload.name, UploadState.KNOWN, number, upload.same_as))
             elif document := documents.get(upload.path):
                 state = _OF_STATUS[document.status]
@@ -115,13 +115,13 @@ class UploadService:
             elif is_busy:
                 lines.append(UploadLine(upload.name, UploadState.WAITING))
             else:
-                there = Path(source.root, upload.path).is_file()
-                reason = _LEFT_OUT if there else "It was removed."
+                exists = Path(source.root, upload.path).is_file()
+                reason = _LEFT_OUT if exists else "It was removed."
                 lines.append(UploadLine(upload.name, UploadState.SKIPPED, 0, reason))
         return lines
 
     def dismiss(self, collection: str) -> None:
-        """Forget the lines of a collection; its files stay."""
+        """Delete the lines of a collection; its files stay."""
         record = self._catalog.collections.find(collection)
         if record is not None:
             self._catalog.uploads.clear(record.id, self._paths.machine)
@@ -160,27 +160,27 @@ class UploadService:
         from ragkit.indexing.uploads import store_upload
 
         shown = shown or name
-        known: list[tuple[int, str]] = []
-        is_known = self._finder(source, known, earlier)
+        same: list[tuple[int, str]] = []
+        is_known = self._finder(source, same, earlier)
         stored = store_upload(Path(source.root), self._paths.temporary, name, stream, is_known)
-        if known:
-            number, path = known[0]
+        if same:
+            number, path = same[0]
             return UploadRecord(shown, hash=stored.hash, same_as=path, document_id=number)
         return UploadRecord(shown, stored.path, stored.hash)
 
     def _finder(
         self,
         source: SourceRecord,
-        known: list[tuple[int, str]],
+        same: list[tuple[int, str]],
         earlier: Sequence[UploadRecord],
     ) -> Callable[[str], bool]:
-        """Return a function that finds a document of the collection with the same bytes."""
+        """Return a function that looks for a file with the same bytes, and adds it to ``same``."""
         uploads = self._catalog.uploads
 
         def find(content_hash: str) -> bool:
             for number, root, path in uploads.with_bytes(source.collection_id, content_hash):
                 if Path(root, path).is_file():
-                    known.append((number, path))
+                    same.append((number, path))
                     return True
             for upload in (*uploads.all(source.collection_id, self._paths.machine), *earlier):
                 if (
@@ -188,7 +188,7 @@ class UploadService:
                     and upload.path
                     and Path(source.root, upload.path).is_file()
                 ):
-                    known.append((0, upload.path))
+                    same.append((0, upload.path))
                     return True
             return False
 

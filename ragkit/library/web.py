@@ -1,4 +1,4 @@
-"""Searching the web for a question, where the settings allow it: a person sees every word first."""
+"""Web search, if the settings allow it: a person sees every word before it is sent."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from ragkit.web.results import WebAnswer, WebPreview
 
 LONGEST = 300
-"""Characters that are sent at most; a longer question is offered by its beginning."""
+"""The most characters that are sent; of a longer question, the beginning is offered."""
 
 
 class WebService:
-    """Asks one search service for what the documents do not say. Safe to share between threads.
+    """Asks a web search service. Safe to share between threads.
 
-    Only :meth:`search` sends anything, and only the words that it is given. What comes back is
-    shown and may be cited; it is never indexed.
+    Only :meth:`search` sends anything, and only the words that it is given. Results are shown and
+    may be cited; they are never indexed.
     """
 
     def __init__(self, settings: WebSettings, catalog: Catalog) -> None:
@@ -36,10 +36,10 @@ class WebService:
         return bool(self._settings.engine)
 
     def preview(self, question: str, readings: Sequence[Reading] = ()) -> WebPreview:
-        """Return the words of a question that would be sent, and where; nothing is sent.
+        """Return the words of a question that would be sent, and to whom; nothing is sent.
 
-        Filters, exclusions and names of collections are left out, and those of the ``readings`` of
-        a search for it that restricted it: what was read as a folder or a person of the library.
+        Filters, exclusions and names of collections are left out, and so are phrases that a search
+        read as filters (``readings``), such as a folder or a person.
 
         Raises:
             WebError: web search is off, or its settings are wrong.
@@ -62,10 +62,10 @@ class WebService:
         return WebPreview(words, host, SERVICES[self._settings.engine], notices)
 
     def search(self, words: str) -> WebAnswer:
-        """Send words to the service of the settings, exactly these and nothing else.
+        """Send exactly these words to the search service, and return its results.
 
         Raises:
-            WebError: web search is off, or there is no answer that can be read.
+            WebError: web search is off, or the service gives no usable answer.
             QueryError: there are no words, or too many.
         """
         from ragkit.formatting import plural
@@ -84,7 +84,7 @@ class WebService:
         results, left_out = read_results(answer.items)
         if answer.items and not results:
             raise WebError(
-                f"No result of {address.shown} has the address of a page.",
+                f"No result of {address.shown} has the address of a web page.",
                 "Check url and engine under [web] in the settings.",
             )
         service = SERVICES[self._settings.engine]

@@ -104,7 +104,9 @@ def test_a_folder_that_moves_costs_no_vector(library, tmp_path):
 
         sentence = library.embedders.choose(f"folder:{tmp_path / 'moved'}")
 
-        assert sentence == f"folder:{tmp_path / 'moved'} answers, and goes on doing so."
+        assert (
+            sentence == f"folder:{tmp_path / 'moved'} is the embedding model already, and stays it."
+        )
         assert best(reader, "soup") == (["food.md"], ())
         assert best(library, "onions")[0] == ["food.md"]
         assert library.embedders.status().active == f"folder:{tmp_path / 'moved'}"
@@ -121,7 +123,7 @@ def test_files_that_are_replaced_are_another_embedder(library, tmp_path):
         (notice,) = find(other, "onions").notices
         assert notice.startswith(f"{WORDS_ALONE}folder:{folder} is another version")
         said = other.embedders.choose(f"folder:{folder}")
-        assert said.startswith(f"Moving to the new version of folder:{folder}")
+        assert said.startswith(f"Switching to the new version of folder:{folder}")
         assert other.embedders.embed_missing() == ""
         assert best(other, "onions carrots") == (["food.md"], ())
 

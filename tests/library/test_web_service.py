@@ -160,7 +160,7 @@ def test_results_that_are_no_pages_are_said_to_be_left_out(opened, searxng, http
     assert ([one.title for one in answer.results], answer.notices) == (
         ["A"], ("1 result without a usable address left out.",),
     )  # fmt: skip
-    with pytest.raises(WebError, match="has the address of a page"):
+    with pytest.raises(WebError, match="has the address of a web page"):
         web.search("buoy")
 
 
