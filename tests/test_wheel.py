@@ -103,7 +103,7 @@ def test_an_index_takes_both_and_shows_no_link_that_leads_nowhere(
     assert text.startswith("# ragkit\n")
     assert re.findall(r"<img|\]\((?!https?://)", text) == []
     assert "[Ollama](https://ollama.com)" in text
-    assert "More in docs/architecture.md;" in text
+    assert "Architecture · decisions and their reasons" in text
 
 
 @pytest.fixture
