@@ -6,9 +6,11 @@ neighbouring ones on one subject are a conversation, and its last question asks.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
+from operator import attrgetter
 from typing import TypeAlias
 
 import numpy as np
@@ -16,7 +18,7 @@ from numpy.typing import NDArray
 
 from ragkit.retrieval.leaning import has_pointer, leans, telling
 from ragkit.retrieval.message_roles import Unit
-from ragkit.retrieval.question_units import Sentence, find_sentences, mostly_asks
+from ragkit.retrieval.question_units import Sentence, find_sentences, mostly_asks, without_mark
 from ragkit.retrieval.topic_names import telling_tokens
 
 Embed: TypeAlias = Callable[[Sequence[str]], NDArray[np.float32]]
@@ -48,19 +50,7 @@ def exchanges_of(sentences: Sequence[Sentence]) -> list[Exchange]:
     Sentences between two questions lead to the second if they share its paragraph, else they are
     said after the first.
     """
-    asking = [
-        at
-        for at, one in enumerate(sentences)
-        if one.asks and (telling(one.text) or (at and has_pointer(one.text)))
-    ]
-    if len(asking) > 1:
-        above = ["", *(one.text for one in sentences)]
-        asking = [
-            at
-            for at, one in enumerate(sentences)
-            # What stands below "Best wishes," is a name.
-            if at in asking or (_is_note(one) and not above[at].endswith(","))
-        ]
+    asking = _asking(sentences)
     leads = [
         _lead(sentences[before + 1 : at], sentences[at].paragraph)
         for before, at in pairwise([-1, *asking])
@@ -70,9 +60,9 @@ def exchanges_of(sentences: Sequence[Sentence]) -> list[Exchange]:
         Exchange(
             sentences[first].start,
             sentences[following - 1].end,
-            sentences[at].text,
-            " ".join(one.text for one in lead),
-            " ".join(one.text for one in sentences[at + 1 : following]),
+            without_mark(sentences[at].text),
+            _joined(lead),
+            _joined(sentences[at + 1 : following]),
         )
         for first, following, at, lead in zip(
             firsts, [*firsts[1:], len(sentences)], asking, leads, strict=False
@@ -80,14 +70,48 @@ def exchanges_of(sentences: Sequence[Sentence]) -> list[Exchange]:
     ]
 
 
-def _is_note(one: Sentence) -> bool:
-    """Return whether a sentence is a line of its own with a few words to look for."""
+def _asking(sentences: Sequence[Sentence]) -> list[int]:
+    """Return the numbers of the sentences that ask: questions, notes beside them, or a list."""
+    questions = [
+        at
+        for at, sentence in enumerate(sentences)
+        if sentence.asks and (telling(sentence.text) or (at and has_pointer(sentence.text)))
+    ]
+    if _is_list(sentences):
+        return [at for at, item in enumerate(sentences) if item.is_item and telling(item.text)]
+    if len(questions) < 2:
+        return questions
+    above = ["", *(sentence.text for sentence in sentences)]
+    # What stands below "Best wishes," is a name.
+    notes = {
+        at
+        for at, sentence in enumerate(sentences)
+        if _is_note(sentence) and not above[at].endswith(",")
+    }
+    return sorted(notes.union(questions))
+
+
+def _is_list(sentences: Sequence[Sentence]) -> bool:
+    """Return whether half of the words or more are items of lists, and nothing else asks."""
+    words = Counter[bool]()
+    for sentence in sentences:
+        words[sentence.is_item] += len(sentence.text.split())
+    others_ask = any(sentence.asks for sentence in sentences if not sentence.is_item)
+    return words[True] > 0 and words[True] >= words[False] and not others_ask
+
+
+def _is_note(sentence: Sentence) -> bool:
+    """Return whether a sentence stands apart and has a few words to look for."""
     return (
-        one.is_line
-        and not one.text.endswith((",", ":"))
-        and len(one.text.split()) <= _LONGEST_ALONE
-        and len(telling_tokens(one.text)) > 1
+        sentence.is_apart
+        and not sentence.text.endswith((",", ":"))
+        and len(sentence.text.split()) <= _LONGEST_ALONE
+        and len(telling_tokens(sentence.text)) > 1
     )
+
+
+def _joined(sentences: Iterable[Sentence]) -> str:
+    return " ".join(sentence.text for sentence in sentences)
 
 
 def _lead(before: Sequence[Sentence], paragraph: int) -> Sequence[Sentence]:
@@ -103,16 +127,16 @@ def _lead(before: Sequence[Sentence], paragraph: int) -> Sequence[Sentence]:
 
 def backgrounds(exchanges: Sequence[Exchange]) -> list[str]:
     """Return for each question what it leans on, with the question; empty where it stands alone."""
-    found: list[str] = []
-    for at, one in enumerate(exchanges):
+    texts: list[str] = []
+    for at, exchange in enumerate(exchanges):
         background = ""
-        if leans(one.question):
-            base = one.lead
+        if leans(exchange.question):
+            base = exchange.lead
             if not base and at:
-                base = found[at - 1] or exchanges[at - 1].question
-            background = f"{base} {one.question}" if base else ""
-        found.append(background)
-    return found
+                base = texts[at - 1] or exchanges[at - 1].question
+            background = f"{base} {exchange.question}" if base else ""
+        texts.append(background)
+    return texts
 
 
 def exchanges_between(text: str, units: Sequence[Unit], asking: Collection[str]) -> list[Exchange]:
@@ -120,61 +144,67 @@ def exchanges_between(text: str, units: Sequence[Unit], asking: Collection[str])
 
     Messages without a word to look for ("Thanks!") belong to what was asked before.
     """
-    found: list[Exchange] = []
+    exchanges: list[Exchange] = []
     for unit in units:
-        if unit.role in asking and (telling_tokens(unit.text) or not found):
-            found += _asked_in(text, unit)
-        elif found:
-            answer = found[-1].answer + ("" if unit.role in asking else f" {unit.text}")
-            found[-1] = replace(found[-1], end=unit.end, answer=answer)
-    return found
+        if unit.role in asking and (telling_tokens(unit.text) or not exchanges):
+            exchanges += _asked_in(text, unit)
+        elif exchanges:
+            last = exchanges[-1]
+            answer = last.answer + ("" if unit.role in asking else f" {unit.text}")
+            exchanges[-1] = replace(last, end=unit.end, answer=answer)
+    return exchanges
 
 
 def _asked_in(text: str, unit: Unit) -> list[Exchange]:
     """Return a message whole, or the paragraphs of it that ask, with those that lead to each."""
     by_paragraph = _paragraphs(find_sentences(unit.text))
-    if sum(any(one.asks for one in sentences) for sentences in by_paragraph) < 2:
+    if sum(map(_any_asks, by_paragraph)) < 2:
         return [Exchange(unit.start, unit.end, unit.text)]
-    found: list[Exchange] = []
-    said, start = "", unit.start
+    exchanges: list[Exchange] = []
+    question, start = "", unit.start
     for sentences in by_paragraph:
         first = sentences[0]
-        if not said and found:
+        if not question and exchanges:
             start = max(start, text.find(unit.text[first.start : first.end], start, unit.end))
-            found[-1] = replace(found[-1], end=start)
-        said = " ".join([said, *(one.text for one in sentences)]).strip()
-        if any(one.asks for one in sentences):
-            found.append(Exchange(start, unit.end, said))
-            said = ""
-    return found
+            exchanges[-1] = replace(exchanges[-1], end=start)
+        question = f"{question} {_joined(sentences)}".strip()
+        if _any_asks(sentences):
+            exchanges.append(Exchange(start, unit.end, question))
+            question = ""
+    return exchanges
+
+
+def _any_asks(sentences: Iterable[Sentence]) -> bool:
+    return any(sentence.asks for sentence in sentences)
 
 
 def transcript_of(sentences: Sequence[Sentence]) -> list[Exchange]:
     """Return questions with their answers, where much is said after most of many; else none."""
     turns = _paragraphs(sentences)
     if len(turns) < _FEWEST_TURNS:
-        turns = [[one] for one in sentences]
-    said_in = [" ".join(one.text for one in turn) for turn in turns]
-    found: list[Exchange] = []
-    for turn, said, following in zip(turns, said_in, [*said_in[1:], ""], strict=True):
+        turns = [[sentence] for sentence in sentences]
+    texts = [_joined(turn) for turn in turns]
+    exchanges: list[Exchange] = []
+    for turn, text, next_text in zip(turns, texts, [*texts[1:], ""], strict=True):
         # A short paragraph above a long one is a question without a mark.
-        note = (
+        is_heading = (
             len(turn) == 1
             and _is_note(turn[0])
-            and (not following or len(following) > _LONGER * len(said))
+            and (not next_text or len(next_text) > _LONGER * len(text))
         )
-        if (note or mostly_asks(turn)) and telling(said):
-            found.append(Exchange(turn[0].start, turn[-1].end, said))
-        elif found:
-            found[-1] = replace(found[-1], end=turn[-1].end, answer=f"{found[-1].answer} {said}")
-    words = sorted(len(one.answer.split()) for one in found)
-    if len(found) < _FEWEST_TURNS or words[len(words) // 2] < _ANSWERED_WORDS:
+        if (is_heading or mostly_asks(turn)) and telling(text):
+            exchanges.append(Exchange(turn[0].start, turn[-1].end, text))
+        elif exchanges:
+            last = exchanges[-1]
+            exchanges[-1] = replace(last, end=turn[-1].end, answer=f"{last.answer} {text}")
+    lengths = sorted(len(exchange.answer.split()) for exchange in exchanges)
+    if len(exchanges) < _FEWEST_TURNS or lengths[len(lengths) // 2] < _ANSWERED_WORDS:
         return []
-    return found
+    return exchanges
 
 
 def _paragraphs(sentences: Sequence[Sentence]) -> list[list[Sentence]]:
-    return [list(of) for _, of in groupby(sentences, key=lambda one: one.paragraph)]
+    return [list(group) for _, group in groupby(sentences, key=attrgetter("paragraph"))]
 
 
 def conversations(
@@ -186,28 +216,31 @@ def conversations(
     is known who says what, questions that nobody answered end one; if there are any before the
     last, nothing else does.
     """
-    known = by_roles and any(not one.answer for one in exchanges[:-1])
-    likeness = np.ones(len(exchanges)) if known or not embed else _likeness(exchanges, embed)
+    by_answers = by_roles and any(not exchange.answer for exchange in exchanges[:-1])
+    likeness = np.ones(len(exchanges)) if by_answers or not embed else _likeness(exchanges, embed)
     groups: list[list[Exchange]] = []
-    for one, like in zip(exchanges, likeness.tolist(), strict=True):
-        if groups and like >= _UNLIKE and not (known and not groups[-1][-1].answer):
-            groups[-1].append(one)
+    for exchange, like in zip(exchanges, likeness.tolist(), strict=True):
+        if groups and like >= _UNLIKE and not (by_answers and not groups[-1][-1].answer):
+            groups[-1].append(exchange)
         else:
-            groups.append([one])
+            groups.append([exchange])
     return groups
 
 
 def _likeness(exchanges: Sequence[Exchange], embed: Embed) -> NDArray[np.float64]:
-    """Return how much each exchange, and its question alone, are like one of the few before it."""
+    """Return how much each exchange, and its question alone, are like one of the few before, (n,).
+
+    The first, which has none before it, counts as like.
+    """
     n = len(exchanges)
-    texts = [f"{one.question} {one.answer}" for one in exchanges]
-    vectors = embed([*texts, *(one.question for one in exchanges)]).astype(np.float64)
-    likeness = (vectors[:n] + 0.5 * vectors[n:]) @ vectors[:n].T
-    found = np.ones(n)
+    texts = [f"{exchange.question} {exchange.answer}" for exchange in exchanges]
+    vectors = embed([*texts, *(exchange.question for exchange in exchanges)]).astype(np.float64)
+    products = (vectors[:n] + 0.5 * vectors[n:]) @ vectors[:n].T
+    likeness = np.ones(n)
     for at in range(1, n):
-        found[at] = max(0.0, likeness[at, max(0, at - _RECENT) : at].max())
-        found[at] += _LEANING * leans(exchanges[at].question)
-    return found
+        likeness[at] = max(0.0, products[at, max(0, at - _RECENT) : at].max())
+        likeness[at] += _LEANING * leans(exchanges[at].question)
+    return likeness
 
 
 def last_questions(groups: Sequence[Sequence[Exchange]]) -> list[tuple[Exchange, str]]:
@@ -215,7 +248,9 @@ def last_questions(groups: Sequence[Sequence[Exchange]]) -> list[tuple[Exchange,
     return [
         (
             replace(group[-1], start=group[0].start),
-            " ".join(one.question for one in group[-_MOST_TOGETHER:]) if len(group) > 1 else "",
+            " ".join(exchange.question for exchange in group[-_MOST_TOGETHER:])
+            if len(group) > 1
+            else "",
         )
         for group in groups
     ]

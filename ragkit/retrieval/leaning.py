@@ -20,6 +20,7 @@ _LEADING = re.compile(
 _PLEONASTIC = re.compile(
     r"\bit\s+(?:is|was|be)?\s*(?:possible|necessary|allowed|true|required|worth)\b"
     r"|\b(?:is|are|was|were)\s+there\b|\bthere\s+(?:is|are|was|were)\b"
+    r"|\b(?:the\s+)?same\s+(?:\w+\s+)?as\b"
     r"|\bes\s+(?:möglich|nötig|erlaubt|wahr)\b|\bgibt\s+es\b|\bes\s+gibt\b",
     re.IGNORECASE,
 )

@@ -72,10 +72,10 @@ def keep_best(
     if dedup is Dedup.DOCUMENT:
         # The names of a hit are known: looking for them takes four times as long.
         return _best_of_each(hits, n, attrgetter("document_id"), _SCORE)
-    of_entry = sections or {}
+    section_of = sections or {}
     most = 0 if dedup is Dedup.NONE else n
     return _best_of_each(
-        hits, most, lambda hit: (hit.document_id, of_entry.get(hit.entry_id, -1)), _SCORE
+        hits, most, lambda hit: (hit.document_id, section_of.get(hit.entry_id, -1)), _SCORE
     )
 
 
@@ -85,9 +85,9 @@ def _best_of_each(
     kept: list[_R] = []
     counts: Counter[Hashable] = Counter()
     for row in sorted(rows, key=score, reverse=True):
-        of_row = home(row)
-        counts[of_row] += 1
-        if n <= 0 or counts[of_row] <= n:
+        key = home(row)
+        counts[key] += 1
+        if n <= 0 or counts[key] <= n:
             kept.append(row)
     return kept
 
@@ -160,20 +160,22 @@ def without_weak(lists: Sequence[list[Hit]], weak: Sequence[bool]) -> list[list[
     """Return the lists with those of weak topics empty, unless all topics are weak."""
     if all(weak):
         return list(lists)
-    gone = [number for number, is_weak in enumerate(weak) if is_weak]
-    return [[] if number in gone else hits for number, hits in enumerate(lists)]
+    # Lists of no topic, at the end, stay.
+    return [
+        [] if number < len(weak) and weak[number] else hits for number, hits in enumerate(lists)
+    ]
 
 
 def with_every_topic(
     chosen: Sequence[Merged], merged: Sequence[Merged], lists: Sequence[Sequence[Scored]]
 ) -> list[Merged]:
     """Add to what was chosen of ``merged`` the best of each topic whose best is not in it."""
-    every = {item.document_id: item for item in merged}
+    by_document = {item.document_id: item for item in merged}
     shown = {item.document_id: item for item in chosen}
     for results in lists:
         if results:
             best = results[0].document_id
-            shown.setdefault(best, every[best])
+            shown.setdefault(best, by_document[best])
     return list(shown.values())
 
 

@@ -49,6 +49,9 @@ _AUTHOR = re.compile(
 )
 _HEADINGS = re.compile(r"^#{1,6} [^\n]*$", re.MULTILINE)
 _QUOTED = re.compile(r"[ \t]*((?:>[ \t]?)+)")
+_PLACEHOLDER = re.compile(r"<[^<>\n]*>")  # "<Media omitted>"
+_DATED = re.compile(r"[\[(]?\d{1,4}[./-]\d{1,2}[./-]\d{1,4}[, T]")
+_INK = re.compile(r"\S")
 _MOST_LABELS, _LONGEST_LABEL = 8, 4
 _FEWEST_HEADS = 3
 _MOST_BEFORE = 0.2
@@ -67,7 +70,7 @@ class Unit:
 
 
 def find_messages(text: str, begin: int = 0) -> list[Unit]:
-    """Return the messages of a text, with what stands before them; none where it has none."""
+    """Return the messages of a text, and what stands before them; none where nobody is named."""
     heads = list(_KNOWN.finditer(text, begin))
     if len(heads) >= 2:
         return _messages(text, heads, begin)
@@ -100,8 +103,26 @@ def asking_roles(units: Sequence[Unit]) -> frozenset[str]:
 
 
 def _share(texts: Sequence[str]) -> float:
-    """Return which share of messages ask."""
+    """Return the share, from 0 to 1, of messages that ask."""
     return sum(mostly_asks(find_sentences(text)) for text in texts) / len(texts)
+
+
+def typed_alone(text: str, units: Sequence[Unit]) -> str:
+    """Return the text with blanks for labels and notices, where one person typed all messages.
+
+    A text of several speakers, or none, is returned as it is.
+    """
+    if len({unit.role for unit in units if unit.role}) != 1:
+        return text
+    parts, end = [], 0
+    for unit in units:
+        start = text.find(unit.text, unit.start, unit.end)
+        # "12/03/2026, 18:02 - Anna created group"
+        is_notice = _PLACEHOLDER.fullmatch(unit.text) or (not unit.role and _DATED.match(unit.text))
+        if start >= 0 and not is_notice:
+            parts += [_INK.sub(" ", text[end:start]), unit.text]
+            end = start + len(unit.text)
+    return "".join([*parts, _INK.sub(" ", text[end:])])
 
 
 def label_of(head: re.Match[str]) -> str:
@@ -111,9 +132,12 @@ def label_of(head: re.Match[str]) -> str:
 
 
 def _convincing(text: str, heads: Sequence[re.Match[str]], begin: int) -> list[re.Match[str]]:
-    """Return those lines that name a speaker; none unless speakers come again and take turns."""
+    """Return the matches that name a speaker; none unless speakers come again and take turns."""
     heads = [head for head in heads if len(label_of(head).split()) <= _LONGEST_LABEL]
     counts = Counter(map(label_of, heads))
+    if len(counts) == 1 and len(heads) > 1 and all(map(_has_time, heads)):
+        # Who writes alone takes no turns, but a time before each label shows that it is one.
+        return heads
     again = {label for label, count in counts.items() if count > 1}
     # Where one speaks again and again, whoever speaks once is another; else it is a field.
     labels = again if len(again) > 1 else set(counts)
@@ -127,6 +151,11 @@ def _convincing(text: str, heads: Sequence[re.Match[str]], begin: int) -> list[r
     if changes * 3 < len(heads) - 1 or heads[0].start() - begin > _MOST_BEFORE * len(text):
         return []
     return heads
+
+
+def _has_time(head: re.Match[str]) -> bool:
+    start, end = (at - head.start() for at in head.span("label"))
+    return any(map(str.isdigit, head.group()[:start] + head.group()[end:]))
 
 
 def _messages(text: str, heads: Sequence[re.Match[str]], begin: int) -> list[Unit]:

@@ -125,7 +125,10 @@ def query_per_chunk(
 
 @dataclass(frozen=True, slots=True)
 class _TopicHits:
-    """The topics, named, their hits, whether those are weak, how many, and what to show."""
+    """The named topics, the hits of each, whether those are weak, and what the answer shows.
+
+    ``hits`` counts those of all segments. ``lists`` may end in one of no topic, of the whole text.
+    """
 
     topics: tuple[Topic, ...]
     lists: list[list[Hit]]
@@ -232,7 +235,9 @@ class ChunkedSearch:
         A last list, of no topic, holds what the whole text alone finds.
         """
         segments = [segment for topic in topics for segment in topic.segments]
-        each = max(chunked.hits_per_segment, -(-chunked.limit // max(1, len(topics))))
+        # A topic may fill its own places and as many that others leave.
+        fair_share = -(-chunked.limit // max(1, len(topics)))
+        each = max(chunked.hits_per_segment, min(2 * fair_share, chunked.limit))
         backgrounds = [segment.background for segment in segments if segment.background]
         whole = [text.strip()] if chunked.whole_weight > 0 and segments else []
         texts = [*(segment.text for segment in segments), *backgrounds, *whole]
@@ -243,10 +248,10 @@ class ChunkedSearch:
             mmr_lambda=None,
             min_score=0.0,
         )
-        found = self._engine.find([text[:LONGEST_QUERY] for text in texts], each_text, timer)
+        searches = self._engine.find([text[:LONGEST_QUERY] for text in texts], each_text, timer)
         hits_of_text = [
             [hit for hit in grouping.hits if hit.document_id not in chunked.exclude]
-            for _query, grouping in found
+            for _query, grouping in searches
         ]
 
         def best(hits: Sequence[Hit]) -> list[Hit]:
@@ -261,37 +266,39 @@ class ChunkedSearch:
                 ]
             by_segment = [best(hits) for hits in by_segment]
             stage.out = count = sum(map(len, by_segment))
-        left = iter(by_segment)
-        lists = [best(best_of_entries([*islice(left, len(topic.segments))])) for topic in topics]
+        remaining = iter(by_segment)
+        lists = [
+            best(best_of_entries([*islice(remaining, len(topic.segments))])) for topic in topics
+        ]
         if whole:
             lists.append(best(blend((), hits_of_text[-1], share, outer=True)))
             count += len(lists[-1])
         also_in = {
             group.document_id: group.also_in
-            for _query, grouping in found
+            for _query, grouping in searches
             for group in grouping.groups
             if group.also_in
         }
-        notices = tuple(dict.fromkeys(query.trouble for query, _ in found if query.trouble))
+        notices = tuple(dict.fromkeys(query.trouble for query, _ in searches if query.trouble))
         indexes = self._engine.entry_indexes(options)
         calibrated = not is_brought(self._engine.embedder.name)
         with timer.stage("fit", len(topics)) as stage:
             weak = weak_topics(
-                topics, found, indexes, calibrated=calibrated,
+                topics, searches, indexes, calibrated=calibrated,
                 written=options.contexts is Contexts.MODEL,
             )  # fmt: skip
             stage.out = weak.count(False)
         with timer.stage("names", len(topics)) as stage:
-            known = {token: id_ for query, _ in found for token, id_ in query.known.items()}
-            topics = self._named(topics, rarities(known, indexes))
+            token_ids = {token: id_ for query, _ in searches for token, id_ in query.known.items()}
+            topics = self._named(topics, rarities(token_ids, indexes))
             stage.out = len(topics)
-        queries = [query for query, _ in found]
+        queries = [query for query, _ in searches]
         return _TopicHits(topics, lists, weak, count, queries, also_in, notices)
 
     def _best_each(
         self, hits: Sequence[Hit], options: SearchOptions, chunked: ChunkedOptions
     ) -> list[Hit]:
-        """Drop weak hits, and of each document or section all but the best."""
+        """Return the best hits of each document or section, without those of too low a score."""
         strong = [hit for hit in hits if hit.score >= options.min_score]
         if chunked.dedup is not Dedup.SECTION or not strong:
             return keep_best(strong, chunked.dedup, chunked.per_document)
@@ -319,10 +326,16 @@ class ChunkedSearch:
             return hit.document_id if by_document else hit.entry_id
 
         leads = {key(hit): hit for hit in pooled}
-        # A topic that found a twin has found what stands for it.
-        found = [[(key(folded.lead(hit)), hit.score) for hit in hits] for hits in lists_of_hits]
-        # Of a hit that is merged by itself, its entry id stands for its document's.
-        lists = [[Merged(*one, ()) for one in of_topic if one[0] in leads] for of_topic in found]
+        # A topic that found a twin has found what stands for it. Of a hit that is merged by
+        # itself, its entry id stands for its document's.
+        lists = [
+            [
+                Merged(lead, hit.score, ())
+                for hit in hits
+                if (lead := key(folded.lead(hit))) in leads
+            ]
+            for hits in lists_of_hits
+        ]
         merged = merge_topics(lists, chunked.merge, len(leads))
         chosen = merged[: chunked.limit]
         if options.mmr_lambda is not None and merged:

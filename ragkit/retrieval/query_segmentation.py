@@ -30,7 +30,8 @@ from ragkit.retrieval.exchanges import (
     last_questions,
     transcript_of,
 )
-from ragkit.retrieval.message_roles import Unit, asking_roles, find_messages
+from ragkit.retrieval.mail_parts import without_mail_parts
+from ragkit.retrieval.message_roles import Unit, asking_roles, find_messages, typed_alone
 from ragkit.retrieval.question_units import find_sentences
 from ragkit.retrieval.topic_names import telling_tokens
 from ragkit.types import MessageSpan
@@ -89,14 +90,19 @@ def cut_question(text: str, embed: Embed | None, options: ChunkedOptions) -> tup
         return ()
     if options.method is CutMethod.FIXED:
         return _topics([[segment] for segment in _fixed(text, options)], budget=None)
-    units = find_units(text)
+    whole = Segment(0, len(text), text.strip())
     if options.method is CutMethod.WHOLE:
-        return _topics([[Segment(0, len(text), text.strip())]])
-    asked = _asked(text, units, embed)
-    if asked:
-        return _topics([[segment] for segment in asked[-MOST_SEGMENTS:]])
+        return _topics([[whole]])
+    text = without_mail_parts(text)
+    units = find_units(text)
+    typed = typed_alone(text, units)
+    if typed != text:
+        text, units = typed, find_units(typed)
+    questions = _questions(text, units, embed)
+    if questions:
+        return _topics([[segment] for segment in questions[-MOST_SEGMENTS:]])
     if len(units) < 2 or _is_short(text, units):
-        return _topics([[Segment(0, len(text), text.strip())]])
+        return _topics([[whole]])
     return _topics([_segments(group) for group in _by_topic(text, units, embed)])
 
 
@@ -104,7 +110,7 @@ def questions_in(text: str) -> int:
     """Count the questions of a text that was typed; 1 where it has hardly two, or is long."""
     if text.count("?") < 2 or len(text) > _LONGEST_COUNTED:
         return 1
-    return max(len(exchanges_of(find_sentences(text))), 1)
+    return max(len(exchanges_of(find_sentences(without_mail_parts(text)))), 1)
 
 
 def is_cut(text: str) -> bool:
@@ -128,25 +134,28 @@ def find_units(text: str) -> list[Unit]:
     ]
 
 
-def _asked(text: str, units: Sequence[Unit], embed: Embed | None) -> list[Segment]:
+def _questions(text: str, units: Sequence[Unit], embed: Embed | None) -> list[Segment]:
     """Return the questions of a message, or the last ones of its conversations, if it has any."""
     asking = asking_roles(units)
     if asking:
         exchanges = exchanges_between(text, units, asking)
-        asked = last_questions(conversations(exchanges, embed, by_roles=True))
+        with_backgrounds = last_questions(conversations(exchanges, embed, by_roles=True))
     elif any(unit.role for unit in units):
         return []
     else:
         sentences = find_sentences(text, front_matter_end(text))
         exchanges = transcript_of(sentences)
         if exchanges:
-            asked = last_questions(conversations(exchanges, embed, by_roles=False))
+            with_backgrounds = last_questions(conversations(exchanges, embed, by_roles=False))
         else:
             exchanges = exchanges_of(sentences)
-            asked = list(zip(exchanges, backgrounds(exchanges), strict=True))
+            with_backgrounds = list(zip(exchanges, backgrounds(exchanges), strict=True))
         if len(exchanges) < max(2, len(text.split()) / _WORDS_PER_QUESTION):
             return []
-    segments = [Segment(one.start, one.end, one.question, background) for one, background in asked]
+    segments = [
+        Segment(exchange.start, exchange.end, exchange.question, background)
+        for exchange, background in with_backgrounds
+    ]
     return list({segment.text: segment for segment in segments}.values())
 
 
@@ -171,7 +180,7 @@ def _by_topic(text: str, units: Sequence[Unit], embed: Embed | None) -> list[Seq
 
 
 def few_borders(vectors: NDArray[np.float64], tokens: Sequence[set[str]]) -> list[int]:
-    """Return the rows (n, d) before which a new topic begins, where too few rows show a dip.
+    """Return before which of the vectors (n, d) a new topic begins, where too few show a dip.
 
     A message begins a topic when it shares no word with the topic so far and is like none of its
     messages. Short ones ("Thanks!") stay with those before, greetings with those after.
@@ -189,7 +198,7 @@ def few_borders(vectors: NDArray[np.float64], tokens: Sequence[set[str]]) -> lis
 
 
 def topic_borders(vectors: NDArray[np.float64]) -> list[int]:
-    """Return the rows (n, d) before which a new topic begins, by the depth of dips in likeness.
+    """Return before which of the vectors (n, d) a new topic begins, by dips in their likeness.
 
     Source: M. Hearst, TextTiling, Computational Linguistics 23(1), 1997; here with the mean
     vectors of up to three rows on either side.
@@ -211,6 +220,7 @@ def topic_borders(vectors: NDArray[np.float64]) -> list[int]:
 
 
 def _likeness(vectors: NDArray[np.float64], gap: int) -> float:
+    """Return the cosine of the sums of a few vectors before a gap and after it."""
     before = vectors[max(0, gap - _WINDOW) : gap].sum(axis=0)
     after = vectors[gap : gap + _WINDOW].sum(axis=0)
     lengths = float(np.linalg.norm(before) * np.linalg.norm(after))
@@ -218,7 +228,7 @@ def _likeness(vectors: NDArray[np.float64], gap: int) -> float:
 
 
 def _climbs(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return for each value how high one comes from it by going back without a step down, (n,)."""
+    """Return for each value (n,) the highest that a climb back from it reaches before a fall."""
     tops = values.tolist()
     for at in range(1, len(tops)):
         if values[at - 1] >= values[at]:

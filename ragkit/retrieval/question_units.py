@@ -7,7 +7,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from ragkit.reading.markdown import fenced_lines
 from ragkit.retrieval.leaning import AUXILIARIES, QUESTION_WORDS, leans, words_of
+from ragkit.retrieval.list_items import list_items
 from ragkit.retrieval.topic_names import telling_tokens
 
 _PARAGRAPH = re.compile(r"\S(?:.*?\S)?(?=\s*?\n[ \t]*\n|\s*\Z)", re.DOTALL)
@@ -20,10 +22,34 @@ _ABBREVIATED = re.compile(
     r"|approx|incl|Col|Gen|Rev|ca|usw|Abs|Art|Fig|fig|p\.m|a\.m))\.$"
 )
 _ENDED = re.compile(rf"(?:{_ENDS}|[:;,])[\"'\u201d\u2019)\]*_]*\s*$")
-_BULLET = re.compile(r"[ \t]*(?:[-*+\u2022\u2013]|\(?(?:\d{1,2}|[A-Za-z])[.):])[ \t]+")
-_JOINED = re.compile(
-    r"[,;]\s+(?:and|also|und|et|y)\s+(?:also\s+)?(?=(?:what|which|who|when|where|why|how|is|are|do|does"
-    r"|did|can|could|may|tell|was|wie|wer|wann|wo|warum)\b)",
+_BULLET = re.compile(r"[ \t]*(?:[-*+\u2022\u2013]|\(?(?:\d{1,2}|[A-Za-z])(?:[.:]|\.?\)))[ \t]+")
+_CONNECTIVES = (
+    r"(?:and|oh|um|also|then|plus|after that|one more(?: thing)?|another thing|last(?:ly)?|finally"
+    r"|number \w+|first(?:ly)?|second(?:ly)?|third(?:ly)?|und|auch|dann|außerdem|et|puis|aussi|y"
+    r"|también|además)"
+)
+_JOINER = re.compile(
+    r"(?:[,;:]?\s+(?=(?:and|oh|also|then|plus|number|und|dann|außerdem|et|puis|y|además)\b)"
+    rf"|[,;]\s+)(?:{_CONNECTIVES}\b[\s,:]*)*",
+    re.IGNORECASE,
+)
+"""What may stand between two questions of one sentence."""
+
+_UNMARKED = re.compile(
+    r"(?<=[a-z0-9)])\s+(?=(?:What|How|Where|When|Why|Who|Which|Is|Are|Do|Does|Did|Can|Could|Should"
+    r"|Will)(?:'s)?\s+[a-z]|Tell\s+me\b)|\s+(?=\u00bf)"
+)
+"""Where a capital letter or "¿" begins a question though no mark ends what stands before."""
+
+_ANNOUNCED = re.compile(
+    r"\b(?:questions?|things?|points?|ones|issues?|fragen?|punkte?|preguntas?|dudas?|choses?)\b"
+    r"[^:?\n]{0,60}:\s+",
+    re.IGNORECASE,
+)
+_RELATIVE = re.compile(r"(?:which|who|whom|whose|where|when|whether|ob|wer|wo|was)\b", re.I)
+_AUXILIARY = re.compile(
+    r"(?:is|are|was|were|do|does|did|can|could|may|should|will|would|has|have|kann|darf|ist|sind"
+    r"|gibt)\s+\w",
     re.IGNORECASE,
 )
 _FEWEST_TELLING, _LONGEST_SENTENCE = 2, 600
@@ -37,8 +63,9 @@ _CONNECTING = re.compile(
     re.IGNORECASE,
 )
 _AUXILIARY_FIRST = re.compile(
-    r"(?:is|are|was|were|do|does|did|can|could|would|should|will|shall|has|have|am|isn't|aren't"
-    r"|don't|doesn't|didn't|can't|won't|kann|können|gibt|ist|sind|hat|darf|muss|wird)\s+"
+    r"(?:did|does)\s+\w"
+    r"|(?:is|are|was|were|do|can|could|would|should|will|shall|has|have|am|isn't|aren't|don't"
+    r"|doesn't|didn't|can't|won't|kann|können|gibt|ist|sind|hat|darf|muss|wird)\s+"
     r"(?:i|we|you|he|she|it|they|there|the|this|these|those|my|our|your|his|her|their|any"
     r"|any(?:one|body|thing)|some(?:one|body)|a|an|all|ich|wir|man|es|er|sie|der|die|das|ein|eine)\b",
     re.IGNORECASE,
@@ -46,7 +73,12 @@ _AUXILIARY_FIRST = re.compile(
 _NOT_AUXILIARY_FIRST = re.compile(r"(?:do|have)\s+(?:the|this|these|those|a|an|it|all|my)\b", re.I)
 _REQUEST = re.compile(
     r"(?:can|could|would|will)\s+(?:you|someone|anyone|anybody)\b"
-    r"|(?:i\s+)?(?:need|(?:am\s+)?looking\s+for|searching\s+for)\s+(?!to\b)\w+\s+\w"
+    r"|(?:(?:for|about|on)\s+(?:\w+\s+){1,4}(?=(?:i|we)\s))?(?:(?:i|we)\s+)?(?:(?:also|still|just)\s+)?"
+    r"(?:need|(?:am\s+)?looking\s+for|searching\s+for)\s+(?!to\b)\w+\s+\w"
+    r"|(?:(?:i|we)\s+)?(?:need|want|(?:would|'d)\s+like)\s+to"
+    r"\s+(?:know|find|see|understand|hear|learn)\s+\w"
+    r"|ich\s+(?:brauche|bräuchte|suche|benötige)\s+\w+|je\s+(?:cherche|veux|voudrais)\s+\w+"
+    r"|(?:yo\s+)?(?:necesito|busco|quisiera)\s+\w+"
     r"|(?:tell|explain|describe|list|show|summari[sz]e|compare|remind|give|outline|clarify|define"
     r"|sag|erklär\w*|zeig\w*|beschreib\w*|nenn\w*|dites|dis|explique\w*|dime|explica\w*)\s+\w+\s+\w",
     re.IGNORECASE,
@@ -57,23 +89,26 @@ _ABOUT = re.compile(
     re.IGNORECASE,
 )
 _INDIRECT = re.compile(
-    r"\b(?:know|wonder(?:s|ing)?|ask(?:s|ing|ed)?|sure|unsure|clear|unclear|understand|curious|check"
-    r"|confirm|find\s+out|figure\s+out|tell\s+(?:me|us)|explain|remind\s+(?:me|us)|idea|clarify"
+    r"\b(?:know|wonder(?:s|ing)?|ask(?:s|ing|ed)?|sure|unsure|clear|unclear|hear|understand"
+    r"|curious|check|confirm|(?:find|figure|work)\s+out|see|tell\s+(?:me|us)|explain|remind\s+(?:me|us)|idea|clarify"
     r"|learn|look\s+up|question\s+is|interested|need|like|want|wissen|frage\s+mich|unklar|sagen"
     r"|savoir|demande|saber|pregunt\w+)\b[,\s:]+(?:\w+\s+){0,3}?"
     r"(?:whether|if|what|when|where|why|who|whom|whose|which|how|about|ob|was|wann|wo|warum"
-    r"|wer|welche\w?|wie|si|ce\s+que|quand|où|comment|pourquoi|qui|quel\w*|qué|cuándo|dónde|cómo"
+    r"|wer|welche\w?|wie|si|s'il|ce\s+que|quand|où|comment|pourquoi|qui|quel\w*|qué|cuándo|dónde|cómo"
     r"|quién|cuál)\b",
     re.IGNORECASE,
 )
 _WANTS = re.compile(
-    r"\b(?:ask(?:s|ed|ing)?|wonders?|i|i'm|i'd|we|we'd|we're|me|us|question|please|ich|wir|mir|mich|uns|je|nous|me|nos|yo)\b",
+    r"\b(?:ask(?:s|ed|ing)?|wonders?|i|i'm|i'd|we|we'd|we're|me|us|question|please|ich|wir|mir|mich"
+    r"|uns|je|nous|nos|yo)\b",
     re.IGNORECASE,
 )
 _PRONOUNS = frozenset(
     ("i", "we", "you", "he", "she", "they", "it", "ich", "wir", "er", "sie", "es")
 )
+_NOT_IN_FRAGMENTS = _PRONOUNS | AUXILIARIES | {"my", "our", "your", "thanks", "thank", "please"}
 _WHO = frozenset(("who", "whose", "wer", "wessen", "qui"))
+_WHETHER = frozenset(("whether", "ob"))
 _WHERE_WHEN = frozenset(["when", "where", "wann", "wo", "wie", "als", "while"])
 _NARROWEST, _WIDEST = 40, 110
 
@@ -82,7 +117,7 @@ _NARROWEST, _WIDEST = 40, 110
 class Sentence:
     """A sentence, or an item of a list, with the number of its paragraph.
 
-    ``is_line``: nothing else stands on its line.
+    ``is_apart``: nothing else stands on its line, or it is a fragment that no mark ends.
     """
 
     start: int
@@ -90,31 +125,65 @@ class Sentence:
     text: str
     paragraph: int
     asks: bool
-    is_line: bool
+    is_apart: bool
+    is_item: bool = False
 
 
 def find_sentences(text: str, begin: int = 0, end: int | None = None) -> list[Sentence]:
-    """Split a text into sentences; lines end them too, unless the lines were only wrapped."""
-    found: list[Sentence] = []
-    paragraphs = _PARAGRAPH.finditer(text, begin, len(text) if end is None else end)
-    for number, paragraph in enumerate(paragraphs):
-        for start, stop in _pieces(text, paragraph.start(), paragraph.end()):
-            words = " ".join(_QUOTED.sub("", text[start:stop]).split())
-            line = text.rfind("\n", 0, start) + 1, (text.find("\n", stop) + 1 or len(text) + 1) - 1
-            is_line = text[slice(*line)].strip() == text[start:stop]
-            found.append(Sentence(start, stop, words, number, asks(words), is_line))
-    return found
+    """Split a text into sentences and the items of its lists.
+
+    A line ends a sentence too, unless it was only wrapped. Code in fences never asks.
+    """
+    end = len(text) if end is None else end
+    code = _code_lines(text)
+    items = [
+        span for span in list_items(text, begin, end) if _line_start(text, span[0]) not in code
+    ]
+    item_starts = {start for start, _ in items}
+    sentences: list[Sentence] = []
+    for number, (start, stop) in _pieces(text, begin, end, items):
+        words = " ".join(_QUOTED.sub("", text[start:stop]).split())
+        line = _line_start(text, start)
+        if line in code:
+            sentences.append(Sentence(start, stop, words, number, asks=False, is_apart=False))
+            continue
+        line_end = (text.find("\n", stop) + 1 or len(text) + 1) - 1
+        is_apart = text[line:line_end].strip() == text[start:stop] or _is_fragment(words)
+        is_item = start in item_starts
+        sentences.append(Sentence(start, stop, words, number, asks(words), is_apart, is_item))
+    return sentences
+
+
+def _code_lines(text: str) -> set[int]:
+    """Return where the lines of fenced code begin."""
+    if "```" not in text and "~~~" not in text:
+        return set()
+    return {offset for offset, _, fenced in fenced_lines(text) if fenced}
+
+
+def _line_start(text: str, at: int) -> int:
+    return text.rfind("\n", 0, at) + 1
+
+
+def _is_fragment(sentence: str) -> bool:
+    """Return whether no mark ends a sentence, and none of its words is a pronoun or auxiliary."""
+    return not _ENDED.search(sentence) and _NOT_IN_FRAGMENTS.isdisjoint(words_of(sentence))
+
+
+def without_mark(item: str) -> str:
+    """Return the item of a list without its bullet, number or letter."""
+    mark = _BULLET.match(item)
+    return item[mark.end() :] if mark else item
 
 
 def asks(sentence: str) -> bool:
     """Return whether a sentence asks: by its mark, its first words, or what it wants to know."""
     if _QUESTION_MARK.search(sentence):
         return True
-    bullet = _BULLET.match(sentence)
-    rest = sentence[bullet.end() if bullet else 0 :]
+    rest = without_mark(sentence)
     connecting = _CONNECTING.match(rest)
     rest = rest[connecting.end() if connecting else 0 :].strip()
-    words = words_of(rest)[:6]
+    words = list(_uncontracted(words_of(rest[:_LONGEST_SENTENCE])[:6]))
     if len(words) < 3 or rest.endswith((",", ":", "!")):
         return False
     if _AUXILIARY_FIRST.match(rest) and not _NOT_AUXILIARY_FIRST.match(rest):
@@ -127,21 +196,52 @@ def asks(sentence: str) -> bool:
             return True
     if words[0] in _WHO and words[1] not in _PRONOUNS:
         return True
+    if words[0] in _WHETHER and "," not in rest:
+        return True
     indirect = _INDIRECT.search(rest)
     return indirect is not None and bool(_WANTS.search(rest[: indirect.end()]))
 
 
+def _uncontracted(words: Sequence[str]) -> Iterator[str]:
+    """Yield words in lower case, "what's" as "what" and "is"."""
+    for word in words:
+        stem, _, suffix = word.replace("\u2019", "'").partition("'")
+        if suffix == "s" and stem in QUESTION_WORDS:
+            yield from (stem, "is")
+        else:
+            yield word
+
+
 def mostly_asks(sentences: Sequence[Sentence]) -> bool:
-    """Return whether questions are a third of the words of some sentences."""
-    words = [len(one.text.split()) for one in sentences]
-    return 3 * sum(n for n, one in zip(words, sentences, strict=True) if one.asks) >= sum(words)
+    """Return whether a third of the words of some sentences are those of questions."""
+    counts = [(len(sentence.text.split()), sentence.asks) for sentence in sentences]
+    asking = sum(count for count, is_question in counts if is_question)
+    return 3 * asking >= sum(count for count, _ in counts)
 
 
-def _pieces(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """Yield the spans of the sentences of a paragraph."""
+def _pieces(
+    text: str, begin: int, end: int, items: Sequence[tuple[int, int]]
+) -> Iterator[tuple[int, tuple[int, int]]]:
+    """Yield the span of each sentence and item, with the number of its paragraph, in order."""
+    next_item = 0
+    for number, paragraph in enumerate(_PARAGRAPH.finditer(text, begin, end)):
+        start = paragraph.start()
+        while next_item < len(items) and items[next_item][0] < paragraph.end():
+            item_start, item_end = items[next_item]
+            next_item += 1
+            if start <= item_start:
+                for span in _prose(text, start, item_start):
+                    yield number, span
+                yield number, (item_start, item_end)
+                start = item_end
+        for span in _prose(text, start, paragraph.end()):
+            yield number, span
+
+
+def _prose(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Yield the spans of sentences where there is no list."""
     lines = list(_lines(text, start, end))
-    wrapped = _is_wrapped([text[first:last] for first, last in lines])
-    if not wrapped:
+    if not _is_wrapped([text[first:last] for first, last in lines]):
         for first, last in lines:
             yield from _sentences(text, first, last)
         return
@@ -189,11 +289,34 @@ def _sentences(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 def _questions(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """Yield a sentence, or the questions that it joins, if each could stand alone."""
-    for match in _JOINED.finditer(text, start, min(end, start + _LONGEST_SENTENCE)):
-        before, after = text[start : match.start()], text[match.end() : end][:_LONGEST_SENTENCE]
-        least = min(len(telling_tokens(before)), len(telling_tokens(after)))
-        if least >= _FEWEST_TELLING and asks(before) and not leans(after):
-            yield start, match.start()
-            start = match.end()
+    """Yield the span of a sentence, or of each question in it, if each could stand alone."""
+    bound = min(end, start + _LONGEST_SENTENCE)
+    announced = _ANNOUNCED.search(text, start, bound)
+    if announced and asks(text[announced.end() : bound]):
+        yield start, announced.start() + len(announced.group().rstrip())
+        start = announced.end()
+    joiners = sorted(
+        match.span() for form in (_JOINER, _UNMARKED) for match in form.finditer(text, start, bound)
+    )
+    clause_ends = [before for before, _ in joiners[1:]] + [end]
+    for (stop, begin), clause_end in zip(joiners, clause_ends, strict=False):
+        if stop < start:
+            continue
+        before, joiner, clause = text[start:stop], text[stop:begin], text[begin:clause_end]
+        fewest = min(len(telling_tokens(before)), len(telling_tokens(text[begin:bound])))
+        if fewest < _FEWEST_TELLING or leans(clause):
+            continue
+        if joiner.isspace() or (asks(before) and _asks_after(joiner, clause)):
+            yield start, stop
+            start = begin
     yield start, end
+
+
+def _asks_after(joiner: str, clause: str) -> bool:
+    """Return whether a clause asks by its words, whatever mark ends it."""
+    is_connected = bool(joiner.strip(" ,;:\n"))
+    if not is_connected and _RELATIVE.match(clause):
+        return False
+    if is_connected and joiner[0] in ",;" and _AUXILIARY.match(clause):
+        return True
+    return asks(clause.rstrip(" ?"))

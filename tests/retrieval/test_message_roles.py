@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ragkit.retrieval.message_roles import asking_roles, find_messages
+from ragkit.retrieval.message_roles import asking_roles, find_messages, typed_alone
 
 ASKED = ("How long is the warranty?", "Where is the key kept?", "And the second pump?")
 SAID = ("Two years, if it was registered.", "It hangs beside the door of the shed.")
@@ -59,3 +59,19 @@ def test_two_who_ask_alike_have_no_roles():
 )
 def test_fields_headings_and_lists_are_no_roles(text):
     assert asking_roles(find_messages(text)) == frozenset()
+
+
+def test_what_one_person_typed_again_and_again_keeps_its_place_without_names_and_times():
+    text = (
+        "12/03/2026, 18:02 - Messages are encrypted.\n12/03/2026, 18:05 - Rui: where is the key\n"
+        "12/03/2026, 18:06 - Rui: <Media omitted>\n12/03/2026, 18:09 - Rui: and the boat"
+    )
+    typed = typed_alone(text, find_messages(text))
+    assert typed.split() == ["where", "is", "the", "key", "and", "the", "boat"]
+    assert typed.index("where") == text.index("where")
+    assert typed.index("boat") == text.index("boat")
+
+
+def test_a_text_of_two_speakers_or_none_is_not_typed_alone():
+    for text in ("Anna: Where?\nBen: Here.\nAnna: Who?", "Where is it?"):
+        assert typed_alone(text, find_messages(text)) == text

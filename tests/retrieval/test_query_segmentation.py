@@ -170,6 +170,12 @@ def test_a_question_that_leans_on_the_one_before_is_asked_with_it():
     assert second.segments[0].background == "What is a heat pump? How long does it last?"
 
 
+def test_a_comparison_leans_on_nothing():
+    said = "Who built the old harbour? Is refinancing the same as taking out a mortgage?"
+    topics = cut_question(said, EMBED, ADAPTIVE)
+    assert [topic.segments[0].background for topic in topics] == ["", ""]
+
+
 def test_a_question_that_leans_on_what_leads_to_it_is_asked_with_that():
     text = "We have a sauna. How long does it last? Also, where can I buy a canoe?"
     first, second = cut_question(text, EMBED, ADAPTIVE)
@@ -183,6 +189,42 @@ def test_a_note_of_a_few_words_asks_beside_questions_and_a_greeting_does_not():
         "Hello Anna,\n\nWhat is a heat pump?\nferry times Lisbon\nWho built the harbour?\n\nBest,"
     )
     assert asked(text) == ["What is a heat pump?", "ferry times Lisbon", "Who built the harbour?"]
+
+
+def test_of_a_list_each_item_asks_without_its_mark():
+    assert asked("Facts for Monday:\n* ferry: price\n* harbour: who built it\n* rye bread") == [
+        "ferry: price",
+        "harbour: who built it",
+        "rye bread",
+    ]
+    assert asked("1) What is a heat pump? Is it loud?\n2) Who built the harbour?") == [
+        "What is a heat pump? Is it loud?",
+        "Who built the harbour?",
+    ]
+
+
+def test_a_fragment_beside_questions_asks_in_one_line_too():
+    assert asked("Who built the harbour? What is a heat pump? ferry times Lisbon") == [
+        "Who built the harbour?",
+        "What is a heat pump?",
+        "ferry times Lisbon",
+    ]
+
+
+def test_a_mail_asks_what_its_sender_asks():
+    text = (
+        "Subject: pumps\n\nDear Anna,\n\nWhat is a heat pump?\nWho built the harbour?\n\nBest,\n"
+        "Ben Miller\nHarbour Street 4\n\nOn Monday Anna wrote:\n> Can I help? Where are you?"
+    )
+    assert asked(text) == ["What is a heat pump?", "Who built the harbour?"]
+
+
+def test_one_person_s_messages_ask_without_names_and_times():
+    text = (
+        "[02.04.26, 09:14] Rui: what is a heat pump\n[02.04.26, 09:15] Rui: <Media omitted>\n"
+        "[02.04.26, 09:16] Rui: and who built the harbour"
+    )
+    assert asked(text) == ["what is a heat pump", "and who built the harbour"]
 
 
 def test_a_long_text_with_one_question_is_cut_by_its_topics():
