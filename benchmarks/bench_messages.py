@@ -7,9 +7,11 @@ asked as they are given, without roles, under other names, with their last quest
 as their three last questions alone. Each figure is recall@10 of a half of the 150 messages, with
 the interval that holds 95 % of 2,000 resamples.
 
-``--own`` asks the 60 messages of ``messages.json``, as people write them, of the sample library
-instead: the share of their questions of which a document is among as many as there are questions,
-beside that of the whole message as one question.
+``--own`` asks two sets of 60 messages as people write them instead: ``messages.json`` of the sample
+library, and ``messages_by_genre.json`` of it and of ``../shared/data/docs_tree/streamlit``, a mail,
+list, chat export, voice memo or other kind each; its halves are every other message. Each figure is
+the share of questions of which a document is among as many results as there are questions, beside
+that of the whole message as one question.
 """
 
 from __future__ import annotations
@@ -17,13 +19,13 @@ from __future__ import annotations
 import json
 import re
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from bench_chunked import SET, passages
-from common import SAMPLE, arguments, report
+from common import SAMPLE, SHARED, arguments, report
 from large_library import lines
 
 from ragkit.library import Library
@@ -32,6 +34,8 @@ from ragkit.settings import load_settings
 
 SHOWN = 10
 OWN = Path(__file__).with_name("messages.json")
+BY_GENRE = Path(__file__).with_name("messages_by_genre.json")
+FOLDERS = {"sample": SAMPLE, "streamlit": SHARED / "docs_tree" / "streamlit"}
 _TURN = re.compile(r"^(user|agent): ", re.MULTILINE)
 
 Turn = tuple[str, str]
@@ -147,22 +151,26 @@ def recalls(library: Library, half: str, only: str) -> dict[str, Any]:
 
 
 def own(place: Path, half: str) -> dict[str, Any]:
-    """The share of questions with a document among as many as there are questions."""
-    library = Library.open(load_settings(library=place / "library"), create=True)
-    library.jobs.wait(library.sources.sync(library.sources.add_folder(SAMPLE)))
-    asked = json.loads(OWN.read_text("utf-8"))
-    asked = asked[: len(asked) // 2] if half == "first" else asked[len(asked) // 2 :]
-    shares: dict[str, list[float]] = {"each for itself": [], "as one question": []}
-    for message in asked:
-        count = len(message["gold"])
-        chunked = library.search_chunked(message["text"], chunked=ChunkedOptions(limit=count))
-        one = library.search(message["text"], library.options(limit=count))
-        for name, paths in (
-            ("each for itself", {each.result.document.path for each in chunked.results[:count]}),
-            ("as one question", {each.document.path for each in one.results}),
-        ):
-            shares[name].append(np.mean([not paths.isdisjoint(gold) for gold in message["gold"]]))
-    library.close()
+    """The share of questions with a document among as many results as there are questions."""
+    libraries: dict[str, Library] = {}
+    for name, folder in FOLDERS.items():
+        library = Library.open(load_settings(library=place / name), create=True)
+        library.jobs.wait(library.sources.sync(library.sources.add_folder(folder)))
+        libraries[name] = library
+    messages = json.loads(OWN.read_text("utf-8"))
+    by_genre = json.loads(BY_GENRE.read_text("utf-8"))
+    middle = len(messages) // 2
+    chosen = {
+        OWN.stem: messages[:middle] if half == "first" else messages[middle:],
+        BY_GENRE.stem: by_genre[0 if half == "first" else 1 :: 2],
+    }
+    shares: dict[str, list[float]] = {}
+    for name, of_set in chosen.items():
+        for message in of_set:
+            for way, share in both_ways(libraries[message.get("library", "sample")], message):
+                shares.setdefault(f"{name}, {way}", []).append(share)
+    for library in libraries.values():
+        library.close()
     figures: dict[str, Any] = {}
     for name, values in shares.items():
         low, high = interval(values)
@@ -171,11 +179,23 @@ def own(place: Path, half: str) -> dict[str, Any]:
     return figures
 
 
+def both_ways(library: Library, message: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
+    """Yield the share of found questions, asked each for itself and as one question."""
+    count = len(message["gold"])
+    apart = library.search_chunked(message["text"], chunked=ChunkedOptions(limit=count))
+    whole = library.search(message["text"], library.options(limit=count))
+    for way, paths in (
+        ("each for itself", {each.result.document.path for each in apart.results[:count]}),
+        ("as one question", {each.document.path for each in whole.results}),
+    ):
+        yield way, float(np.mean([not paths.isdisjoint(gold) for gold in message["gold"]]))
+
+
 def main() -> None:
     parser = arguments(__doc__ or "")
     parser.add_argument("--half", choices=("first", "second"), default="second")
     parser.add_argument("--only", default="", help="variants whose name holds this")
-    parser.add_argument("--own", action="store_true", help="the messages of messages.json")
+    parser.add_argument("--own", action="store_true", help="messages as people write them")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         if given.own:
