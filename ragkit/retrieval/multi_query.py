@@ -330,9 +330,9 @@ class ChunkedSearch:
         # itself, its entry id stands for its document's.
         lists = [
             [
-                Merged(lead, hit.score, ())
+                Merged(lead_key, hit.score, ())
                 for hit in hits
-                if (lead := key(folded.lead(hit))) in leads
+                if (lead_key := key(folded.lead(hit))) in leads
             ]
             for hits in lists_of_hits
         ]
