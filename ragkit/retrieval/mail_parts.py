@@ -18,7 +18,9 @@ _EARLIER_MAIL = re.compile(
     rf"|^(?:from|von|de)[ \t]*:[^\n]*\n(?:{_HEADER}\n){{2,}}",
     re.IGNORECASE | re.MULTILINE,
 )
-_SIGNATURE = re.compile(r"^--[ \t]*\n[\s\S]*\Z|^sent from my [^\n]{1,30}\s*\Z", re.I | re.M)
+_SIGNATURE = re.compile(
+    r"^--[ \t]*\n(?:[^\n]*\n){0,8}[^\n]*\Z|^sent from my [^\n]{1,30}\s*\Z", re.I | re.M
+)
 _NAMES = (
     r"(?:[ \t]+(?:[A-Z\u00c0-\u00de][\w.'\u2019-]*|all|team|both|everyone|everybody|there|folks"
     r"|again|and|und|et|y|zusammen|tous|todos|à|a)){0,5}[ \t]*"
@@ -50,39 +52,39 @@ def without_mail_parts(text: str) -> str:
     """
     shown = text
     for opening in (_HEADERS, _GREETING):
-        found = opening.match(shown)
-        if found:
-            shown = _blanked(shown, 0, found.end())
-    for begins in (_history(shown), _start(_SIGNATURE.search(shown), shown)):
-        if shown[:begins].strip():
-            shown = _blanked(shown, begins, len(shown))
+        match = opening.match(shown)
+        if match:
+            shown = _blanked(shown, 0, match.end())
+    for start in (_history_start(shown), _start(_SIGNATURE.search(shown), shown)):
+        if shown[:start].strip():
+            shown = _blanked(shown, start, len(shown))
     lines = [line.start() for line in re.finditer(r"^[^\n]*\S", shown, re.MULTILINE)]
-    below = lines[-_LAST_LINES] if len(lines) > _LAST_LINES else 0
-    for closing in _CLOSING.finditer(shown, below):
+    last_lines = lines[-_LAST_LINES] if len(lines) > _LAST_LINES else 0
+    for closing in _CLOSING.finditer(shown, last_lines):
         ends = "?" not in shown[closing.end() :]
         shown = _blanked(shown, closing.start(), len(shown) if ends else closing.end())
     return shown if shown.strip() else text
 
 
-def _history(text: str) -> int:
-    """Return where the mail that is answered begins below the answer; else the text's length."""
-    begins = _start(_EARLIER_MAIL.search(text), text)
-    lines = text[:begins].splitlines(keepends=True)
+def _history_start(text: str) -> int:
+    """Return where an earlier mail begins below the answer to it; else the text's length."""
+    end = _start(_EARLIER_MAIL.search(text), text)
+    lines = text[:end].splitlines(keepends=True)
     own = len(lines)
     while own and (not lines[own - 1].strip() or lines[own - 1].lstrip().startswith(">")):
         own -= 1
-    quoted = [line for line in lines[own:] if line.strip()]
-    if quoted and _WROTE.search(quoted[0]):
+    first_quoted = next((line for line in lines[own:] if line.strip()), "")
+    if _WROTE.search(first_quoted):
         return sum(map(len, lines[:own]))
-    # "On 3 March 2026 at 10:12 Anna Karenina <anna@example.org>" may be wrapped before "wrote:".
-    if quoted and own and _WROTE.search(lines[own - 1]):
-        first = own - 2 if own > 1 and lines[own - 2].strip() else own - 1
-        return sum(map(len, lines[:first]))
-    return begins
+    if first_quoted and own and _WROTE.search(lines[own - 1]):
+        # "On 3 March 2026 Anna Karenina <anna@example.org>" may be wrapped before "wrote:".
+        own -= 2 if own > 1 and lines[own - 2].strip() else 1
+        return sum(map(len, lines[:own]))
+    return end
 
 
-def _start(found: re.Match[str] | None, text: str) -> int:
-    return found.start() if found else len(text)
+def _start(match: re.Match[str] | None, text: str) -> int:
+    return match.start() if match else len(text)
 
 
 def _blanked(text: str, start: int, end: int) -> str:

@@ -114,7 +114,8 @@ def typed_alone(text: str, units: Sequence[Unit]) -> str:
     """
     if len({unit.role for unit in units if unit.role}) != 1:
         return text
-    parts, end = [], 0
+    parts: list[str] = []
+    end = 0
     for unit in units:
         start = text.find(unit.text, unit.start, unit.end)
         # "12/03/2026, 18:02 - Anna created group"

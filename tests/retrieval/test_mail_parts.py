@@ -41,6 +41,7 @@ def test_only_what_the_sender_asks_is_left_and_keeps_its_place(mail):
         QUESTION,
         "Hello",
         "Best,\nAnna",
+        "Pumps\n--\n" + "They are wet.\n" * 12,
         "hi where is the key\nwho has the boat",
         "Best time for the ferry\nThanks to whom do we owe the boat?",
         "Dear customers pay how much?\nWho else?",
