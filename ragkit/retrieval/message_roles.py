@@ -117,12 +117,15 @@ def typed_alone(text: str, units: Sequence[Unit]) -> str:
     parts: list[str] = []
     end = 0
     for unit in units:
-        start = text.find(unit.text, unit.start, unit.end)
         # "12/03/2026, 18:02 - Anna created group"
-        is_notice = _PLACEHOLDER.fullmatch(unit.text) or (not unit.role and _DATED.match(unit.text))
-        if start >= 0 and not is_notice:
-            parts += [_INK.sub(" ", text[end:start]), unit.text]
-            end = start + len(unit.text)
+        if _PLACEHOLDER.fullmatch(unit.text) or (not unit.role and _DATED.match(unit.text)):
+            continue
+        start, body = text.find(unit.text, unit.start, unit.end), unit.text
+        if start < 0:
+            # Headings were taken out of it.
+            start, body = unit.start, text[unit.start : unit.end]
+        parts += [_INK.sub(" ", text[end:start]), body]
+        end = start + len(body)
     return "".join([*parts, _INK.sub(" ", text[end:])])
 
 
