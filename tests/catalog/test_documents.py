@@ -308,7 +308,8 @@ def test_lists_filter_by_collection_source_and_status(many, shelf):
 
 
 def test_many_documents_are_fetched_in_one_query(catalog, shelf):
-    ids = [shelf.put(f"{number:04}.md", f"text {number}") for number in range(300)]
+    drafts = [shelf.draft(f"{number:04}.md", f"text {number}") for number in range(300)]
+    ids = catalog.documents.put_many(drafts, shelf.embedder_id)
     wanted = [*np.array(ids, dtype=np.int64), 99999]
     assert sorted(catalog.documents.get_many(wanted)) == ids
     assert catalog.documents.texts(wanted)[ids[7]] == "text 7"
