@@ -6,10 +6,8 @@ from ragkit.reading.formats import readable_suffixes, sniff
 from ragkit.reading.pool import ReaderPool, ReadOutcome, ReadTask, open_readers
 from ragkit.reading.process import PostProcessor
 from ragkit.reading.readers import read_file
-from ragkit.versions import READER_VERSION
 
 __all__ = [
-    "READER_VERSION",
     "PostProcessor",
     "ReadOutcome",
     "ReadTask",

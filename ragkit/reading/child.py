@@ -1,7 +1,7 @@
-"""A reading process: receives file names on its standard input and sends readings back.
+"""A reading process: receives requests on its standard input and sends readings back.
 
-The pool starts it as its own program, so it imports little, and it confines itself before it
-looks at the first file.
+The pool starts it as a program of its own, so it imports little. It confines itself before it opens
+the first file.
 """
 
 from __future__ import annotations
@@ -64,10 +64,10 @@ def main(arguments: list[str]) -> None:
     requests, answers = _private_streams()
     logging.disable(logging.CRITICAL)
     warnings.simplefilter("ignore")
-    # Compiled modules could not be written any more, and trying would look like a file's doing.
+    # In the sandbox, writing compiled modules would fail and be blamed on the file.
     sys.dont_write_bytecode = True
     sandbox.confine(limits.memory_mb, parent)
-    # Readings are built once and sent off; the collector would only walk them.
+    # Readings are built once and sent off: collecting garbage more often would only cost time.
     gc.freeze()
     gc.enable()
     gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
@@ -108,9 +108,9 @@ def _answer(
     limits: Limits,
     process: Processor | None,
 ) -> bool:
-    """Read and process one file; return whether this process is worn out.
+    """Read and post-process one file; return whether this process is worn out.
 
-    ``data`` are runs of its pages, if they were read already.
+    ``data`` holds the packed runs of its pages if they were read already.
     """
     path, name = _path_in(request), str(request["name"])
 
@@ -141,12 +141,12 @@ def _path_in(request: dict[str, Any]) -> Path:
 
 
 def _processed(processor: Processor, reading: Reading, name: str) -> tuple[dict[str, Any], bytes]:
-    """Post-process a reading; whatever its text breaks becomes a reading error."""
+    """Post-process a reading; any unexpected failure becomes a ``ReadingError``."""
     try:
         return processor(reading, name)
     except (MemoryError, RecursionError, ReadingError):
         raise
-    except Exception as error:  # whatever a hostile text does to the code that cuts it
+    except Exception as error:  # a hostile text may break the chunker in any way
         raise uncut() from error
 
 
@@ -155,10 +155,10 @@ def _guarded(
 ) -> _Result | dict[str, Any]:
     """Run one step for one file under the limits.
 
-    An error is returned in the form in which it is sent; its flag ``last`` says that this process
-    is worn out.
+    An error is returned as the header to send; its flag ``last`` says that this process is worn out
+    and ends.
     """
-    # The pool's clock comes before that of the system, which is for when the pool is gone.
+    # The pool kills a slow process first; the system's timer is for when the pool is gone.
     sandbox.alarm(seconds, wall_seconds(seconds) + _GRACE_SECONDS)
     sandbox.forbidden_attempt()
     error: ReadingError
@@ -180,7 +180,7 @@ def _guarded(
 
 
 def _private_streams() -> tuple[IO[bytes], IO[bytes]]:
-    """Return the pipes, kept for frames alone: what readers print is discarded."""
+    """Return the pipes for frames, and discard whatever readers print."""
     requests = os.fdopen(os.dup(0), "rb")
     answers = os.fdopen(os.dup(1), "wb")
     with contextlib.suppress(OSError):

@@ -1,4 +1,4 @@
-"""Source code as it is, with its symbols as the outline."""
+"""Source code, unchanged, with its symbols as the outline."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def read_code(text: str, name: str, file_format: Format = Format.CODE) -> Readin
 
 
 def _outline(text: str, language: str) -> tuple[OutlineEntry, ...]:
-    """Return classes, functions and the like, in the order of the text."""
+    """Return classes, functions and similar symbols in the order of the text."""
     if language == "python":
         try:
             return _python(text)
@@ -81,7 +81,7 @@ def _outline(text: str, language: str) -> tuple[OutlineEntry, ...]:
 
 
 def _python(text: str) -> tuple[OutlineEntry, ...]:
-    """Return the symbols by Python's own parser: top level, and the methods of classes."""
+    """Return the top-level symbols of Python code and the methods of its classes."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         tree = ast.parse(text)
@@ -101,7 +101,7 @@ def _python(text: str) -> tuple[OutlineEntry, ...]:
 
 
 def _by_pattern(text: str, patterns: tuple[re.Pattern[str], ...]) -> tuple[OutlineEntry, ...]:
-    """Return the symbols by the look of their first line; indented ones are one level deeper."""
+    """Return the symbols whose first line matches a pattern; indented ones are one level deeper."""
     entries: dict[int, OutlineEntry] = {}
     for pattern in patterns:
         for match in pattern.finditer(text):

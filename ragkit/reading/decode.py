@@ -1,4 +1,4 @@
-"""From bytes to clean text: encodings, line ends, control characters, Unicode form."""
+"""Decodes and cleans text: encodings, line ends, control characters, Unicode form."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _BOMS = (
 _ISO_2022_JP = re.compile(rb"\x1b\$[@B]|\x1b\([BJI]")
 _BINARY_CONTROLS = re.compile(rb"[\x01-\x08\x0e-\x1a\x1c-\x1f]")
 _NON_ASCII = re.compile(rb"[\x80-\xff]")
-# Ordered: of two encodings that explain the bytes equally well, the earlier one is taken.
+# In order of preference among encodings that explain the bytes equally well.
 _CANDIDATES = (
     "cp1252", "cp932", "euc_jp", "gb18030", "big5", "cp949", "cp1251", "koi8_r", "cp866",
     "cp1253", "cp1255", "cp1256", "cp1254", "cp1250", "utf_16_le", "utf_16_be", "cp874", "cp437",
 )  # fmt: skip
 _EAST_ASIAN = ("big5", "cp932", "euc_jp", "cp949", "gb18030")
 _EASTERN = re.compile("[\u3000-\u30ff\u4e00-\u9fff\uac00-\ud7a3\uff00-\uffef]")
-# Hebrew in Windows-1255 is a run of these bytes alone, where Cyrillic and Greek use more.
+# Hebrew letters in Windows-1255 have only these bytes; Cyrillic and Greek use others as well.
 _HEBREW = re.compile(rb"[\xe0-\xfa]")
 _NOT_HEBREW = re.compile(rb"[\x80-\xdf\xfb-\xffA-Za-z]")
 _SAMPLE = 200_000
@@ -38,11 +38,10 @@ _SURROGATES = re.compile("[\ud800-\udfff]")
 
 
 def decode(data: bytes, declared: str = "") -> tuple[str, tuple[str, ...]]:
-    """Decode the bytes of a text file; return the text and warnings for the person.
+    """Decode the bytes of a text file; return the text and warnings for people.
 
-    Byte order marks come first, then UTF-16 and UTF-32 without one, strict UTF-8, mostly
-    valid UTF-8 with the rest replaced, the encoding that the file declares, and at last the
-    likeliest older encoding.
+    Tried in this order: a byte order mark, UTF-16 and UTF-32 without one, strict UTF-8, the
+    ``declared`` encoding, mostly valid UTF-8, and the likeliest legacy encoding.
     """
     for mark, encoding in _BOMS:
         if data.startswith(mark):
@@ -70,7 +69,7 @@ def decode(data: bytes, declared: str = "") -> tuple[str, tuple[str, ...]]:
 
 
 def looks_binary(data: bytes) -> bool:
-    """Return whether bytes are no text in any encoding: many control characters, or noise."""
+    """Return whether bytes are not text in any encoding: too many control characters or zeros."""
     sample = data[:65_536]
     if any(sample.startswith(mark) for mark, _ in _BOMS) or _wide_encoding(sample):
         return False
@@ -80,7 +79,7 @@ def looks_binary(data: bytes) -> bool:
 
 
 def clean(text: str) -> str:
-    """Return text in its stored form: NFC, line feeds only, no NUL, no control characters."""
+    """Return text as it is stored: NFC, line feeds only, no control characters."""
     if _NEEDS_CLEANING.search(text):
         text = _LINE_ENDS.sub("\n", text.removeprefix("\ufeff"))
         text = _CONTROLS.sub("", _ANSI.sub("", text))
@@ -89,7 +88,7 @@ def clean(text: str) -> str:
 
 
 def _is_utf(encoding: str) -> bool:
-    """Return whether a declared encoding is a form of Unicode, which has been tried already."""
+    """Return whether an encoding is a form of Unicode (tried already) or unknown."""
     try:
         return codecs.lookup(encoding).name.startswith("utf")
     except LookupError:
@@ -97,14 +96,14 @@ def _is_utf(encoding: str) -> bool:
 
 
 def _replacing(data: bytes, encoding: str) -> tuple[str, tuple[str, ...]]:
-    """Decode with a known encoding, with a warning when something had to be replaced."""
+    """Decode with a known encoding; warn if something had to be replaced."""
     text = data.decode(encoding, "replace")
     wrong = "\N{REPLACEMENT CHARACTER}" in text
     return text, (SOME_REPLACED,) if wrong else ()
 
 
 def _wide_encoding(data: bytes) -> str:
-    """Return UTF-16 or UTF-32 without a byte order mark, by the positions of the zeros."""
+    """Recognise UTF-16 or UTF-32 without a byte order mark by the positions of zeros, or ``""``."""
     sample = data[:4096]
     sample = sample[: len(sample) // 4 * 4]
     if len(sample) < 8:
@@ -123,9 +122,9 @@ def _wide_encoding(data: bytes) -> str:
 
 
 def _eastern_utf16(sample: bytes) -> str:
-    """Return UTF-16 without zeros: Chinese, Japanese or Korean, with spaces of their own."""
+    """Recognise UTF-16 without zeros, as Chinese, Japanese and Korean have it, or ``""``."""
     try:
-        # A character cut off at the end of the sample is no proof against UTF-8.
+        # The end of the sample may cut a UTF-8 character in two.
         codecs.getincrementaldecoder("utf-8")().decode(sample)
     except UnicodeDecodeError:
         for encoding in ("utf-16-le", "utf-16-be"):
@@ -145,7 +144,7 @@ def _mostly_utf8(data: bytes) -> bool:
 
 
 def _guessed(data: bytes) -> tuple[str, tuple[str, ...]]:
-    """Decode with the older encoding that explains the bytes best."""
+    """Decode with the legacy encoding that explains the bytes best."""
     import charset_normalizer
 
     sample = data[:_SAMPLE]
@@ -176,20 +175,20 @@ def _guessed(data: bytes) -> tuple[str, tuple[str, ...]]:
 
 
 def _unlikely_case(text: str) -> float:
-    """Return a penalty for odd capital letters, as alphabets have that are read as each other."""
+    """Return a penalty for mostly capital letters: the sign of a wrong alphabet."""
     upper = sum(1 for letter in text if letter > "\x7f" and letter.isupper())
     lower = sum(1 for letter in text if letter > "\x7f" and letter.islower())
     return 0.5 if upper > 20 and upper > lower else 0.0
 
 
 def _ideographic(text: str, percent: int = 90) -> bool:
-    """Return whether that share of the characters beyond ASCII is Chinese, Japanese or Korean."""
+    """Return whether more than ``percent`` of the non-ASCII characters are East Asian."""
     beyond = [letter for letter in text[:20_000] if letter > "\x7f"]
     return len(_EASTERN.findall("".join(beyond))) * 100 > len(beyond) * percent
 
 
 def _shown(encoding: str) -> str:
-    """Return an encoding's common name."""
+    """Return the common name of an encoding."""
     if re.fullmatch(r"cp125\d", encoding):
         return f"Windows-{encoding[2:]}"
     return {"cp932": "Shift JIS", "cp949": "EUC-KR"}.get(

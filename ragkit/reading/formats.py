@@ -1,4 +1,4 @@
-"""Which format a file has: by its content first, by its suffix second."""
+"""Recognises the format of a file by its content first and its suffix second."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from ragkit.reading.limits import damaged, locked
 
 
 class Format(StrEnum):
-    """What a file holds: the value is its document's ``format``.
+    """A format of files; its value becomes the document's ``format``.
 
-    A member also has the ``reader``'s function and its module in this package, the ``suffixes``
-    of its files, a ``label`` for people and, if it is a zip container, the ``part`` by which it is
-    recognised.
+    A member also has the name of its ``reader`` ("module.function" in this package), the
+    ``suffixes`` of its files, a ``label`` for people and, if it is a zip container, the ``part`` by
+    which it is recognised.
     """
 
     reader: str
@@ -30,7 +30,7 @@ class Format(StrEnum):
     def __new__(
         cls, value: str, reader: str, suffixes: str = "", label: str = "file", part: str = ""
     ) -> Self:
-        """Make a member; ``suffixes`` are separated by spaces."""
+        """Make a member from its value and attributes; ``suffixes`` are separated by spaces."""
         member = str.__new__(cls, value)
         member._value_ = value
         member.suffixes = tuple(suffixes.split())
@@ -65,9 +65,9 @@ BYTE_FORMATS = (
     Format.PDF, Format.DOCX, Format.XLSX, Format.PPTX, Format.EPUB, Format.EML, Format.MBOX,
     Format.EXPORT,
 )  # fmt: skip
-"""The formats whose readers take (data, name, limits); all others take (clean text, name, format).
+"""Formats whose readers take (data, name, limits); all others take (clean text, name, format).
 
-That of PDFs also takes pages that were read already.
+The reader of PDFs also takes pages that were read already.
 """
 
 CONVERSATION_FORMATS = (Format.TEXT, Format.MARKDOWN, Format.JSON, Format.JSONL)
@@ -124,7 +124,7 @@ _REFUSED: tuple[tuple[tuple[str, str], str, tuple[bytes, ...]], ...] = (
     (("Databases are not read.", "Export the tables as CSV."),
      ".sqlite .sqlite3 .db .parquet .feather .mdb", (b"SQLite format 3\x00", b"PAR1")),
 )  # fmt: skip
-"""Kinds of files that are not read: the reason and its cure, their suffixes and first bytes."""
+"""Kinds of files that are not read: the reason and its cure, the suffixes, the first bytes."""
 
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _CONTAINERS = tuple(member for member in Format if member.part)
@@ -147,11 +147,11 @@ def code_language(name: str, data: bytes = b"") -> str:
 
 
 def sniff(name: str, data: bytes) -> Format:
-    """Return the format of a file, by its content first and its name second.
+    """Return the format of a file.
 
     Raises:
-        SkippedError: pictures, sound, archives, programs and other binary files.
-        ReadingError: content and name contradict each other, or an old format.
+        SkippedError: it is a picture, sound, an archive, a program or another binary file.
+        ReadingError: its content contradicts its suffix, or its format is not supported.
     """
     suffix = PurePosixPath(name.lower()).suffix
     by_suffix = DOCUMENT_SUFFIXES.get(suffix)
@@ -182,7 +182,7 @@ def sniff(name: str, data: bytes) -> Format:
 
 
 def _by_magic(suffix: str, data: bytes) -> Format | None:
-    """Return the binary format that the first bytes show; refuse those without a reader."""
+    """Return the format of known first bytes, or ``None``; refuse formats without a reader."""
     start = data[:1024]
     if start.lstrip(b"\xef\xbb\xbf\r\n\t \x00").startswith(b"%PDF-"):
         return Format.PDF
@@ -209,7 +209,7 @@ def _by_magic(suffix: str, data: bytes) -> Format | None:
 
 
 def _refusal(suffix: str, reason: tuple[str, str]) -> SkippedError:
-    """Return the refusal of a kind of file, naming a suffix that promises something readable."""
+    """Return the error for a kind of file; if its suffix promises otherwise, name the suffix."""
     sentence, cure = reason
     if suffix not in readable_suffixes():
         return SkippedError(sentence, cure)
@@ -220,11 +220,11 @@ def _refusal(suffix: str, reason: tuple[str, str]) -> SkippedError:
 
 
 def zip_format(suffix: str, stream: IO[bytes]) -> Format:
-    """Return the Office or e-book format, or the export, that the parts of a zip file show.
+    """Return the format of a zip file, recognised by its members: Office, e-book or chat export.
 
     Raises:
-        SkippedError: it is an archive of files.
-        ReadingError: it is damaged, or of a format without a reader.
+        SkippedError: it is a plain archive of files.
+        ReadingError: it is damaged, or its format is not supported.
     """
     claimed = DOCUMENT_SUFFIXES.get(suffix)
     try:
@@ -249,7 +249,7 @@ def zip_format(suffix: str, stream: IO[bytes]) -> Format:
 
 
 def _is_export(members: set[str]) -> bool:
-    """Return whether the names of an archive's files are those of an export of conversations."""
+    """Return whether an archive with these members is an export of conversations."""
     if any(map(_EXPORT_FILE.fullmatch, members)):
         return True
     lists = {"users.json", "channels.json"} & {PurePosixPath(member).name for member in members}
@@ -257,7 +257,7 @@ def _is_export(members: set[str]) -> bool:
 
 
 def _old_office(suffix: str, data: bytes) -> ReadingError:
-    """Return the refusal of a locked Office file, or of one of the formats before 2007."""
+    """Return the error for an Office file that is locked or from before 2007."""
     encrypted = "EncryptedPackage".encode("utf-16-le") in data[:200_000]
     if encrypted or suffix in (".docx", ".xlsx", ".pptx"):
         return locked("file")

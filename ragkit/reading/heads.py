@@ -1,4 +1,4 @@
-"""The head of a document as text, for files whose body says less than their head does."""
+"""Puts a document's metadata into its text if the body says less than the metadata."""
 
 from __future__ import annotations
 
@@ -19,11 +19,10 @@ _WORD = re.compile(r"\w+")
 
 
 def with_head(title: str, metadata: Metadata, body: str) -> str:
-    """Return Markdown below what the head says, where its summary has more words than the body.
+    """Return a Markdown body, preceded by the metadata's summary if that has more words.
 
-    A page that is a component alone, as in ``<Reference of="st.badge" />``, is thus found by what
-    its author says of it. ``title`` is the head's own, or empty; it becomes text where there is no
-    other.
+    A page that consists of a component, such as ``<Reference of="st.badge" />``, can then be found
+    by its description. ``title``, which may be empty, becomes the heading of an empty body.
     """
     summary = next((str(metadata[key]) for key in _SUMMARIES if metadata.get(key)), "")
     words = _words(body)
@@ -35,7 +34,7 @@ def with_head(title: str, metadata: Metadata, body: str) -> str:
 
 
 def _listed(metadata: Metadata, words: set[str]) -> Iterator[str]:
-    """Yield the keywords and tags that have words of their own, a line each."""
+    """Yield a line of keywords and one of tags, with those that add to ``words``."""
     for key, name in _LISTS.items():
         values = metadata.get(key) or []
         listed = map(str, values if isinstance(values, list) else [values])
@@ -45,5 +44,5 @@ def _listed(metadata: Metadata, words: set[str]) -> Iterator[str]:
 
 
 def _words(markdown: str) -> list[str]:
-    """Return the words outside tags."""
+    """Return the words of a Markdown text outside its tags."""
     return _WORD.findall(_TAG.sub(" ", markdown).casefold())

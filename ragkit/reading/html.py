@@ -1,11 +1,10 @@
-"""Web pages, and e-books, whose chapters are web pages: heads as metadata, bodies as Markdown."""
+"""Web pages, and e-books made of them: heads as metadata, bodies as Markdown."""
 
 from __future__ import annotations
 
 import posixpath
 import re
 from html import unescape
-from html.parser import HTMLParser
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
@@ -30,7 +29,7 @@ _UNSEEN = re.compile(
     r"<(head|script|style|template|noscript|svg|title)\b[^>]*>.*?</\1\s*>", re.I | re.S
 )
 _UNSEEN_TAG = re.compile(r"<(?:meta|link|base)\b[^>]*>|<!--.*?-->", re.I | re.S)
-# Links of a heading or a numbered line to itself.
+# Links from a heading or a numbered line to itself.
 _SELF_LINK = re.compile(
     r"<a\b[^<>]{0,500}\shref\s*=\s*[\"']?#(\d{1,7}\b)?[^<>]{0,500}>\s*"
     r"(?:[§¶#]|&(?:sect|para|#167|#182);|(?(1)\1))?\s*</a\s*>",
@@ -39,6 +38,7 @@ _SELF_LINK = re.compile(
 _SUMMARY = re.compile(r"<summary\b[^<>]*>((?:(?!<summary\b).)*?)</summary\s*>", re.I | re.S)
 _HEADING = re.compile(r"(<h([1-6])\b[^<>]*>)((?:(?!<h[1-6]\b).)*?)(</h\2\s*>)", re.I | re.S)
 _BLOCK_TAG = re.compile(r"</?(?:h[1-6]|section|div|p|ul|ol|pre|table)\b[^>]*>", re.I)
+_ANY_TAG = re.compile(r"</?[a-z!?][^<>]*>", re.I)
 _TITLE = re.compile(r"<title\b[^>]*>(.*?)</title\s*>", re.I | re.S)
 _META = re.compile(r"<meta\b([^>]{1,2000})>", re.I)
 _ATTRIBUTE = re.compile(r"([\w:-]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))")
@@ -58,13 +58,13 @@ _LOST_SHARE = 0.2
 
 
 def declared_encoding(data: bytes) -> str:
-    """Return the encoding that an HTML or XML file declares, or an empty string."""
+    """Return the encoding that an HTML or XML file declares, or ``""``."""
     charset = _CHARSET.search(data[:4096])
     return charset[1].decode("ascii") if charset else ""
 
 
 def read_html(text: str, name: str, file_format: Format = Format.HTML) -> Reading:
-    """Read cleaned HTML source."""
+    """Read a web page from its source."""
     head = text[:_HEAD_LENGTH]
     title = _TITLE.search(head)
     language = _LANGUAGE.search(head)
@@ -87,7 +87,7 @@ def to_markdown(source: str, label: str = Format.HTML.label) -> str:
     result = convert(f"<html><body>{seen}</body></html>".encode(), "html", label)
     converted = tidy(clean(strip_embedded(result.content)))
     if len(converted) < 200:
-        # The converter gives up below a certain depth of nesting; words matter more than form.
+        # The converter drops deeply nested text; its words matter more than its form.
         bare = _bare_text(seen)
         if len(converted) < len(bare) * _LOST_SHARE:
             return bare
@@ -95,9 +95,9 @@ def to_markdown(source: str, label: str = Format.HTML.label) -> str:
 
 
 def _flattened(source: str) -> str:
-    """Return HTML whose headings have no links to themselves and no blocks inside.
+    """Return HTML without links from headings to themselves and without blocks inside headings.
 
-    A summary that holds blocks is no line of bold text, as which it would be converted.
+    A summary with blocks becomes a ``div``: the converter would make one bold line of it.
     """
 
     def summary(match: re.Match[str]) -> str:
@@ -124,24 +124,10 @@ def _metadata(head: str) -> Metadata:
     return metadata_from(values)
 
 
-class _Words(HTMLParser):
-    """Gathers the text between tags."""
-
-    def __init__(self) -> None:
-        super().__init__(convert_charrefs=True)
-        self.pieces: list[str] = []
-
-    def handle_data(self, data: str) -> None:
-        """Keep a run of text."""
-        self.pieces.append(data)
-
-
 def _bare_text(source: str) -> str:
-    """Return the words of HTML without any markup."""
-    words = _Words()
-    words.feed(source)
-    words.close()
-    return tidy(clean("\n".join(stripped for piece in words.pieces if (stripped := piece.strip()))))
+    """Return the text of HTML without any markup, a line for each run of text."""
+    lines = map(str.strip, unescape(_ANY_TAG.sub("\n", source)).split("\n"))
+    return clean("\n".join(filter(None, lines)))
 
 
 # -- e-books: the chapters in reading order --------------------------------------------------

@@ -1,7 +1,7 @@
-"""The language that a document is written in: what it says itself, or else what its prose shows.
+"""The human language of a document: as the document declares it, or else detected from its prose.
 
-A language is named by its code of two letters, without a country. Programming languages are another
-thing: the field ``language`` of a document's metadata.
+It is named by its two-letter code, without a country. A programming language is instead named in
+the field ``language`` of a document's metadata.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ uk ukr Ukrainian, ur urd Urdu, uz uzb Uzbek, vi vie Vietnamese, yi yid Yiddish, 
 zu zul Zulu
 """
 _OTHERS = {"nb": "no", "nn": "no", "nor": "no", "zho": "zh", "fas": "fa", "fil": "tl"}
-"""Other codes of some of them."""
+"""Other codes of the same languages."""
 
 PROGRAMMING = frozenset(CODE_SUFFIXES.values()) | {Format.JSON, Format.YAML, Format.TOML}
 """The names of programming languages that files are known by."""
@@ -59,7 +59,7 @@ _CJK = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 
 @cache
 def _codes() -> Mapping[str, str]:
-    """Map codes of two and three letters and English names, in lower case, to codes of two."""
+    """Map two- and three-letter codes and English names, in lower case, to two-letter codes."""
     codes = dict(_OTHERS)
     for entry in _LANGUAGES.replace("\n", " ").split(","):
         short, long, name = entry.split()
@@ -75,17 +75,17 @@ def language_names() -> Mapping[str, str]:
 
 
 def language_code(written: str) -> str:
-    """Return the code of a language that is written "German", "deu" or "de-AT", or ``""``."""
+    """Return the code of a language written like "German", "deu" or "de-AT", or ``""``."""
     plain = written.strip().lower()
     return _codes().get(plain) or _codes().get(re.split("[-_]", plain)[0], "")
 
 
 def with_language(reading: Reading) -> Reading:
-    """Return a reading with the code of its language: the one it says, or the one of its prose."""
+    """Return a reading with the code of its declared or else its detected language."""
     code, metadata = language_code(reading.language), reading.metadata
-    said = metadata.get("language")
-    if isinstance(said, str) and (own := language_code(said)):
-        code = code or own
+    declared = metadata.get("language")
+    if isinstance(declared, str) and (declared_code := language_code(declared)):
+        code = code or declared_code
         metadata = {key: value for key, value in metadata.items() if key != "language"}
     if not code and reading.format not in _NO_PROSE:
         code = _recognised(reading.text)
@@ -93,22 +93,22 @@ def with_language(reading: Reading) -> Reading:
 
 
 def _recognised(text: str) -> str:
-    """Return the language of a text's first prose, or ``""`` where there is little or doubt."""
+    """Return the language of a text's first prose; ``""`` if there is too little, or in doubt."""
     words = _NO_WORDS.sub(" ", text[:_LOOKED_AT]).split()
     sample = " ".join(word for word in words if not _NO_WORD.search(word))[:_SAMPLE]
-    # A sign of Chinese, Japanese or Korean says as much as some letters.
+    # A Chinese, Japanese or Korean character counts as several letters.
     if sum(map(str.isalpha, sample)) + 3 * len(_CJK.findall(sample)) < _FEWEST_LETTERS:
         return ""
     try:
         return language_code(_detected(sample))
     except (KeyboardInterrupt, SystemExit):
         raise
-    except BaseException:  # noqa: BLE001 - no memory for it, or a panic in Rust: the text is read
+    except BaseException:  # noqa: BLE001 - out of memory or a panic in Rust: the text is read
         return ""
 
 
 def _detected(sample: str) -> str:
-    """Return the code of three letters that the detector gives a text, or ``""``."""
+    """Return the three-letter code of the detected language, or ``""``."""
     import kreuzberg
 
     config = kreuzberg.ExtractionConfig(

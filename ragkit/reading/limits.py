@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 MEGABYTE = 1_000_000
 COUNTS_COMPUTING_TIME = hasattr(signal, "setitimer")
 _LONGEST_WAIT = 10
-"""How many times longer than it computes a reader may take: on a loaded machine it mostly waits."""
+"""How many times its computing time a reader may take: on a loaded machine it mostly waits."""
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What reading one file may cost, without pydantic: a reading process starts quickly.
+    """What reading one file may cost, without pydantic: reading processes start quickly.
 
-    ``timeout_seconds`` is computing time, where the system counts it.
+    ``timeout_seconds`` is processor time on systems that can limit it, or else elapsed time.
     """
 
     timeout_seconds: float
@@ -33,7 +33,7 @@ class Limits:
 
     @classmethod
     def of(cls, settings: ReadingSettings) -> Limits:
-        """Return the limits that settings ask for."""
+        """Return the limits of the settings."""
         return cls(
             settings.timeout_seconds,
             settings.memory_mb,
@@ -43,7 +43,7 @@ class Limits:
 
 
 def number(value: float) -> str:
-    """Format a figure for people, with three digits."""
+    """Format a number for people, with three significant digits."""
     return f"{value:.3g}" if value < 1000 else f"{value:.0f}"
 
 
@@ -65,7 +65,7 @@ def too_much_text(limits: Limits) -> ReadingError:
 
 
 def check_text(pieces: Iterable[str], limits: Limits) -> None:
-    """Raise an error if the pieces together have more characters than ``max_text_mb`` allows."""
+    """Raise a ``ReadingError`` if the pieces together exceed ``max_text_mb``."""
     allowed = limits.max_text_mb * MEGABYTE
     for piece in pieces:
         allowed -= len(piece)
@@ -82,7 +82,7 @@ def too_slow(limits: Limits) -> ReadingError:
 
 
 def kept_waiting(limits: Limits) -> PassingError:
-    """Return the error for a file that was not read in time, though it took little computing."""
+    """Return the error for a file that ran out of elapsed time, not of processor time."""
     return PassingError(
         f"Reading was not finished after {number(wall_seconds(limits.timeout_seconds))} s.",
         "The machine or the drive was busy; it will be retried automatically.",
@@ -90,7 +90,7 @@ def kept_waiting(limits: Limits) -> PassingError:
 
 
 def wall_seconds(computing_seconds: float) -> float:
-    """Return how long a step with so much computing time may take by the clock."""
+    """Return the elapsed time allowed for a step with that limit of processor time."""
     return computing_seconds * (_LONGEST_WAIT if COUNTS_COMPUTING_TIME else 1)
 
 
@@ -103,7 +103,7 @@ def too_much_memory(limits: Limits) -> ReadingError:
 
 
 def ended_from_outside() -> PassingError:
-    """Return the error for a file whose reader the system ended."""
+    """Return the error for a file whose reading process was killed by the system."""
     return PassingError(
         "The system ended the reader of this file, probably because memory ran out.",
         "Close other programs; it will be retried automatically.",
@@ -127,7 +127,7 @@ def damaged(label: str) -> ReadingError:
 
 
 def locked(label: str) -> ReadingError:
-    """Return the error for a file that only a password opens."""
+    """Return the error for a file that is protected by a password."""
     return ReadingError(
         f"This {label} is locked with a password.",
         "Save a copy without a password, and put the copy in the folder.",
@@ -135,7 +135,7 @@ def locked(label: str) -> ReadingError:
 
 
 def uncut() -> ReadingError:
-    """Return the error for a text that was read but could not be cut into chunks."""
+    """Return the error for a file whose text could not be divided into chunks."""
     return ReadingError(
         "The file's text could not be cut into sections.",
         "Save it again from the program that made it, then retry it.",
@@ -143,7 +143,7 @@ def uncut() -> ReadingError:
 
 
 def no_text(label: str) -> ReadingError:
-    """Return the error for a file that opened well but has nothing to search."""
+    """Return the error for a sound file without text."""
     return ReadingError(
         f"This {label} contains no text.", "Add text to it, or leave it out of the library."
     )

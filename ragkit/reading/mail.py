@@ -1,4 +1,4 @@
-"""E-mail: one message as mail programs save it, and mailboxes, each thread a session."""
+"""E-mail: single messages, and mailboxes, in which each thread is a session."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ragkit.reading.conversations.messages import Conversation, Message, moment,
 from ragkit.reading.decode import clean, decode
 from ragkit.reading.formats import Format
 from ragkit.reading.limits import check_text
-from ragkit.reading.reading_parts import iso_date, joined, one_line, put, stem, tidy
+from ragkit.reading.reading_parts import iso_date, joined, nonempty, one_line, stem, tidy
 from ragkit.types import Markup, Reading
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ _HEADER_FAILURES = (ValueError, LookupError, TypeError, AttributeError)
 
 
 def read_mail(data: bytes, name: str, limits: Limits) -> Reading:
-    """Read one message; broken MIME is read as far as it can be understood.
+    """Read one message; of broken MIME as much as can be parsed.
 
     Raises:
         ReadingError: too much text.
@@ -43,8 +43,7 @@ def read_mail(data: bytes, name: str, limits: Limits) -> Reading:
         mail.body,
         f"Attachments: {', '.join(mail.attached)}" if mail.attached else "",
     ]
-    metadata = put(
-        {},
+    metadata = nonempty(
         author=headers.get("From", ""),
         to=headers.get("To", ""),
         cc=headers.get("Cc", ""),
@@ -62,7 +61,7 @@ def read_mail(data: bytes, name: str, limits: Limits) -> Reading:
 
 
 class _Mail:
-    """One message taken apart: its body with its markup, and the names of what was attached."""
+    """A parsed message: its body with its markup, and the names of its attachments."""
 
     def __init__(self, data: bytes) -> None:
         self._message: Part = email.message_from_bytes(data, policy=default_policy)
@@ -72,7 +71,7 @@ class _Mail:
         self.body, self.markup = self._body([part for part, name in names if not name])
 
     def _body(self, inline: Sequence[Part]) -> tuple[str, Markup]:
-        """Return the text: the plain parts, or else the HTML ones, or else any payload."""
+        """Return the plain parts, or else the HTML parts as Markdown, or else any payload."""
         if plain := _texts(inline, "text/plain"):
             return "\n\n".join(plain), Markup.PLAIN
         if html := _texts(inline, "text/html"):
@@ -84,7 +83,7 @@ class _Mail:
         return (tidy(clean(payload)) if isinstance(payload, str) else ""), Markup.PLAIN
 
     def header(self, key: str) -> str:
-        """Return a header on one line; the standard library fails on some broken ones."""
+        """Return a header on one line, also one that the standard library cannot parse."""
         try:
             return one_line(clean(str(self._message.get(key) or "")))
         except _HEADER_FAILURES:
@@ -93,7 +92,7 @@ class _Mail:
             return one_line(clean(_BROKEN_WORD.sub("", raw)))
 
     def date(self) -> str:
-        """Return when it was sent, in ISO form."""
+        """Return the time at which it was sent in ISO form, or ``""``."""
         written = self.header("Date")
         try:
             return parsedate_to_datetime(written).isoformat() if written else ""
@@ -102,7 +101,7 @@ class _Mail:
 
 
 def _leaves(message: Part) -> Iterator[Part]:
-    """Yield every part that holds no other part; attached messages are not opened."""
+    """Yield the parts that contain no others; attached messages stay whole."""
     if message.is_multipart() and message.get_content_maintype() == "multipart":
         payload = message.get_payload()
         for part in payload if isinstance(payload, list) else []:
@@ -113,7 +112,7 @@ def _leaves(message: Part) -> Iterator[Part]:
 
 
 def _texts(parts: Sequence[Part], kind: str) -> list[str]:
-    """Return the texts of a kind, each decoded by its own charset or else by its bytes."""
+    """Return the texts of one content type, decoded by their charset or else by their bytes."""
     texts = []
     for part in parts:
         payload = part.get_payload(decode=True) if part.get_content_type() == kind else None
@@ -124,7 +123,7 @@ def _texts(parts: Sequence[Part], kind: str) -> list[str]:
 
 
 def _attachment_name(part: Part) -> str:
-    """Return the file name of an attachment, or a word for it; empty for the body."""
+    """Return the name of an attachment, or a description if it has none; empty for the body."""
     try:
         name = part.get_filename()
         attached = part.get_content_disposition() == "attachment"
@@ -148,7 +147,7 @@ _REPLY = re.compile(r"(?:(?:re|fwd?|aw|wg|sv|antw|tr|rv)(?:\[\d+\])?\s*:\s*)+", 
 
 @dataclass(frozen=True, slots=True)
 class _Letter:
-    """A mail of a mailbox, with what ties it to others."""
+    """A mail of a mailbox, with its message id and those of the mails that it answers."""
 
     key: str
     parents: tuple[str, ...]
@@ -157,7 +156,7 @@ class _Letter:
 
 
 def read_mbox(data: bytes, name: str, limits: Limits) -> Reading:
-    """Read a mailbox. Threads come in the order of their first mail, mails in that of the file.
+    """Read a mailbox: threads in the order of their first mails, mails in that of the file.
 
     Raises:
         ReadingError: too much text.
@@ -173,7 +172,7 @@ def read_mbox(data: bytes, name: str, limits: Limits) -> Reading:
 
 
 def _divide(data: bytes) -> Iterator[bytes]:
-    """Split a mailbox at the lines that begin a mail: those after a blank line, or the first."""
+    """Split a mailbox at each "From " line that is the first or follows a blank line."""
     starts = []
     for line in _START.finditer(data):
         before = data[max(0, line.start() - 4) : line.start()]
@@ -201,7 +200,7 @@ def _letter(mail: _Mail, number: int) -> _Letter:
 
 
 def _root(letter: _Letter, by_key: Mapping[str, _Letter]) -> str:
-    """Return the key of the first mail of a thread; that of a lost mail serves as well."""
+    """Return the key of the first mail of a thread, which may be missing from the mailbox."""
     seen = {letter.key}
     while letter.parents:
         above = letter.parents[0]

@@ -1,4 +1,4 @@
-"""Markdown and MDX: front matter into metadata, everything else as it was written."""
+"""Markdown and MDX: front matter becomes metadata, all else stays as written."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ _LONGEST_STATEMENT = 200
 
 
 def read_markdown(text: str, name: str, file_format: Format = Format.MARKDOWN) -> Reading:
-    """Read cleaned Markdown text. Front matter is kept as metadata.
+    """Read Markdown; its front matter becomes metadata.
 
-    Where it says more than the text below it, the text begins with what it says.
+    If the front matter says more than the text below it, the text begins with it (``with_head``).
     """
     front = read_front_matter(text)
     body = text[front.end :].lstrip("\n") if front.end else text
@@ -58,7 +58,7 @@ def read_markdown(text: str, name: str, file_format: Format = Format.MARKDOWN) -
 
 
 def strip_embedded(text: str) -> str:
-    """Replace embedded base64 files by a short mark: megabytes that no one searches."""
+    """Replace embedded base64 files, which no one searches, by a short mark."""
     return _EMBEDDED.sub("embedded-data", text) if ";base64," in text else text
 
 
@@ -80,7 +80,7 @@ def first_heading(text: str) -> str:
 
 
 def fenced_lines(text: str) -> Iterator[tuple[int, str, bool]]:
-    """Yield each line, its offset first, and whether it is in a code block or one of its fences."""
+    """Yield for each line its offset, its text, and whether it belongs to a fenced code block."""
     fence = ""
     for offset, line in lines_at(text):
         mark = _FENCE.match(line) if "```" in line or "~~~" in line else None
@@ -96,7 +96,7 @@ def fenced_lines(text: str) -> Iterator[tuple[int, str, bool]]:
 
 
 def plain(markdown: str) -> str:
-    """Return a heading without links, emphasis and tags."""
+    """Return the text of a heading without links, emphasis and tags."""
     text = _LINK.sub(r"\1", _IMAGE.sub(r"\1", markdown[:2000]))
     text = _TAG.sub("", text)
     for _ in range(3):
@@ -107,7 +107,7 @@ def plain(markdown: str) -> str:
 
 
 def _without_modules(text: str) -> str:
-    """Remove the import and export statements of MDX, which are no prose."""
+    """Remove the import and export statements of MDX."""
     kept: list[str] = []
     depth, taken = 0, 0
     for _, line, fenced in fenced_lines(text):
@@ -141,7 +141,7 @@ _LANGUAGE_KEYS = ("lang", "language", "locale")
 
 @dataclass(frozen=True, slots=True)
 class FrontMatter:
-    """The values of the block; ``end`` is the offset after it, 0 where there is none."""
+    """Parsed front matter; ``end`` is the offset of the text after it, 0 if there is none."""
 
     end: int = 0
     title: str = ""
@@ -151,7 +151,7 @@ class FrontMatter:
 
 
 def read_front_matter(text: str) -> FrontMatter:
-    """Read the block at the top, if there is one; a bad one stays text, with a warning."""
+    """Parse the block at the top, if there is one; an invalid one stays text, with a warning."""
     if not text.startswith(("---", "+++")):
         return FrontMatter()
     block = _BLOCK.match(text, 0, _LONGEST)
@@ -167,7 +167,7 @@ def read_front_matter(text: str) -> FrontMatter:
     if values is None and not block[2].strip():
         return FrontMatter(end=block.end())
     if not isinstance(values, dict):
-        # A line of dashes, some prose, another line: a rule, not front matter.
+        # Prose between two lines of dashes is not front matter.
         return FrontMatter()
     title = values.get("title")
     return FrontMatter(
@@ -179,7 +179,7 @@ def read_front_matter(text: str) -> FrontMatter:
 
 
 def metadata_from(values: dict[Any, Any]) -> Metadata:
-    """Return front matter, or a format's own properties, as metadata: JSON values only."""
+    """Return front matter, or properties of another format, as metadata of JSON values."""
     metadata: Metadata = {}
     for key in list(values)[:_MOST_KEYS]:
         if key == "title" or not isinstance(key, str):
@@ -198,7 +198,7 @@ def metadata_from(values: dict[Any, Any]) -> Metadata:
 
 
 def _yaml(text: str) -> Any:
-    """Parse YAML; every complaint becomes a ValueError."""
+    """Parse YAML; any parser error becomes a ``ValueError``."""
     import yaml
 
     try:
@@ -208,7 +208,7 @@ def _yaml(text: str) -> Any:
 
 
 def _json_value(value: Any) -> Any:
-    """Return a scalar, or a short list of scalars, as JSON; ``None`` for everything else."""
+    """Return a scalar or a short list of scalars as a JSON value; ``None`` for anything else."""
     if isinstance(value, (date, datetime)):
         return value.isoformat()
     if isinstance(value, str):
@@ -228,13 +228,13 @@ def _json_value(value: Any) -> Any:
 
 
 def _texts(value: Any) -> list[str]:
-    """Return a list, or a text with commas, as a list of texts."""
+    """Return a list or a comma-separated text as a list of texts."""
     parts = value if isinstance(value, list) else str(value).split(",")
     return [text for part in parts if (text := str(part).strip())]
 
 
 def _author(metadata: Metadata) -> None:
-    """Join the names under the one key ``author``."""
+    """Join the authors under the key ``author``, whatever key they came under."""
     for key in _AUTHOR_KEYS:
         if key in metadata:
             value = metadata.pop(key)
@@ -256,7 +256,7 @@ def _date(metadata: Metadata) -> None:
 
 
 def _language(values: dict[Any, Any]) -> str:
-    """Return the code of the natural language; ``language: Python`` is none."""
+    """Return the code of the human language, or ``""``; ``language: Python`` is not one."""
     written = (values.get(key) for key in _LANGUAGE_KEYS)
     return next(
         filter(None, (language_code(value) for value in written if isinstance(value, str))), ""

@@ -1,4 +1,4 @@
-"""Jupyter notebooks: prose as it is, code in fences, short outputs."""
+"""Jupyter notebooks as Markdown: prose as it is, code in fences, outputs shortened."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ragkit.reading.decode import clean
 from ragkit.reading.formats import Format
 from ragkit.reading.limits import damaged
 from ragkit.reading.markdown import first_heading, strip_embedded
-from ragkit.reading.reading_parts import inner, joined, objects, put, stem
+from ragkit.reading.reading_parts import inner, joined, nonempty, objects, stem
 from ragkit.types import Markup, Reading
 
 _OUTPUT_LINES = 20
@@ -30,7 +30,7 @@ def read_notebook(text: str, name: str, file_format: Format = Format.IPYNB) -> R
         title=(clean(title) if isinstance(title, str) else "") or first_heading(body) or stem(name),
         format=file_format,
         markup=Markup.MARKDOWN,
-        metadata=put({}, language=language),
+        metadata=nonempty(language=language),
     )
 
 
@@ -70,7 +70,7 @@ def _cell(cell: dict[str, Any], language: str) -> str:
 
 
 def _output(output: dict[str, Any]) -> str:
-    """Return the text of an output, shortened; pictures and tracebacks are left out."""
+    """Return an output's text, shortened, without pictures and tracebacks."""
     text = output.get("text") or inner(output, "data").get("text/plain")
     if output.get("output_type") in ("error", "pyerr"):
         text = f"{output.get('ename', 'Error')}: {output.get('evalue', '')}"
@@ -88,7 +88,7 @@ def _joined(value: Any) -> str:
 
 
 def _fenced(text: str, language: str) -> str:
-    """Return text in a fence that nothing inside it closes."""
+    """Return text in a code fence longer than any fence inside it."""
     longest = max((len(ticks) for ticks in _TICKS.findall(text)), default=2)
     fence = "`" * (longest + 1)
     return f"{fence}{language}\n{text}\n{fence}"

@@ -1,6 +1,6 @@
-"""PDF: pages with their labels, the outline, and hard-wrapped lines joined into paragraphs.
+"""PDF files: pages with their labels, the outline, and lines joined into paragraphs.
 
-The text comes from pdfium (``pdf_pdfium``); pypdf (``pdf_pypdf``) reads forms, and what pdfium
+pdfium (``pdf_pdfium``) reads the text; pypdf (``pdf_pypdf``) reads forms, and files that pdfium
 cannot open.
 """
 
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING
 
 from ragkit.errors import ReadingError
@@ -20,7 +21,7 @@ from ragkit.reading.pdf_forms import filled_in
 from ragkit.reading.pdf_paragraphs import flow
 from ragkit.reading.pdf_running import without_running_lines
 from ragkit.reading.pdf_vocabulary import Vocabulary
-from ragkit.reading.reading_parts import iso_date, joined, one_line, put, tidy, tile
+from ragkit.reading.reading_parts import iso_date, joined, nonempty, one_line, tidy, tile
 from ragkit.reading.titles import choose, headings_of, in_order
 from ragkit.types import Markup, OutlineEntry, Page, Reading
 
@@ -44,15 +45,14 @@ _DATE = re.compile(
 
 
 def read_pdf(data: bytes, name: str, limits: Limits, runs: Sequence[PageRun] = ()) -> Reading:
-    """Read the text of every page, and what was filled into its form.
+    """Read the text of every page and the values filled into its form.
 
-    ``runs`` are its pages, if they were read already.
+    ``runs`` are all pages if they were read already.
 
     Raises:
         ReadingError: locked, damaged, scanned or empty.
     """
-    file = _File(data, limits, runs)
-    contents, filled = file.contents(), file.filled()
+    contents, filled = _contents(data, limits, runs)
     pages_of_lines = without_running_lines(contents.run.pages)
     texts = [line.text for lines in pages_of_lines for line in lines]
     empty = not any(map(letters, texts)) and not filled
@@ -92,39 +92,24 @@ def read_pdf(data: bytes, name: str, limits: Limits, runs: Sequence[PageRun] = (
     )
 
 
-class _File:
-    """The file as pdfium reads it, and as pypdf does where that is needed."""
-
-    def __init__(self, data: bytes, limits: Limits, runs: Sequence[PageRun]) -> None:
-        self._data, self._limits, self._runs = data, limits, runs
-        self._reader: PdfReader | None = None
-        self._has_form = False
-
-    def contents(self) -> Contents:
-        """Read the pages."""
-        contents = pdf_pdfium.contents_of(self._data, self._limits, self._runs)
-        if contents is None or len(contents.run.lost) == len(contents.run.pages):
-            contents = pdf_pypdf.contents_of(self._pypdf(), self._limits)
-        self._has_form = contents.run.has_form
-        return contents
-
-    def filled(self) -> dict[int, str]:
-        """Return the values filled into the form, by page index."""
-        if not self._has_form:
-            return {}
-        reader = sound(self._pypdf)
-        return filled_in(reader, self._limits) if reader is not None else {}
-
-    def _pypdf(self) -> PdfReader:
-        if self._reader is None:
-            self._reader = pdf_pypdf.opened(self._data)
-        return self._reader
+def _contents(
+    data: bytes, limits: Limits, runs: Sequence[PageRun]
+) -> tuple[Contents, dict[int, str]]:
+    """Return the contents of a file, and the values filled into its form by page index."""
+    reader: PdfReader | None = None
+    contents = pdf_pdfium.contents_of(data, limits, runs)
+    if contents is None or len(contents.run.lost) == len(contents.run.pages):
+        reader = pdf_pypdf.opened(data)
+        contents = pdf_pypdf.contents_of(reader, limits)
+    if contents.run.has_form:
+        reader = reader or sound(partial(pdf_pypdf.opened, data))
+    return contents, filled_in(reader, limits) if contents.run.has_form and reader else {}
 
 
 def _outline(
     bookmarks: list[tuple[int, int, str]], text: str, pages: tuple[Page, ...]
 ) -> tuple[OutlineEntry, ...]:
-    """Find the place of each bookmark: its title on its page, or else the page's start."""
+    """Find the offset of each bookmark: its title on its page, or else the start of the page."""
     entries: list[OutlineEntry] = []
     reached: dict[int, int] = {}
     for index, level, title in bookmarks:
@@ -143,19 +128,19 @@ def _outline(
 
 
 def _properties(info: dict[str, str]) -> tuple[Metadata, str]:
-    """Return author, dates and keywords, and the title."""
+    """Return the metadata (author, subject, date, keywords) and the title."""
     title, author, subject = (
         one_line(clean(info.get(key) or "")) for key in ("Title", "Author", "Subject")
     )
     date = _date(info.get("CreationDate") or "") or _date(info.get("ModDate") or "")
     words = re.split(r"[,;]", clean(info.get("Keywords") or ""))
     listed = [one_line(word) for word in words if word.strip()]
-    metadata = put({}, author=author, subject=subject, date=date, keywords=listed[:50])
+    metadata = nonempty(author=author, subject=subject, date=date, keywords=listed[:50])
     return metadata, title
 
 
 def _date(value: str) -> str:
-    """Write a date of a PDF ("D:20240229120000+01'00'") in ISO form; empty if it is none."""
+    """Return a PDF date ("D:20240229120000+01'00'") in ISO form, or ``""``."""
     match = _DATE.fullmatch(value.strip())
     if match is None:
         return ""
@@ -173,7 +158,7 @@ def _date(value: str) -> str:
 
 
 def _warnings(poor: list[int], lost: list[int], labels: list[str]) -> list[str]:
-    """Return warnings that name the pages missing from the text."""
+    """Return a warning for pages that are pictures, and one for damaged pages."""
     sentences = []
     for indexes, of_one, of_many in (
         (poor, "holds a picture, not text, and needs OCR", "hold pictures, not text, and need OCR"),

@@ -1,19 +1,24 @@
-"""What a PDF holds before its text is put together: lines with their places, labels, bookmarks."""
+"""The parts of a PDF before its text is composed: lines with positions, labels, bookmarks."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypeVar
+
+from ragkit.reading.limits import MEGABYTE, too_much_text
+
+if TYPE_CHECKING:
+    from ragkit.reading.limits import Limits
 
 _T = TypeVar("_T")
 
 
 class Line(NamedTuple):
-    """A line of a page with its edges in points, from the bottom left of the page as it is shown.
+    """A line of a page with its edges in points from the bottom left corner of the page as shown.
 
-    Without edges, where only its text is known, all of them are 0.
+    All edges are 0 if only the text is known.
     """
 
     text: str
@@ -23,11 +28,15 @@ class Line(NamedTuple):
     top: float = 0.0
 
 
+PageReader: TypeAlias = Callable[[], tuple[list[Line], bool]]
+"""Returns the lines of a page, and whether the page is a picture rather than text."""
+
+
 @dataclass(frozen=True, slots=True)
 class PageRun:
-    """Pages of a PDF that follow one another, as lines in their order of reading.
+    """Consecutive pages of a PDF, each as its lines in reading order.
 
-    ``poor`` are the indexes in the file of pages that are pictures, ``lost`` those of damaged ones.
+    ``poor`` holds the indexes in the file of pages that are pictures, ``lost`` of damaged pages.
     """
 
     pages: list[list[Line]] = field(default_factory=list)
@@ -37,13 +46,34 @@ class PageRun:
 
     @classmethod
     def joined(cls, runs: Sequence[PageRun]) -> PageRun:
-        """Put runs together that follow one another."""
+        """Join consecutive runs."""
         return cls(
             [page for run in runs for page in run.pages],
             [index for run in runs for index in run.poor],
             [index for run in runs for index in run.lost],
             any(run.has_form for run in runs),
         )
+
+    @classmethod
+    def gathered(cls, reads: Iterable[tuple[int, PageReader]], limits: Limits) -> PageRun:
+        """Read pages one by one; a page whose reader raises anything is lost.
+
+        Raises:
+            ReadingError: there is more text than the limits allow.
+        """
+        run, left = cls(), limits.max_text_mb * MEGABYTE
+        for index, read in reads:
+            page = sound(read)
+            if page is None:
+                run.lost.append(index)
+            lines, is_picture = page or ([], False)
+            left -= sum(len(line.text) + 1 for line in lines)
+            if left < 0:
+                raise too_much_text(limits)
+            if is_picture:
+                run.poor.append(index)
+            run.pages.append(lines)
+        return run
 
     def pack(self) -> bytes:
         """Return it as JSON."""
@@ -62,10 +92,10 @@ class PageRun:
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """The pages of a PDF, and what the file says of itself.
+    """The pages of a PDF and its properties.
 
-    ``labels`` are empty where the file has none for a page. ``bookmarks`` are (page index, level,
-    title). ``info`` has the properties of the file (Title, Author, ...).
+    ``labels`` has an empty label for a page without one. ``bookmarks`` are (page index, level,
+    title). ``info`` holds the properties of the file (Title, Author, ...).
     """
 
     run: PageRun
@@ -77,7 +107,7 @@ class Contents:
 MOST_BOOKMARKS = 5000
 DEEPEST_BOOKMARK = 12
 POOR_PAGE = 10
-"""A page with fewer letters and digits than this, and a picture, is taken for a scanned one."""
+"""A page with a picture and fewer letters and digits than this counts as scanned."""
 
 
 def letters(text: str) -> int:
@@ -86,10 +116,10 @@ def letters(text: str) -> int:
 
 
 def sound(read: Callable[[], _T]) -> _T | None:
-    """Return what is read; nothing where a file is broken, which must not cost the others."""
+    """Return the result of a reader of PDFs, or ``None`` if it fails on a broken file."""
     try:
         return read()
     except MemoryError:
         raise
-    except Exception:  # noqa: BLE001 - a reader of PDFs raises anything
+    except Exception:  # noqa: BLE001 - a reader of PDFs may raise anything
         return None

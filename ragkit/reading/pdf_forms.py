@@ -1,4 +1,4 @@
-"""What people filled into the forms of a PDF: text, choices and marked boxes, with their names."""
+"""Reads the values filled into a PDF form: text, choices and marked boxes with their labels."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ _XFA_FRAME = ("topmostSubform", "form1")
 
 
 def filled_in(reader: PdfReader, limits: Limits) -> dict[int, str]:
-    """Return the values of each page's form, by page index: a heading, then ``name: value``.
+    """Return the form values of each page by page index: a heading, then ``label: value`` lines.
 
-    What is hidden, a password, or drawn on the page as text as well is left out.
+    Hidden fields, passwords, and values that the page draws as text anyway are left out.
 
     Raises:
         ReadingError: there is more text than the limits allow.
@@ -53,7 +53,7 @@ def filled_in(reader: PdfReader, limits: Limits) -> dict[int, str]:
 
 @dataclass(frozen=True, slots=True)
 class _Filled:
-    """A filled field: its full name, what it is called, its value, and its edges on the page."""
+    """A filled field: its full name, its label, its value, and its edges on the page."""
 
     path: str
     label: str
@@ -62,8 +62,11 @@ class _Filled:
 
 
 def _on_page(page: PageObject, left: list[int]) -> list[str]:
-    """Return a line for each filled field of a page; ``left`` counts annotations of the file."""
-    found: dict[str, _Filled] = {}
+    """Return a line for each filled field of a page.
+
+    ``left`` holds the number of annotations that may still be looked at in this file.
+    """
+    filled: dict[str, _Filled] = {}
     annotations: Any = page.get("/Annots")
     for reference in annotations.get_object() if annotations is not None else ():
         left[0] -= 1
@@ -71,14 +74,14 @@ def _on_page(page: PageObject, left: list[int]) -> list[str]:
             break
         field = sound(partial(_field, page, reference))
         if field is not None and field.value:
-            found.setdefault(field.path or str(field.place), field)
-    drawn = _drawn(page) if found else []
-    fields = [field for field in found.values() if not _stands_there(field, drawn)]
+            filled.setdefault(field.path or str(field.place), field)
+    drawn = _drawn(page) if filled else []
+    fields = [field for field in filled.values() if not _stands_there(field, drawn)]
     return [f"{field.label}: {field.value}" for field in fields]
 
 
 def _field(page: PageObject, reference: Any) -> _Filled | None:
-    """Return the filled field at an annotation; ``None`` where there is none, or a hidden one."""
+    """Return the field of an annotation; ``None`` if it is hidden or the annotation has none."""
     widget = reference.get_object()
     if widget.get("/Subtype") != "/Widget" or int(widget.get("/F", 0)) & (_HIDDEN | _NO_VIEW):
         return None
@@ -90,7 +93,7 @@ def _field(page: PageObject, reference: Any) -> _Filled | None:
 
 
 def _lineage(widget: Any) -> list[Any]:
-    """Return a widget, its field and the groups above, from which it inherits."""
+    """Return a widget followed by its ancestors, from which it inherits."""
     field = [widget]
     while len(field) < _MOST_PARENTS and "/Parent" in field[-1]:
         parent = field[-1]["/Parent"].get_object()
@@ -101,9 +104,9 @@ def _lineage(widget: Any) -> list[Any]:
 
 
 def _get(field: list[Any], key: str) -> Any:
-    """Return a field's own or inherited value of a key."""
-    found = next((node[key] for node in field if key in node), None)
-    return found.get_object() if found is not None else None
+    """Return the own or inherited value of a key, or ``None``."""
+    value = next((node[key] for node in field if key in node), None)
+    return value.get_object() if value is not None else None
 
 
 def _text(value: Any) -> str:
@@ -119,18 +122,18 @@ def _text(value: Any) -> str:
 
 
 def _path(field: list[Any]) -> str:
-    """Return the full name of a field, by which its widgets are one."""
+    """Return the full name of a field, which all its widgets share."""
     return ".".join(_text(node["/T"]) for node in reversed(field) if "/T" in node)
 
 
 def _label(field: list[Any]) -> str:
-    """Return a field's label: its description for people, or else its name."""
+    """Return the label of a field: its description, or else its name."""
     own = next((node for node in field if "/T" in node), field[0])
     return one_line(_text(own.get("/TU"))) or readable(_path(field)) or "Field"
 
 
 def readable(path: str) -> str:
-    """Write a field's full name for people: ``form1[0].home_address[0]`` is "home address"."""
+    """Return a full name as people write it: ``form1[0].home_address[0]`` as "home address"."""
     parts = [_INDEX.sub("", part) for part in path.split(".")]
     parts = [part for part in parts if part and part not in _XFA_FRAME]
     return " / ".join(one_line(part.replace("_", " ")) for part in parts)
@@ -140,7 +143,7 @@ def readable(path: str) -> str:
 
 
 def _value(page: PageObject, field: list[Any]) -> str:
-    """Return the value filled in, as people see it; empty if there is none."""
+    """Return the value of a field as people see it, or ``""``."""
     kind, flags = _get(field, "/FT"), int(_get(field, "/Ff") or 0)
     if kind == "/Btn":
         return "" if flags & _BUTTON else _mark(field, is_radio=bool(flags & _RADIO))
@@ -150,14 +153,14 @@ def _value(page: PageObject, field: list[Any]) -> str:
         return ""
     value = _get(field, "/V")
     if value is None and "/AP" in field[0]:
-        # Some programs fill in what is shown, and nothing else.
+        # Some programs store only the appearance of a value.
         shown = field[0]["/AP"].get_object()["/N"].get_object()
         return _text(page.extract_xform_text(shown))
     return _DATE.sub(r"\1-\2-\3", _text(value))
 
 
 def _mark(field: list[Any], *, is_radio: bool) -> str:
-    """Return the option of a marked box, or "yes" if it has no name of its own."""
+    """Return the name of a marked option, "yes" for a box without a name, or ``""``."""
     widget = field[0]
     looks = widget["/AP"].get_object().get("/N", {}).get_object() if "/AP" in widget else {}
     state, value = widget.get("/AS"), _get(field, "/V")
@@ -175,7 +178,7 @@ def _mark(field: list[Any], *, is_radio: bool) -> str:
 
 
 def _choice(field: list[Any]) -> str:
-    """Return the choices made from a list, in the words that the list shows."""
+    """Return the selected options of a list as the list shows them."""
     value = _get(field, "/V")
     several: list[Any] = value if isinstance(value, list) else [value]
     chosen = [_text(item.get_object()) for item in several if item is not None]
@@ -187,11 +190,11 @@ def _choice(field: list[Any]) -> str:
     return ", ".join(words.get(choice, choice) for choice in chosen if choice)
 
 
-# -- values that the page draws as text as well ------------------------------------------------
+# -- values that the page also draws as text ---------------------------------------------------
 
 
 def _drawn(page: PageObject) -> list[tuple[float, float, str]]:
-    """Return the texts of a page with the places where they begin."""
+    """Return (x, y, text) for each text that a page draws."""
     drawn: list[tuple[float, float, str]] = []
 
     def visit(text: str, outer: list[float], inner: list[float], _font: Any, _size: Any) -> None:
@@ -204,18 +207,18 @@ def _drawn(page: PageObject) -> list[tuple[float, float, str]]:
 
 
 def _stands_there(field: _Filled, drawn: list[tuple[float, float, str]]) -> bool:
-    """Return whether a field's value is drawn where the field is."""
+    """Return whether the page draws a field's value at the field's place."""
     left, right = sorted(field.place[::2])
     low, high = sorted(field.place[1::2])
-    there = [text for x, y, text in drawn if left - 2 <= x <= right and low - 2 <= y <= high]
-    return "".join(field.value.split()) in "".join("".join(there).split())
+    inside = [text for x, y, text in drawn if left - 2 <= x <= right and low - 2 <= y <= high]
+    return "".join(field.value.split()) in "".join("".join(inside).split())
 
 
 # -- XML forms -----------------------------------------------------------------------------
 
 
 def _xfa_values(reader: PdfReader) -> list[str]:
-    """Return a line for each value of a form that is XML alone."""
+    """Return a line for each value of a form that exists only as XML."""
     form: Any = reader.trailer["/Root"].get_object()
     packets = [part.get_object() for part in form["/AcroForm"]["/XFA"]]
     named = {str(name): packet for name, packet in zip(packets[::2], packets[1::2], strict=True)}
@@ -224,14 +227,14 @@ def _xfa_values(reader: PdfReader) -> list[str]:
 
 
 def _parsed(packet: bytes) -> ElementTree.Element:
-    """Parse a packet of a form; one with entity definitions is refused."""
+    """Parse a packet of a form; raise ``ValueError`` if it has declarations, such as entities."""
     if b"<!" in packet.replace(b"\x00", b"").replace(b"<!--", b"").replace(b"<![CDATA[", b""):
         raise ValueError
     return ElementTree.fromstring(packet)  # noqa: S314 - entities were refused
 
 
 def _secrets(template: bytes) -> set[str]:
-    """Return the names of the fields that are hidden or passwords."""
+    """Return the names of hidden and password fields."""
     return {
         element.get("name", "")
         for element in _parsed(template).iter()
@@ -241,7 +244,7 @@ def _secrets(template: bytes) -> set[str]:
 
 
 def _leaves(datasets: ElementTree.Element, secrets: set[str]) -> Iterator[str]:
-    """Yield a line for each value of the data, in its order."""
+    """Yield a line for each value of the data, in order."""
     data = next(element for element in datasets.iter() if _tag(element) == "data")
     waiting = [(element, "") for element in reversed(data)]
     while waiting:

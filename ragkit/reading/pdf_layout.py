@@ -1,7 +1,7 @@
-"""The order of a PDF's page: columns are read one after another, tables row by row.
+"""Finds the reading order of a PDF page: columns one after another, tables row by row.
 
-A row is what stands on one line, as cells that wide gaps set apart. Files draw the cells of a table
-row by row or column by column, and the lines of columns one column after another or across.
+A row is one line, as cells that are separated by wide gaps. Files may draw tables row by row or
+column by column, and columns of prose one after another or line by line across them.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from ragkit.reading.reading_parts import table
 Row: TypeAlias = "list[Line]"
 
 _SAME_LINE = 0.35
-"""Lines whose bottoms differ by no more of their height stand beside each other."""
+"""Two lines whose bottoms differ by at most this share of their height are beside each other."""
 _BACK_UP = 0.8
-"""Signs above a line stand less far above its bottom; the next column stands further."""
+"""A line further up than this share of its height starts the next column: it is no superscript."""
 _SHORT_CELL = 18
-"""Cells of tables have fewer characters in the mean than this, lines of columns have more."""
+"""Mean characters: cells of tables have fewer, lines of columns of prose have more."""
 _FULL = 0.75
-"""Lines of columns fill so much of them in the mean; cells of tables vary more."""
+"""The share of its column that a line of prose fills on average, at least."""
 _NEXT_ROW = 1.6
-"""A row of the same table follows after no more than so many times its height."""
+"""The next row of a table follows within this many times its height."""
 _ALIGNED = 0.6
-"""So many columns of a table, and cells of each, begin or end at one place, or are centred."""
+"""The share of columns, and of the cells in each, that must be aligned in a table."""
 _MOST_HEADER_ROWS = 3
 _UNIT = re.compile(r"(?:US|CA|AU|HK)?[$€£¥]|[A-Z]{3}|\(")
 _CLOSING = re.compile(r"%|\)|\)?\s*%|pts?\.?|bps")
@@ -43,7 +43,7 @@ _YEAR = re.compile(r"(?:FY\s?)?(?:19|20)\d\d(?:\s?[/-]\s?\d{2,4})?", re.I)
 
 
 def in_order(rows: Sequence[Row]) -> list[Line]:
-    """Return the lines of a page in their order of reading; rows of tables begin with a bar."""
+    """Return the lines of a page in reading order; rows of tables begin with a bar."""
     if all(len(row) == 1 for row in rows) and not _jumps(rows):
         return [row[0] for row in rows]
     rows = _beside(rows)
@@ -57,12 +57,12 @@ def in_order(rows: Sequence[Row]) -> list[Line]:
 
 
 def _jumps(rows: Sequence[Row]) -> bool:
-    """Return whether a file goes back up on the page."""
+    """Return whether a row is drawn above the one before it, or far to its right."""
     return any(_above(before, after) for before, after in pairwise(rows))
 
 
 def _beside(rows: Sequence[Row]) -> list[Row]:
-    """Put short cells that a file draws column by column beside those on the same line."""
+    """Put short cells that are drawn column by column beside those on the same line."""
     placed: list[Row] = []
     bottoms: dict[int, list[Row]] = {}
     at = 0
@@ -79,17 +79,20 @@ def _beside(rows: Sequence[Row]) -> list[Row]:
 
 
 def _above(before: Row, row: Row) -> bool:
-    """Return whether a row stands above the one before, or far to the right on its line."""
+    """Return whether a row is above the one before it, or far to the right on the same line."""
     step, height = row[0].bottom - before[0].bottom, _height(row)
     beside = abs(step) <= height * _SAME_LINE and row[0].left > before[-1].right + height
     return beside or step > height * _BACK_UP
 
 
 def _stack(rows: Sequence[Row], at: int, bottoms: dict[int, list[Row]]) -> list[tuple[Row, Row]]:
-    """Return the rows from one on that stand to the right of others, with those; none: prose."""
-    found: list[tuple[Row, Row]] = []
+    """Return pairs of (row to the left, row) for the rows of a table column that starts at ``at``.
+
+    The list is empty if the rows are prose.
+    """
+    pairs: list[tuple[Row, Row]] = []
     for row in rows[at:]:
-        if found and row[0].bottom > found[-1][1][0].bottom:
+        if pairs and row[0].bottom > pairs[-1][1][0].bottom:
             break
         near = (
             other
@@ -104,13 +107,13 @@ def _stack(rows: Sequence[Row], at: int, bottoms: dict[int, list[Row]]) -> list[
         ]
         if not left:
             break
-        found.append((max(left, key=lambda other: other[-1].right), row))
-    short = found and fmean(len(cell.text) for _, row in found for cell in row) < _SHORT_CELL
-    return found if short else []
+        pairs.append((max(left, key=lambda other: other[-1].right), row))
+    short = pairs and fmean(len(cell.text) for _, row in pairs for cell in row) < _SHORT_CELL
+    return pairs if short else []
 
 
 def _region(rows: Sequence[Row], at: int) -> int:
-    """Return the end of the rows of several cells that begin at one, and follow closely."""
+    """Return the end of the closely spaced rows with several cells that begin at ``at``."""
     first = at + 1 if _is_above_columns(rows, at) else at
     if len(rows[first]) == 1:
         return at + 1
@@ -124,7 +127,7 @@ def _region(rows: Sequence[Row], at: int) -> int:
 
 
 def _is_above_columns(rows: Sequence[Row], at: int) -> bool:
-    """Return whether a row is one cell above columns: "Year ended 31 December"."""
+    """Return whether a row is a heading above several columns: "Year ended 31 December"."""
     if len(rows[at]) > 1 or len(rows) < at + 3 or rows[at][0].text.endswith((".", ":", ";")):
         return False
     below = [row for row in rows[at + 1 : at + 1 + _MOST_HEADER_ROWS] if len(row) > 1]
@@ -136,7 +139,7 @@ def _is_above_columns(rows: Sequence[Row], at: int) -> bool:
 
 
 def _follows(before: Row, row: Row) -> bool:
-    """Return whether a row stands closely below another."""
+    """Return whether a row is closely below another."""
     gap = before[0].bottom - row[0].top
     return -_height(row) < gap < _height(row) * _NEXT_ROW
 
@@ -160,18 +163,18 @@ def _height(row: Row) -> float:
 
 @dataclass(frozen=True, slots=True)
 class _Column:
-    """The left and right edge of a column, and what all rows have in it."""
+    """The left and right edge of a column."""
 
     left: float
     right: float
 
     def overlap(self, cell: Line) -> float:
-        """Return how far a cell lies in this column; below 0: how far from it."""
+        """Return the width of a cell inside this column; negative: its distance from it."""
         return min(cell.right, self.right) - max(cell.left, self.left)
 
 
 class _Region:
-    """Rows of several cells that follow each other: a table, columns of prose, or neither."""
+    """Consecutive rows with several cells: a table, columns of prose, or neither."""
 
     def __init__(self, rows: Sequence[Row]) -> None:
         self._rows = [_whole_cells(row) for row in rows]
@@ -179,7 +182,7 @@ class _Region:
         self._columns = _columns_of(self._several)
 
     def lines(self) -> list[Line]:
-        """Return the lines in their order of reading."""
+        """Return the lines in reading order."""
         several, columns = len(self._several), len(self._columns)
         if columns < 2 or several < 2 or self._is_list() or self._is_formula():
             return [_joined(row) for row in self._rows]
@@ -196,7 +199,7 @@ class _Region:
         return overlaps.index(max(overlaps))
 
     def _cells(self) -> list[list[Line]]:
-        """Return the cells of each column, of the rows with several."""
+        """Return the cells of each column in the rows with several cells."""
         cells: list[list[Line]] = [[] for _ in self._columns]
         for row in self._several:
             for cell in row:
@@ -204,19 +207,19 @@ class _Region:
         return cells
 
     def _is_list(self) -> bool:
-        """Return whether the rows are items behind their marks."""
+        """Return whether the rows are list items after their markers."""
         return len(self._columns) == 2 and all(
             _MARKER.fullmatch(row[0].text) and not _FIGURE.fullmatch(row[-1].text)
             for row in self._several
         )
 
     def _is_formula(self) -> bool:
-        """Return whether the rows are signs above and below each other."""
+        """Return whether the rows are a formula: hardly any words."""
         words = sum(any(_WORD.search(cell.text) for cell in row) for row in self._several)
         return words * 2 < len(self._several)
 
     def _is_prose(self) -> bool:
-        """Return whether the columns are filled with lines of text."""
+        """Return whether the columns are filled with lines of prose."""
         for cells in self._cells():
             widest = max((cell.right - cell.left for cell in cells), default=0.0)
             if not cells or fmean(len(cell.text) for cell in cells) < _SHORT_CELL:
@@ -226,14 +229,14 @@ class _Region:
         return True
 
     def _is_aligned(self) -> bool:
-        """Return whether cells stand below each other: the gaps of justified lines are anywhere."""
+        """Return whether the cells are aligned; the gaps of justified lines are not."""
         columns = len(self._columns)
         filled = [cells for cells in self._cells() if len(cells) > 1]
         aligned = sum(_below_each_other(cells, of_two=columns == 2) for cells in filled)
         return aligned >= columns * _ALIGNED and len(filled) - aligned <= columns // 4
 
     def _by_columns(self) -> Iterator[Line]:
-        """Yield the columns one after another, between the lines that run across them."""
+        """Yield the columns one after another, between the lines that span them."""
         columns: list[list[Line]] = [[] for _ in self._columns]
         for row in self._rows:
             if len(row) == 1 and sum(column.overlap(row[0]) > 0 for column in self._columns) > 1:
@@ -248,7 +251,7 @@ class _Region:
             yield from cells
 
     def _table(self) -> list[Line]:
-        """Return the rows of a table, the header first; rows that were broken are whole."""
+        """Return the rows of a table as Markdown, the header first and wrapped rows joined."""
         texts = [self._texts(row) for row in self._rows]
         head = max(self._header_rows(texts), 1)
         header = [self._spread(row) for row in self._rows[:head]]
@@ -265,7 +268,7 @@ class _Region:
         return [place._replace(text=text) for text, place in zip(written, places, strict=True)]
 
     def _spread(self, row: Row) -> list[str]:
-        """Return what a row of the header says of each column: a cell may stand above several."""
+        """Return the text of a header row for each column; a cell may span several."""
         texts = self._texts(row)
         if len(row) == 1 and not texts[0]:
             return ["", *[row[0].text] * (len(texts) - 1)]
@@ -276,7 +279,7 @@ class _Region:
         return texts
 
     def _texts(self, row: Row) -> list[str]:
-        """Return the texts of a row, by column."""
+        """Return the text of a row in each column."""
         texts = [""] * len(self._columns)
         for place, cells in groupby(row, key=self._place):
             text = " ".join(cell.text for cell in cells)
@@ -284,7 +287,7 @@ class _Region:
         return texts
 
     def _header_rows(self, texts: Sequence[list[str]]) -> int:
-        """Return how many rows come before the first figure, where they are the header."""
+        """Return the number of header rows: those before the first row with figures."""
         labels = 0
         for at, cells in enumerate(texts[: _MOST_HEADER_ROWS + 1]):
             if any(_FIGURE.fullmatch(cell) and not _YEAR.fullmatch(cell) for cell in cells[1:]):
@@ -296,7 +299,7 @@ class _Region:
 
 
 def _continued(rows: Sequence[list[str]], cells: Sequence[str]) -> int:
-    """Return the column in which a row of one cell goes on with the row before; -1: in none."""
+    """Return the column in which a row of one cell continues the row before it, or -1."""
     at = next(at for at, text in enumerate(cells) if text)
     if len(rows) < 2 or not rows[-1][at] or _FIGURE.fullmatch(cells[at]):
         return -1
@@ -304,9 +307,9 @@ def _continued(rows: Sequence[list[str]], cells: Sequence[str]) -> int:
 
 
 def _below_each_other(cells: Sequence[Line], *, of_two: bool) -> bool:
-    """Return whether cells begin or end at one place, or are centred.
+    """Return whether cells are aligned left, right or centred.
 
-    Of two columns all lines of justified prose end at one place: there, only figures count.
+    With two columns, right alignment counts only for figures: justified prose has it as well.
     """
     near = _height(list(cells)) * _SAME_LINE
     edges = [[cell.left for cell in cells], [cell.left + cell.right for cell in cells]]
@@ -320,7 +323,7 @@ def _below_each_other(cells: Sequence[Line], *, of_two: bool) -> bool:
 
 
 def _whole_cells(row: Row) -> Row:
-    """Join signs of currencies with their figures, and percent signs."""
+    """Join currency and percent signs with their figures."""
     cells: Row = []
     for cell in row:
         joins = cells and (_UNIT.fullmatch(cells[-1].text) or _CLOSING.fullmatch(cell.text))
@@ -332,9 +335,9 @@ def _whole_cells(row: Row) -> Row:
 
 
 def _columns_of(rows: Sequence[Row]) -> list[_Column]:
-    """Find the columns: what lies between the gaps that hardly any row crosses."""
+    """Find the columns: the spans between gaps that hardly any row crosses."""
     usual = median(len(row) for row in rows) if rows else 0
-    # Cells of a header may stand above several columns.
+    # Rows with fewer cells, such as headers, may have cells that span several columns.
     rows = [row for row in rows if len(row) >= usual]
     crossing = len(rows) // 10
     events = sorted(

@@ -1,4 +1,4 @@
-"""The characters of a PDF's page as pdfium has them, put together to lines with their places."""
+"""Composes the characters of a PDF page into lines with their positions."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ _Edges: TypeAlias = tuple[float, float, float, float]
 """Left, bottom, right, top, in points."""
 
 _Places: TypeAlias = tuple[list[float], list[float], list[float], list[float]]
-"""The same of many."""
+"""The same edges of many words, a list for each edge."""
 
 _HYPHENS = "\ufffe\x02"
-"""Either stands for a hyphen at a line's end, and for the end of the line."""
+"""Either is a hyphen at the end of a line, and ends the line."""
 _BREAK = re.compile(f"[\n{_HYPHENS}]")
 _UNSEEN = re.compile("[\x00\x01\x03-\x09\x0b\x0c\x0e-\x1f\xa0]")
 _WORD = re.compile(rf"[^\s{_HYPHENS}]+[{_HYPHENS}]?")
 _FROM_RIGHT = re.compile("[\u0590-\u065f\u066e-\u06ef\u06fa-\u08ff]{2,}")
 _LETTERSPACED = re.compile(r"(?<!\S)\w(?: +\w){3,}(?!\S)")
 _TWO_LETTERS = re.compile(r" \w \w ")
-"""In all such words, and found much sooner."""
+"""Part of every letterspaced text, and much quicker to find."""
 _GAP = 1.0
-"""Cells are set apart by more than so many times the height of their line."""
+"""Wider gaps between words, in heights of the line, separate cells."""
 _WORD_GAP = 1.6
-"""Words that are printed with spaces between their letters are set apart by so much more."""
+"""Letterspaced words are separated by gaps this many times the gap between letters."""
 
 
 class Characters:
-    """The characters of one page. It is open as long as its page is."""
+    """The characters of one page; valid until the page is closed."""
 
     def __init__(self, page: Any) -> None:
         import pypdfium2.raw as raw
@@ -47,7 +47,7 @@ class Characters:
         count = self._page.count_chars()
         text = self._page.get_text_range() if count else ""
         if len(text) != count:
-            # Characters that the text leaves out, or that take two places in it, have their own.
+            # The text omits some characters or splits them in two: take them one by one.
             codes = (raw.FPDFText_GetUnicode(self._page, at) for at in range(count))
             text = "".join(chr(code) if 0 < code < 0x110000 else " " for code in codes)
         self._text = _UNSEEN.sub(" ", text)
@@ -55,11 +55,11 @@ class Characters:
         self._handle = ctypes.cast(self._page.raw, ctypes.c_void_p).value
 
     def close(self) -> None:
-        """Free what pdfium keeps of the page."""
+        """Free pdfium's memory."""
         self._page.close()
 
     def rows(self) -> list[Row]:
-        """Return the lines in the order in which the file draws them, as cells."""
+        """Return the lines as cells, in the order in which the file draws them."""
         words = [word.span() for word in _WORD.finditer(self._text)]
         if not words:
             return []
@@ -79,15 +79,15 @@ class Characters:
         return rows
 
     def _measured(self, words: list[tuple[int, int]]) -> _Places:
-        """Return where words begin and end on the page as it is shown: four lists."""
-        # Thousands of words pass here: pdfium writes their first and last boxes into one array.
+        """Return the edges of words on the page as shown."""
+        # For speed, pdfium writes the boxes of first and last characters into one array.
         boxes = array("f", bytes(32 * len(words)))
         measure, handle, address = self._measure, self._handle, boxes.buffer_info()[0]
         for start, end in words:
             measure(handle, start, address)
             measure(handle, end - 1, address + 16)
             address += 32
-        # A box is its left, top, right and bottom edge; the last character may stand first.
+        # A box is left, top, right, bottom. From right to left, the last character is leftmost.
         edges = [boxes[edge::8].tolist() for edge in range(8)]
         left, right = edges[0], edges[6]
         if any(map(gt, left, right)):
@@ -100,7 +100,7 @@ class Characters:
     def _turned(
         self, left: list[float], bottom: list[float], right: list[float], top: list[float]
     ) -> _Places:
-        """Turn places on the page into places on the page as it is shown."""
+        """Rotate edges on the page to edges on the page as shown."""
         width, height = self._size
         if self._rotation == 90:
             return bottom, [height - at for at in right], top, [height - at for at in left]
@@ -112,7 +112,7 @@ class Characters:
         return left, bottom, right, top
 
     def _cell(self, start: int, end: int, edges: _Edges) -> Line:
-        """Return the text between two places of one line."""
+        """Return a cell: the text from ``start`` to ``end`` with its edges."""
         text = self._text[start:end]
         if not text.isascii():
             text = _FROM_RIGHT.sub(lambda word: self._from_right(start, word), text)
@@ -123,10 +123,9 @@ class Characters:
         return Line(text, *edges)
 
     def _from_right(self, start: int, word: re.Match[str]) -> str:
-        """Return a word that is written from the right from its first letter on.
+        """Return a word of a right-to-left script in logical order.
 
-        pdfium has some of these words in the order of their places, and the letters of what is
-        drawn as one sign in the wrong order.
+        pdfium returns some of these words in visual order, and the letters of a ligature reversed.
         """
         places = range(start + word.start(), start + word.end())
         edges = zip(*self._measured([(at, at + 1) for at in places]), strict=True)
@@ -137,7 +136,7 @@ class Characters:
         return "".join("".join(reversed(sign)) for sign in signs)
 
     def _unspaced(self, start: int, words: re.Match[str]) -> str:
-        """Return words that are printed with spaces between their letters as words."""
+        """Return letterspaced text without the spaces inside its words."""
         spaced = words.group()
         places = [match.start() for match in _WORD.finditer(spaced)]
         first = start + words.start()
@@ -153,7 +152,7 @@ class Characters:
 def _wide_gaps(
     left: list[float], bottom: list[float], right: list[float], top: list[float], *, both_ways: bool
 ) -> list[int]:
-    """Return the words before which there is a wide gap on their line."""
+    """Return the indexes of words after a wide gap on their line."""
     edges = zip(left[1:], bottom[1:], right, top[1:], strict=False)
     wide = [at for at, (a, low, b, high) in enumerate(edges, 1) if a - b > (high - low) * _GAP]
     if both_ways:
@@ -164,7 +163,7 @@ def _wide_gaps(
 
 @cache
 def _measure() -> Callable[[int | None, int, int], int]:
-    """Return the function that measures a character: of plain numbers, in half the time."""
+    """Return ``FPDFText_GetLooseCharBox`` with a prototype of plain numbers: twice as fast."""
     import pypdfium2.raw as raw
 
     prototype = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p)

@@ -1,7 +1,7 @@
-"""A page of a PDF as a picture, with the places of its words and of a passage on it.
+"""Renders a page of a PDF as a picture, with the positions of its words and of a passage.
 
-PDFs are hostile and their renderer is native code, so ``picture_of`` and ``sizes_of`` work in a
-confined child process with limits of time and memory; ``render_page`` is what the child does.
+PDFs may be hostile and their renderer is native code, so ``picture_of`` and ``sizes_of`` work in a
+confined child process, which calls ``render_page``.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _UNSEEN = dict.fromkeys(map(ord, "\xad\u200b\ufffe\x02"))
 
 @dataclass(frozen=True, slots=True)
 class Rectangle:
-    """A part of a page, as fractions of its width and height from the top left corner."""
+    """A part of a page, in fractions of its width and height from the top left corner."""
 
     left: float
     top: float
@@ -45,22 +45,22 @@ class Rectangle:
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """A passage to frame, and the text around it, by which it is told from others like it.
+    """A passage to frame, with the text around it to distinguish it from the same words elsewhere.
 
-    Without the text around it, a passage may differ from the page in places.
+    Without that text, the passage may differ slightly from the page.
     """
 
-    text: str
+    text: str = ""
     before: str = ""
     after: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class PageImage:
-    """A page as a PNG. ``rectangles`` frame the passage, one a line; empty: not found on it.
+    """A page as a PNG. ``rectangles`` frame the lines of the passage, if it was found.
 
-    ``words`` are the page's words in its order, each with its place; the text of a word that
-    space follows ends with a space.
+    ``words`` are the page's words in order with their positions; a word that is followed by a space
+    ends with it.
     """
 
     png: bytes
@@ -72,15 +72,14 @@ class PageImage:
 
 
 def picture_of(
-    file: Path, number: int, passage: str | Cut = "", *, width: int = 1100, timeout: float = 0.0
+    file: Path, number: int, passage: Cut = Cut(), *, width: int = 1100, timeout: float = 0.0
 ) -> PageImage:
     """Render page ``number`` (from 1) in a confined child process.
 
     Raises:
-        ReadingError: when the file is gone, cannot be rendered, or takes too long.
+        ReadingError: the file is missing, cannot be rendered, or takes too long.
     """
-    cut = Cut(passage) if isinstance(passage, str) else passage
-    parts = [part[:_MOST_CHARACTERS] for part in (cut.text, cut.before, cut.after)]
+    parts = [part[:_MOST_CHARACTERS] for part in astuple(passage)]
     request = {"number": number, "passage": parts, "width": width}
     answer, png = _asked(file, request, f"Page {number} of {file.name}", timeout)
     if not png:
@@ -91,10 +90,10 @@ def picture_of(
 
 
 def sizes_of(file: Path, *, timeout: float = 0.0) -> tuple[tuple[float, float], ...]:
-    """Return the width and height of every page in points, as it is shown, from a child process.
+    """Return the width and height in points of every page as shown, from a child process.
 
     Raises:
-        ReadingError: when the file is gone, cannot be read, or takes too long.
+        ReadingError: the file is missing, cannot be read, or takes too long.
     """
     answer, _ = _asked(file, {"number": 0}, file.name, timeout)
     return tuple((float(across), float(down)) for across, down in answer["sizes"])
@@ -103,7 +102,7 @@ def sizes_of(file: Path, *, timeout: float = 0.0) -> tuple[tuple[float, float], 
 def _asked(
     file: Path, request: dict[str, Any], what: str, timeout: float
 ) -> tuple[dict[str, Any], bytes]:
-    """Put a request to a child process; return the head of its answer and what follows."""
+    """Send a request to a child process; return the header of its answer and its data."""
     if not file.is_file():
         raise ReadingError(f"{file.name} is no longer where it was.", "Sync its folder.")
     message = json.dumps({**request, "file": str(file), "parent": os.getpid()}).encode("ascii")
@@ -131,19 +130,17 @@ def _asked(
     return answer, rest
 
 
-def render_page(
-    file: Path, number: int, passage: str | Cut = "", *, width: int = 1100
-) -> PageImage:
+def render_page(file: Path, number: int, passage: Cut = Cut(), *, width: int = 1100) -> PageImage:
     """Render page ``number`` (from 1), at most ``width`` pixels wide, and find a passage on it.
 
     Raises:
-        ReadingError: when there is no such page.
+        ReadingError: there is no such page.
     """
     import pypdfium2
 
     document = pypdfium2.PdfDocument(file)
     try:
-        # What people filled in is drawn only with the form.
+        # Only with the form are its values drawn.
         document.init_forms()
         total = len(document)
         if not 1 <= number <= total:
@@ -156,8 +153,7 @@ def render_page(
         out = io.BytesIO()
         bitmap.to_pil().convert("RGB").save(out, "PNG")
         text = _Characters(page, bitmap.width, bitmap.height)
-        cut = Cut(passage) if isinstance(passage, str) else passage
-        rectangles = text.framing(cut) if cut.text.strip() else ()
+        rectangles = text.framing(passage) if passage.text.strip() else ()
         return PageImage(
             out.getvalue(), bitmap.width, bitmap.height, total, rectangles, text.words()
         )
@@ -165,7 +161,7 @@ def render_page(
         document.close()
 
 
-# -- where the passage stands ------------------------------------------------------------------
+# -- finding the passage -----------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +173,7 @@ class _Word:
 
 
 def words_in(characters: Iterable[str]) -> list[_Word]:
-    """Cut characters into comparable words, keeping each character's index."""
+    """Divide characters into comparable words with the indexes of their characters."""
     words: list[_Word] = []
     form: list[str] = []
     indexes: list[int] = []
@@ -190,7 +186,7 @@ def words_in(characters: Iterable[str]) -> list[_Word]:
         if plain:
             form.append(plain)
             indexes.append(index)
-        # Han and kana are words of their own.
+        # Each Han or kana character is a word.
         if (not plain or "\u3040" <= character <= "\u9fff") and form:
             words.append(_Word("".join(form), tuple(indexes)))
             form, indexes = [], []
@@ -200,7 +196,7 @@ def words_in(characters: Iterable[str]) -> list[_Word]:
 
 
 def matching_words(page: Sequence[str], passage: Sequence[str]) -> list[int]:
-    """Return the indexes of the page's words that match the passage, bridging small differences."""
+    """Return the indexes of the page's words that match a passage, also with small differences."""
     if not page or not passage:
         return []
     matcher = difflib.SequenceMatcher(None, page, passage, autojunk=False)
@@ -220,9 +216,9 @@ def matching_words(page: Sequence[str], passage: Sequence[str]) -> list[int]:
 def words_between(
     page: Sequence[str], before: Sequence[str], passage: Sequence[str], after: Sequence[str]
 ) -> list[int]:
-    """Return the indexes of the page's words from the first to the last that match the passage.
+    """Return the indexes of the page's words from the first to the last match of a passage.
 
-    It is told by the words ``before`` and ``after`` it from the same words elsewhere on the page.
+    The words ``before`` and ``after`` it distinguish it from the same words elsewhere on the page.
     """
     matcher = difflib.SequenceMatcher(None, page, [*before, *passage, *after], autojunk=False)
     first, last = len(before), len(before) + len(passage)
@@ -237,7 +233,7 @@ def words_between(
 
 
 class _Characters:
-    """The characters of a page with their places on its picture."""
+    """The characters of a page with their positions in its picture."""
 
     def __init__(self, page: Any, width: int, height: int) -> None:
         import pypdfium2.raw as pdfium
@@ -250,7 +246,7 @@ class _Characters:
         self._boxes = list(boxes)
 
     def framing(self, passage: Cut) -> tuple[Rectangle, ...]:
-        """Return the lines of the page on which the passage stands."""
+        """Return the rectangles of the lines of a passage."""
         words = words_in(self._text)
         page = [word.form for word in words]
         before, forms, after = (
@@ -265,7 +261,7 @@ class _Characters:
         return lines_of(box for index in characters if (box := self._boxes[index]) is not None)
 
     def words(self) -> tuple[tuple[str, Rectangle], ...]:
-        """Return the words between spaces, with their places; Han and kana one by one."""
+        """Return the words between spaces, and each Han or kana character, with positions."""
         words = []
         for match in _TOKEN.finditer(self._text):
             boxes = [box for box in self._boxes[match.start() : match.end()] if box is not None]
@@ -277,7 +273,7 @@ class _Characters:
 
 
 def _around(boxes: Sequence[Rectangle]) -> Rectangle:
-    """Return the smallest rectangle that holds all boxes."""
+    """Return the smallest rectangle that contains all boxes."""
     return Rectangle(
         min(box.left for box in boxes),
         min(box.top for box in boxes),
@@ -289,7 +285,7 @@ def _around(boxes: Sequence[Rectangle]) -> Rectangle:
 def _box(
     pdfium: Any, page: Any, textpage: Any, index: int, width: int, height: int
 ) -> Rectangle | None:
-    """Return the place of a character on the rendered page, with rotation and cropping."""
+    """Return the rectangle of a character on the rendered page; ``None`` if it is empty."""
     edges = pdfium.FS_RECTF()
     if not pdfium.FPDFText_GetLooseCharBox(textpage, index, ctypes.byref(edges)):
         return None
@@ -308,30 +304,25 @@ def _box(
 
 
 def lines_of(boxes: Iterable[Rectangle]) -> tuple[Rectangle, ...]:
-    """Join the boxes of characters that stand beside each other on one line."""
+    """Join the boxes of characters on the same line."""
     lines: list[Rectangle] = []
     for box in boxes:
         last = lines[-1] if lines else None
         if last is not None and _same_line(last, box):
-            lines[-1] = Rectangle(
-                min(last.left, box.left),
-                min(last.top, box.top),
-                max(last.right, box.right),
-                max(last.bottom, box.bottom),
-            )
+            lines[-1] = _around((last, box))
         else:
             lines.append(box)
     return tuple(lines)
 
 
 def _same_line(line: Rectangle, box: Rectangle) -> bool:
-    """Return whether a character continues a line rather than beginning another."""
+    """Return whether a character continues a line."""
     overlap = min(line.bottom, box.bottom) - max(line.top, box.top)
     height = min(line.bottom - line.top, box.bottom - box.top)
     gap = max(box.left - line.right, line.left - box.right)
     if overlap > 0.5 * height and gap < _WORD_SPACE:
         return True
-    # On a page that was turned, a line runs down the picture.
+    # On a rotated page, lines run down the picture.
     aligned = max(abs(line.left - box.left), abs(line.right - box.right)) < _WORD_SPACE / 20
     return aligned and max(box.top - line.bottom, line.top - box.bottom) < _WORD_SPACE / 2
 
@@ -360,7 +351,7 @@ def _sizes(file: Path) -> list[tuple[float, float]]:
 
 
 def _child() -> int:
-    """Render what stdin asks for and write a line of JSON and the PNG to stdout."""
+    """Carry out the request on stdin; write a line of JSON and the PNG to stdout."""
     from ragkit.reading.sandbox import confine
 
     request = json.loads(sys.stdin.buffer.read())
@@ -372,7 +363,7 @@ def _child() -> int:
     file = Path(request["file"])
     try:
         head, png = _drawn(file, request) if request["number"] else ({"sizes": _sizes(file)}, b"")
-    except Exception as error:  # noqa: BLE001 - whatever it is, the parent says it in a sentence
+    except Exception as error:  # noqa: BLE001 - the parent reports any error in a sentence
         reason = error.message if isinstance(error, ReadingError) else type(error).__name__
         sys.stdout.buffer.write(json.dumps({"error": reason.rstrip(".")}).encode("ascii") + b"\n")
         return 1

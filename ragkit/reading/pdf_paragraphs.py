@@ -1,4 +1,4 @@
-"""Lines of a PDF's page joined into paragraphs, with the words that its lines break."""
+"""Joins the lines of a PDF page into paragraphs, and the words broken at their ends."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ _LEADER = re.compile(r"(?:\.\s?){4,}\s*\w{1,6}$")
 _NARROWEST = 30
 _OVERLAP = 0.5
 _WIDER = 1.35
-"""A paragraph stands further below the one before than its lines stand below each other."""
+"""A step of this many times the usual one, from line to line, starts a paragraph."""
 _LARGER = 1.3
-"""The lines of headings are so much higher than others, at least; signs above a line make it so."""
+"""A heading is at least this many times as high as other lines."""
 _BAR = "| "
 """Begins the rows of a table."""
 
 
 def flow(lines: Sequence[Line], vocabulary: Vocabulary, headings: Collection[str] = ()) -> str:
-    """Join the lines of a page into paragraphs, set apart by blank lines, where that is clear.
+    """Join the lines of a page into paragraphs, separated by blank lines.
 
-    A line continues in the next one when it is about as long as the page's lines are. Headings of
-    the outline, larger lines, list items, short lines after a full stop and what stands further
-    below start a new paragraph.
+    A line that is about as long as most lines of the page continues in the next one. A heading of
+    the outline, a larger line, a list item, a larger step down, and a line after a short one that
+    ends a sentence start a new paragraph.
     """
     lines = _without_number([line._replace(text=line.text.strip()) for line in lines])
     width, pitch = _line_width(lines), _pitch(lines)
@@ -65,7 +65,7 @@ def flow(lines: Sequence[Line], vocabulary: Vocabulary, headings: Collection[str
 
 
 def _pitch(lines: Sequence[Line]) -> float:
-    """Return how far the lines of a page stand below each other; 0 where that is not known."""
+    """Return the median step down from line to line; 0 if positions are unknown."""
     steps = [
         before.bottom - line.bottom
         for before, line in pairwise(lines)
@@ -75,7 +75,7 @@ def _pitch(lines: Sequence[Line]) -> float:
 
 
 def _set_apart(before: Line, line: Line, pitch: float) -> str:
-    """Return the separator of two lines by their places; empty where these leave it open."""
+    """Return the separator of two lines that follows from their positions, or ``""``."""
     step = before.bottom - line.bottom
     heights = sorted((before.top - before.bottom, line.top - line.bottom))
     if not pitch or not heights[0] > 0:
@@ -88,13 +88,13 @@ def _set_apart(before: Line, line: Line, pitch: float) -> str:
 
 
 def _on_line(before: Line, line: Line) -> bool:
-    """Return whether two lines stand beside each other: signs above and below a line do."""
+    """Return whether two lines overlap vertically, as superscripts do with their line."""
     overlap = min(before.top, line.top) - max(before.bottom, line.bottom)
     return overlap > _OVERLAP * min(before.top - before.bottom, line.top - line.bottom)
 
 
 def _whole(before: Line, line: Line) -> Line:
-    """Return the end of a line, with the place of the larger of two beside each other."""
+    """Return the line that ends two joined ones: positioned like the larger if side by side."""
     if not _on_line(before, line):
         return line
     larger = max(before, line, key=lambda each: each.top - each.bottom)
@@ -102,7 +102,7 @@ def _whole(before: Line, line: Line) -> Line:
 
 
 def _without_number(lines: list[Line]) -> list[Line]:
-    """Drop a page number that stands alone in the first or the last line of a longer page."""
+    """Drop a page number that is the whole first or last line of a page with several lines."""
     filled = [row for row, line in enumerate(lines) if line.text]
     if len(filled) < 5:
         return lines
@@ -111,7 +111,7 @@ def _without_number(lines: list[Line]) -> list[Line]:
 
 
 def _line_width(lines: Sequence[Line]) -> int:
-    """Return the length of the long lines of a page; 0 if there are too few lines."""
+    """Return the usual length of long lines in characters; 0 if there are too few lines."""
     lengths = sorted(len(line.text) for line in lines if line.text)
     return lengths[int(len(lengths) * 0.8)] if len(lengths) >= 3 else 0
 
@@ -119,7 +119,7 @@ def _line_width(lines: Sequence[Line]) -> int:
 def _gap(
     previous: str, line: str, width: int, titles: Collection[str], vocabulary: Vocabulary
 ) -> str:
-    """Return the separator between two lines; a hyphen stands for a word that continues."""
+    """Return the separator between two lines; "-" means that a word continues."""
     if _is_heading(previous, titles, width) or _is_heading(line, titles, width):
         return "\n\n"
     if _LIST_ITEM.match(line):
@@ -141,19 +141,19 @@ def _gap(
 
 
 def _is_heading(line: str, titles: Collection[str], width: int) -> bool:
-    """Return whether a line is a title of the outline, or a short numbered heading."""
+    """Return whether a line is a heading of the outline, or a short numbered heading."""
     if titles and _key(line) in titles:
         return True
     return len(line) < max(width * 0.8, _NARROWEST) and bool(_NUMBERED_HEADING.match(line))
 
 
 def _broken_word(text: str) -> re.Match[str] | None:
-    """Find the word that a hyphen at the end breaks; the text before it may be long."""
+    """Find the word before the hyphen that ends a text."""
     return _BROKEN_WORD.search(text, text.rfind(" ") + 1)
 
 
 def _joined_word(text: str, line: str, vocabulary: Vocabulary) -> str:
-    """Join a word broken at a line's end; keep a hyphen that belongs to it."""
+    """Append a line that continues a broken word; keep a hyphen that belongs to the word."""
     broken, rest = _broken_word(text), _FIRST_WORD.match(line)
     if not broken or not rest:
         return f"{text} {line}"
@@ -161,5 +161,5 @@ def _joined_word(text: str, line: str, vocabulary: Vocabulary) -> str:
 
 
 def _key(title: str) -> str:
-    """Return a title for comparison: without its number, case and spaces."""
+    """Return a title without its number, case and spaces, for comparison."""
     return re.sub(r"\s+", "", re.sub(r"^[\d.]+\s*", "", title.casefold()))

@@ -1,16 +1,17 @@
-"""What pdfium reads: the lines of a PDF with their places, its labels, bookmarks and properties.
+"""Reads a PDF with pdfium: lines with their positions, labels, bookmarks and properties.
 
-It is native code that reads hostile bytes, in a confined process: a crash costs that file alone.
+pdfium is native code that reads hostile bytes. In a confined process, a crash costs only that file.
 """
 
 from __future__ import annotations
 
 import contextlib
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ragkit.reading.formats import Format
-from ragkit.reading.limits import MEGABYTE, locked, too_much_text
+from ragkit.reading.limits import locked
 from ragkit.reading.pdf_contents import (
     DEEPEST_BOOKMARK,
     MOST_BOOKMARKS,
@@ -32,14 +33,14 @@ if TYPE_CHECKING:
 _PASSWORD, _SECURITY = 4, 5
 _HEADER = b"%PDF-"
 _ENOUGH = 500
-"""Characters of a page of which some are letters where it has a text."""
+"""Characters that are enough to recognise a page with text."""
 _PICTURES = 3
 _SCAN = 0.25
-"""So much of a scanned page is covered by its pictures."""
+"""The share of a scanned page that its pictures cover, at least."""
 
 
 def contents_of(data: bytes, limits: Limits, runs: Sequence[PageRun] = ()) -> Contents | None:
-    """Read a file; ``None`` where pdfium cannot open it. ``runs`` are its pages, if read already.
+    """Read a file, or return ``None`` if pdfium cannot open it. ``runs``: pages already read.
 
     Raises:
         ReadingError: locked, or more text than the limits allow.
@@ -49,9 +50,9 @@ def contents_of(data: bytes, limits: Limits, runs: Sequence[PageRun] = ()) -> Co
 
 
 def run_of(data: bytes, limits: Limits, first: int, end: int) -> tuple[int, PageRun]:
-    """Read the pages from index ``first`` to before ``end``; return how many there are, too.
+    """Read the pages ``first`` (an index) to before ``end``; return also the number of all pages.
 
-    There are none where pdfium cannot open the file.
+    It is 0 if pdfium cannot open the file.
 
     Raises:
         ReadingError: locked, or more text than the limits allow.
@@ -65,10 +66,10 @@ def run_of(data: bytes, limits: Limits, first: int, end: int) -> tuple[int, Page
 
 @contextlib.contextmanager
 def _opened(data: bytes) -> Iterator[Any]:
-    """Open a file as long as the block runs; ``None`` where pdfium cannot."""
+    """Open a file for the duration of the block; yield ``None`` if pdfium cannot open it."""
     import pypdfium2
 
-    # What stands before the file would shift all its addresses.
+    # Bytes before the header would shift all addresses in the file.
     data = data[max(data.find(_HEADER), 0) :]
     try:
         document = pypdfium2.PdfDocument(data)
@@ -96,7 +97,7 @@ class _Reader:
         self._has_form = document.get_formtype() in xml_forms
 
     def contents(self, limits: Limits, runs: Sequence[PageRun]) -> Contents:
-        """Read all that is there."""
+        """Return the contents of the file; ``runs`` are its pages if they were read already."""
         count = len(self._document)
         run = PageRun.joined(runs)
         if len(run.pages) != count:
@@ -106,26 +107,12 @@ class _Reader:
         return Contents(run, labels, self._bookmarks(count), info)
 
     def run(self, limits: Limits, indexes: range) -> PageRun:
-        """Read the pages of some indexes."""
-        pages: list[list[Line]] = []
-        poor: list[int] = []
-        lost: list[int] = []
-        left = limits.max_text_mb * MEGABYTE
-        for index in indexes:
-            read = sound(partial(self._page, index))
-            if read is None:
-                lost.append(index)
-            lines, is_poor = read or ([], False)
-            left -= sum(len(line.text) + 1 for line in lines)
-            if left < 0:
-                raise too_much_text(limits)
-            if is_poor:
-                poor.append(index)
-            pages.append(lines)
-        return PageRun(pages, poor, lost, self._has_form)
+        """Read the pages with these indexes."""
+        reads = ((index, partial(self._page, index)) for index in indexes)
+        return replace(PageRun.gathered(reads, limits), has_form=self._has_form)
 
     def _page(self, index: int) -> tuple[list[Line], bool]:
-        """Return the lines of a page, and whether it is a picture of a page."""
+        """Return the lines of a page, and whether it is a scanned picture."""
         page = self._document[index]
         try:
             characters = Characters(page)
@@ -140,7 +127,7 @@ class _Reader:
             page.close()
 
     def _is_picture(self, page: Any) -> bool:
-        """Return whether pictures cover much of a page, or are drawn through a form."""
+        """Return whether pictures cover much of a page, or one is nested in another object."""
         kinds = [self._raw.FPDF_PAGEOBJ_IMAGE]
         covered = 0.0
         for picture in page.get_objects(filter=kinds, max_depth=_PICTURES):
@@ -151,7 +138,7 @@ class _Reader:
         return False
 
     def _has_fields(self, page: Any) -> bool:
-        """Return whether a page has fields, which a file may have without a form."""
+        """Return whether a page has form fields, which may exist without a form in the file."""
         raw = self._raw
         for at in range(raw.FPDFPage_GetAnnotCount(page)):
             annotation = raw.FPDFPage_GetAnnot(page, at)
@@ -162,9 +149,9 @@ class _Reader:
         return False
 
     def _bookmarks(self, count: int) -> list[tuple[int, int, str]]:
-        """Return the outline as (page index, level, title), in its own order."""
+        """Return the outline as (page index, level, title) in its own order."""
         bookmarks: list[tuple[int, int, str]] = []
-        # A broken outline is as much as could be read of it.
+        # Of a broken outline, the bookmarks before the fault are kept.
         with contextlib.suppress(Exception):
             for entry in self._document.get_toc(max_depth=DEEPEST_BOOKMARK):
                 target = entry.get_dest()

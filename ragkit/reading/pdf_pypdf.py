@@ -1,6 +1,6 @@
-"""What pypdf reads: forms, and whole files that pdfium cannot open.
+"""Reads a PDF with pypdf: its form, or all of it if pdfium cannot open the file.
 
-It takes some ten times as long as pdfium, and knows no places.
+pypdf takes several times as long as pdfium, and gives no positions.
 """
 
 from __future__ import annotations
@@ -8,12 +8,13 @@ from __future__ import annotations
 import contextlib
 import io
 import logging
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ragkit.errors import ReadingError
 from ragkit.reading.formats import Format
-from ragkit.reading.limits import MEGABYTE, damaged, locked, too_much_text
+from ragkit.reading.limits import damaged, locked
 from ragkit.reading.pdf_contents import (
     DEEPEST_BOOKMARK,
     MOST_BOOKMARKS,
@@ -22,7 +23,6 @@ from ragkit.reading.pdf_contents import (
     Line,
     PageRun,
     letters,
-    sound,
 )
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ _PROPERTIES = ("Title", "Author", "Subject", "Keywords", "CreationDate", "ModDat
 
 
 def opened(data: bytes) -> PdfReader:
-    """Open a file, with the empty password where it is merely protected against changes.
+    """Open a file, also one that is only protected against changes.
 
     Raises:
         ReadingError: locked or damaged.
@@ -62,46 +62,33 @@ def opened(data: bytes) -> PdfReader:
 
 
 def contents_of(reader: PdfReader, limits: Limits) -> Contents:
-    """Read the pages, labels, bookmarks and properties of a file."""
-    pages: list[list[Line]] = []
-    poor: list[int] = []
-    lost: list[int] = []
-    left = limits.max_text_mb * MEGABYTE
-    for index, page in enumerate(reader.pages):
-        read = sound(partial(lines_of, page))
-        if read is None:
-            lost.append(index)
-        lines = read or []
-        left -= sum(len(line.text) + 1 for line in lines)
-        if left < 0:
-            raise too_much_text(limits)
-        if letters("".join(line.text for line in lines)) < POOR_PAGE and _has_pictures(page):
-            poor.append(index)
-        pages.append(lines)
-    labels, bookmarks = _labels(reader, len(pages)), _bookmarks(reader, len(pages))
-    run = PageRun(pages, poor, lost, has_form=True)
-    return Contents(run, labels, bookmarks, _info(reader))
+    """Return the contents of a file."""
+    reads = ((index, partial(_page, page)) for index, page in enumerate(reader.pages))
+    run = replace(PageRun.gathered(reads, limits), has_form=True)
+    count = len(run.pages)
+    return Contents(run, _labels(reader, count), _bookmarks(reader, count), _info(reader))
 
 
-def lines_of(page: PageObject) -> list[Line]:
-    """Return the lines of a page, without their places."""
+def _page(page: PageObject) -> tuple[list[Line], bool]:
+    """Return the lines of a page without positions, and whether it is a picture."""
     text = page.extract_text().replace("\r\n", "\n").replace("\r", "\n")
-    return [Line(line) for line in text.split("\n")] if text else []
+    lines = [Line(line) for line in text.split("\n")] if text else []
+    return lines, letters(text) < POOR_PAGE and _has_pictures(page)
 
 
 def _has_pictures(page: PageObject) -> bool:
-    """Return whether a page shows pictures, itself or through a form."""
+    """Return whether a page shows pictures, directly or in a nested object."""
     try:
         if _shows_picture(page.get("/Resources"), 0):
             return True
         drawing = page.get_contents()
         return drawing is not None and b" ID" in drawing.get_data()
-    except Exception:  # noqa: BLE001 - broken resources hold no picture
+    except Exception:  # noqa: BLE001 - broken resources show no picture
         return False
 
 
 def _shows_picture(resources: Any, depth: int) -> bool:
-    """Return whether resources hold an image; forms are searched a few levels deep."""
+    """Return whether resources contain an image, also in objects nested a few levels deep."""
     resources = resources.get_object() if resources is not None else {}
     objects = resources.get("/XObject", {}).get_object()
     for key in list(objects)[:50]:
@@ -114,7 +101,7 @@ def _shows_picture(resources: Any, depth: int) -> bool:
 
 
 def _labels(reader: PdfReader, count: int) -> list[str]:
-    """Return the file's own labels of its pages; empty ones if these are unusable."""
+    """Return the labels of the pages; empty ones if they are missing or unusable."""
     labels: list[str] = []
     with contextlib.suppress(Exception):
         labels = [str(label) for label in reader.page_labels]
@@ -122,7 +109,7 @@ def _labels(reader: PdfReader, count: int) -> list[str]:
 
 
 def _bookmarks(reader: PdfReader, count: int) -> list[tuple[int, int, str]]:
-    """Return the outline as (page index, level, title), in its own order."""
+    """Return the outline as (page index, level, title) in its own order."""
     bookmarks: list[tuple[int, int, str]] = []
 
     def walk(entries: list[Any], level: int) -> None:
@@ -145,7 +132,7 @@ def _bookmarks(reader: PdfReader, count: int) -> list[tuple[int, int, str]]:
 
 
 def _info(reader: PdfReader) -> dict[str, str]:
-    """Return the properties of a file, as it has them."""
+    """Return the properties of a file as they are stored."""
     values: dict[str, str] = {}
     with contextlib.suppress(Exception):
         info: Mapping[str, Any] = reader.metadata or {}

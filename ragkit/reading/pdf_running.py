@@ -1,4 +1,4 @@
-"""Running lines of a PDF: what stands at the same place at the edge of several pages."""
+"""Removes running headers and footers: lines that repeat at the edges of several pages."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from ragkit.reading.pdf_contents import Line
 
 _FEWEST_PAGES = 3
 _FROM_EDGE = 4
-"""Running lines are among so many lines at the top or at the bottom."""
+"""The number of lines at the top and at the bottom that may be running lines."""
 _NEAR = 3.0
 _STEADY = 0.6
-"""Page numbers grow with the pages on so many of them; parts may count anew."""
+"""The share of pages on which page numbers must increase; parts may start again."""
 _LARGER = 1.15
-"""A counted line that is so much higher than the lines of its page is a heading: "Step 2"."""
+"""A counted line this many times as high as its page's lines is a heading: "Step 2"."""
 _NUMBER = re.compile(r"\d+|(?<!\w)[ivxlc]+(?!\w)")
 _LETTERS = re.compile(r"[^\W\d_]+")
 _PAGE_WORDS = (
@@ -34,7 +34,7 @@ _Key: TypeAlias = tuple[str, str, int]
 
 @dataclass(frozen=True, slots=True)
 class _Seen:
-    """A line at the edge of a page; ``at`` is its place among the page's lines."""
+    """A line at the edge of a page; ``at`` is its index among the page's lines."""
 
     page: int
     at: int
@@ -43,9 +43,9 @@ class _Seen:
 
 
 def without_running_lines(pages: Sequence[list[Line]]) -> list[list[Line]]:
-    """Leave out running lines except where each stands first, and the numbers of pages everywhere.
+    """Remove every running line except its first occurrence, and page numbers everywhere.
 
-    A number that grows with the pages may differ in a running line, no other.
+    Running lines may differ only in a number that increases with the pages.
     """
     if len(pages) < _FEWEST_PAGES:
         return list(pages)
@@ -65,11 +65,11 @@ def without_running_lines(pages: Sequence[list[Line]]) -> list[list[Line]]:
 
 
 def _at_edges(page: int, lines: Sequence[Line]) -> list[tuple[_Key, _Seen]]:
-    """Return the lines near the top and the bottom of a page, by edge, words and height."""
+    """Return the lines near the top and bottom of a page, keyed by edge, words and height."""
     order = sorted(range(len(lines)), key=lambda at: -lines[at].top)
     usual = median(line.top - line.bottom for line in lines) if lines else 0.0
     top, bottom = order[:_FROM_EDGE], order[_FROM_EDGE:][-_FROM_EDGE:]
-    found = []
+    edge_lines = []
     for edge, at in chain((("top", at) for at in top), (("bottom", at) for at in bottom)):
         line = lines[at]
         text = line.text.casefold()
@@ -78,8 +78,8 @@ def _at_edges(page: int, lines: Sequence[Line]) -> list[tuple[_Key, _Seen]]:
         numbers = tuple(map(_value, _NUMBER.findall(text)))
         large = line.top - line.bottom > usual * _LARGER
         key = edge, _NUMBER.sub("#", text), round(line.bottom / _NEAR)
-        found.append((key, _Seen(page, at, numbers, large)))
-    return found
+        edge_lines.append((key, _Seen(page, at, numbers, large)))
+    return edge_lines
 
 
 def _value(number: str) -> int:
@@ -91,7 +91,7 @@ def _value(number: str) -> int:
 
 
 def _running(words: str, lines: Sequence[_Seen]) -> Sequence[_Seen]:
-    """Return the lines that are to be left out of those with the same words at the same place."""
+    """Return those of several lines with equal words and position that are to be removed."""
     if len({line.page for line in lines}) < _FEWEST_PAGES:
         return ()
     counted = False

@@ -1,4 +1,4 @@
-"""Words that a PDF breaks, at the ends of lines or by gaps, are made whole by its other words."""
+"""Repairs words broken by line ends or gaps, with the other words of the document."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ _EDGE = "()[]{}\"'.,;:!?\u201c\u201d\u2018\u2019|"
 _SHORTEST_PART = 4
 _SHORTEST_BROKEN = 5
 _LONG = 3
-"""Shorter parts of words are words of their own too often."""
+"""Shorter parts of words are too often words themselves."""
 _WORDS_OF_ONE_LETTER = frozenset("aieouyàáéèóыияоукваs")
 
 
 class Vocabulary:
-    """The words of one document, as often as they stand there whole."""
+    """The words of one document with their numbers of unbroken occurrences."""
 
     def __init__(self, lines: Iterable[str]) -> None:
         self._words = Counter[str]()
@@ -29,20 +29,20 @@ class Vocabulary:
             text = line.casefold()
             words = _LETTERS.findall(text)
             first, ended = int(ended), text.endswith(HYPHENS)
-            # The parts of a broken word are none.
+            # Parts of a broken word do not count as words.
             self._words.update(words[first : len(words) - ended])
             if "-" in text[:-1]:
                 compounds = (word.split("-") for word in _COMPOUND.findall(text))
                 self._compounds.update(pair for parts in compounds for pair in pairwise(parts))
 
     def knows(self, word: str) -> bool:
-        """Return whether a word stands somewhere whole."""
+        """Return whether a word occurs somewhere unbroken."""
         return word.casefold() in self._words
 
     def keeps_hyphen(self, left: str, right: str) -> bool:
-        """Return whether the hyphen at a line's end belongs to the word that it breaks.
+        """Return whether the hyphen at a line's end is part of a compound word.
 
-        It does where the document has the compound, or both parts as words and not the whole.
+        It is if the document has the compound elsewhere, or both parts but not the joined word.
         """
         left, right = left.casefold(), right.casefold()
         if (left, right) in self._compounds:
@@ -52,22 +52,24 @@ class Vocabulary:
         return all(len(part) >= _SHORTEST_PART and self._words[part] > 1 for part in (left, right))
 
     def mended(self, texts: Sequence[str]) -> list[str]:
-        """Join the words that gaps break ("finan cial") where the whole is known.
+        """Join words broken by gaps ("finan cial") that occur unbroken elsewhere.
 
-        A document with parts that are no words anywhere else breaks its words: in such a one,
-        words are joined as well of which one part is a word ("of fice").
+        Nothing is joined unless all parts of some broken word occur nowhere else. Then a word is
+        also joined if only one of its parts is not a word ("of fice").
         """
-        found = Counter(parts for text in texts for parts in self._broken(text.casefold()))
-        if not found:
+        broken = Counter(parts for text in texts for parts in self._broken(text.casefold()))
+        if not broken:
             return list(texts)
         used = Counter[str]()
-        for parts, times in found.items():
+        for parts, times in broken.items():
             for part in set(parts):
                 used[part] += times
         strange = {
-            parts: [part for part in parts if self._words[part] <= used[part]] for parts in found
+            parts: [part for part in parts if self._words[part] <= used[part]] for parts in broken
         }
-        if not any(len(few) == len(parts) and _are_long(few) for parts, few in strange.items()):
+        if not any(
+            len(few) == len(parts) and min(map(len, few)) >= _LONG for parts, few in strange.items()
+        ):
             return list(texts)
         joined = {parts for parts, few in strange.items() if few and max(map(len, few)) >= _LONG}
         longest_first = sorted(joined, key=len, reverse=True)
@@ -78,7 +80,7 @@ class Vocabulary:
         return [pattern.sub(_without_gaps, text) for text in texts]
 
     def _broken(self, text: str) -> Iterator[tuple[str, ...]]:
-        """Yield neighbours that together are a word."""
+        """Yield pairs and triples of neighbouring tokens that together are a known word."""
         words = self._words
         tokens = [token.strip(_EDGE) for token in text.split(" ")]
         pairs = ((one, two) for one, two in pairwise(tokens) if one + two in words)
@@ -88,18 +90,14 @@ class Vocabulary:
 
 
 def _may_join(parts: tuple[str, ...]) -> bool:
-    """Return whether parts of a word may be of one that a gap has broken."""
+    """Return whether neighbouring tokens may be the parts of one broken word."""
     if not all(parts) or parts[0] in _WORDS_OF_ONE_LETTER:
         return False
     return sum(map(len, parts)) >= _SHORTEST_BROKEN
 
 
-def _are_long(parts: Sequence[str]) -> bool:
-    return all(len(part) >= _LONG for part in parts)
-
-
 def _without_gaps(parts: re.Match[str]) -> str:
-    """Join the parts of a word, but not of several that begin with capitals."""
+    """Join the parts of a word, unless a later part begins with a capital letter."""
     first, *rest = parts.group().split(" ")
     whole = first + "".join(rest)
     return whole if whole.isupper() or "".join(rest).islower() else parts.group()

@@ -20,12 +20,12 @@ _FIELD = re.compile(r":(author|date):[ \t]+(\S.{0,300})", re.I)
 
 
 def read_text(text: str, name: str, file_format: Format = Format.TEXT) -> Reading:
-    """Read cleaned plain text as it is."""
+    """Read plain text, which is kept as it is."""
     return Reading(text=text, title=stem(name), format=file_format, markup=Markup.PLAIN)
 
 
 def read_rst(text: str, name: str, file_format: Format = Format.RST) -> Reading:
-    """Read cleaned reStructuredText; its adorned titles become the outline."""
+    """Read reStructuredText; its titles become the outline."""
     outline = _headings(text)
     title = outline[0].title if outline and outline[0].level == 1 else stem(name)
     fields = filter(None, map(_FIELD.match, text[:3000].split("\n")))
@@ -40,9 +40,9 @@ def read_rst(text: str, name: str, file_format: Format = Format.RST) -> Reading:
 
 
 def _headings(text: str) -> tuple[OutlineEntry, ...]:
-    """Find titles by the line of punctuation under them (and over them).
+    """Find titles by the line of punctuation below them, or below and above.
 
-    As in docutils, the level of a style of adornment is the order of its first use.
+    As in docutils, the level of a style of adornment follows from the order of first use.
     """
     offsets, lines = zip(*lines_at(text), strict=True)
     styles: list[str] = []
@@ -67,7 +67,7 @@ def _headings(text: str) -> tuple[OutlineEntry, ...]:
 
 
 def _is_heading(title: str, under: str) -> bool:
-    """Return whether a line and the one below it are a title and its adornment."""
+    """Return whether two lines are a title and its adornment."""
     return (
         bool(title.strip())
         and bool(_ADORNMENT.fullmatch(under))
@@ -79,7 +79,7 @@ def _is_heading(title: str, under: str) -> bool:
 
 
 def _plain(title: str) -> str:
-    """Return a title without roles and literals."""
+    """Return a title without the markup of roles and literals."""
     text = _ROLE.sub(r"\1", title)
     return one_line(_LITERAL.sub(lambda literal: literal[1] or literal[2], text))
 
@@ -100,7 +100,7 @@ _TOP_KEY = {
 
 
 def read_csv(text: str, name: str, file_format: Format = Format.CSV) -> Reading:
-    """Read cleaned rows; the delimiter is detected, the first row is the header."""
+    """Read a table; the delimiter is detected, and the first row is the header."""
     warnings: tuple[str, ...] = ()
     csv.field_size_limit(_LONGEST_FIELD)
     try:
@@ -108,14 +108,14 @@ def read_csv(text: str, name: str, file_format: Format = Format.CSV) -> Reading:
         markup = Markup.MARKDOWN
     except csv.Error:
         body, markup = text, Markup.PLAIN
-        warnings = ("The rows could not be told apart, so the file was read as plain text.",)
+        warnings = ("The rows could not be recognised, so the file was read as plain text.",)
     return Reading(
         text=body, title=stem(name), format=file_format, markup=markup, warnings=warnings
     )
 
 
 def _delimiter(text: str, name: str) -> str:
-    """Return the delimiter that splits the first rows into most columns, evenly."""
+    """Return the delimiter that splits the first rows into the most columns, evenly."""
     if name.lower().endswith(".tsv"):
         return "\t"
     best, best_columns = ",", 1.0
@@ -130,7 +130,7 @@ def _delimiter(text: str, name: str) -> str:
 
 
 def read_data(text: str, name: str, file_format: Format) -> Reading:
-    """Read cleaned JSON, YAML, TOML or INI, with its top-level keys as the outline."""
+    """Read JSON, YAML, TOML or INI; its top-level keys become the outline."""
     warnings: tuple[str, ...] = ()
     if file_format is Format.JSON:
         text, warnings = _readable_json(text)
@@ -151,7 +151,7 @@ def read_data(text: str, name: str, file_format: Format) -> Reading:
 
 
 def _json_keys(text: str) -> re.Pattern[str] | None:
-    """Return the pattern of the outermost keys: those with the indent of the first."""
+    """Return a pattern for the outermost keys: those indented like the first one."""
     first = _FIRST_KEY.match(text)
     if not first:
         return None
@@ -159,7 +159,7 @@ def _json_keys(text: str) -> re.Pattern[str] | None:
 
 
 def _readable_json(text: str) -> tuple[str, tuple[str, ...]]:
-    """Break JSON without line ends into lines; leave what a person has laid out."""
+    """Break minified JSON into lines; return it with warnings. Other JSON is left as it is."""
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):
@@ -170,5 +170,5 @@ def _readable_json(text: str) -> tuple[str, tuple[str, ...]]:
         pretty = clean(json.dumps(value, ensure_ascii=False, indent=2))
     except RecursionError:
         return text, ()
-    # Long rows of numbers, one a line, help no one.
+    # Long lists of numbers would only become longer with one number a line.
     return (pretty, ()) if len(pretty) < _MOST_GROWTH * len(text) else (text, ())

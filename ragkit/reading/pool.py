@@ -1,7 +1,8 @@
-"""Many files read side by side in child processes, each under a time and a memory limit."""
+"""Reads many files at once in child processes, each under a time and a memory limit."""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import queue
 import threading
@@ -18,30 +19,31 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
+    from ragkit.reading.process import Read
     from ragkit.reading.ray_pool import RayReaderPool
     from ragkit.settings import ReadingSettings
     from ragkit.types import Reading
 
 _MOST_BY_DEFAULT = 4
 _LARGE = 500_000
-"""Bytes of a PDF whose pages are worth spreading over processes."""
+"""Bytes from which the pages of a PDF are worth spreading over several processes."""
 
 WORTH_JOINING = 20
-"""Fewer files are read here even where there is a cluster: joining it takes seconds."""
+"""Fewer files are read on this machine even if there is a cluster: joining it takes seconds."""
 
 _AHEAD = 4
-"""Tasks taken from the caller ahead of those being read, for each process."""
+"""Tasks per process that are taken from the caller before they can be read."""
 
 _MOST_AHEAD = 400
 _BYTES_AHEAD = 8_000_000
-"""Small files are taken further ahead: so many of them, with so many bytes together."""
+"""Of small files more are taken ahead: up to this number, with this many bytes in total."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReadTask:
-    """A file to read. ``key`` is returned with its outcome; ``name`` is the one that people see.
+    """A file to read. ``key`` identifies its outcome, ``name`` is the path that people see.
 
-    ``size`` is in bytes, where that is known.
+    ``size`` is in bytes; an unknown size counts as large.
     """
 
     key: int
@@ -52,7 +54,7 @@ class ReadTask:
 
 @dataclass(frozen=True, slots=True)
 class ReadOutcome:
-    """The result for one file: a reading, or an error (skipped or failed).
+    """The result for one file: a reading, or the error for which it was skipped or failed.
 
     ``made`` and ``data`` are the post-processor's output, empty without one.
     """
@@ -65,17 +67,20 @@ class ReadOutcome:
     data: bytes = b""
     size: int = 0
 
+    @classmethod
+    def of(cls, task: ReadTask, result: Read | ReadingError, seconds: float) -> ReadOutcome:
+        """Return the outcome of a task from the result of a reading process."""
+        if isinstance(result, ReadingError):
+            return cls(task.key, None, result, seconds, size=task.size)
+        return cls(task.key, result.reading, None, seconds, result.made, result.data, task.size)
+
 
 @dataclass(frozen=True, slots=True)
 class _Order:
-    """A task, and where its outcome goes."""
+    """A task with the queue for its outcome."""
 
     task: ReadTask
     outcomes: queue.SimpleQueue[ReadOutcome]
-
-
-def _is_large(task: ReadTask) -> bool:
-    return task.size >= _LARGE and task.name.lower().endswith(".pdf")
 
 
 class ReaderPool:
@@ -106,9 +111,8 @@ class ReaderPool:
     def read(self, tasks: Iterable[ReadTask]) -> Iterator[ReadOutcome]:
         """Read files and yield their outcomes in the order of completion.
 
-        ``tasks`` is consumed in the caller's thread and only a few tasks ahead of what the
-        caller has taken, more of them when they are small. Closing the iterator early drops
-        what has not been begun.
+        ``tasks`` is consumed in the caller's thread, only a few tasks ahead of the outcomes taken
+        (more if the files are small). Closing the iterator early drops tasks not yet begun.
         """
         outcomes: queue.SimpleQueue[ReadOutcome] = queue.SimpleQueue()
         waiting = iter(tasks)
@@ -132,7 +136,7 @@ class ReaderPool:
                 yield outcome
         finally:
             if pending:
-                self._forget(outcomes)
+                self._drop(outcomes)
 
     def close(self) -> None:
         """End every child process; files being read are abandoned."""
@@ -149,7 +153,7 @@ class ReaderPool:
             process.close()
 
     def _submit(self, order: _Order) -> None:
-        """Queue an order; start another process when all are busy."""
+        """Queue an order; start another process if all are busy."""
         with self._lock:
             if self._closed:
                 raise ReadingError("The reader pool is closed.", "Open another one.")
@@ -159,7 +163,7 @@ class ReaderPool:
             self._orders.put(order)
 
     def _start_worker(self) -> None:
-        """Start another process, unless there are as many as there may be. The lock is held."""
+        """Start another process unless the limit is reached; the caller holds the lock."""
         if len(self._workers) >= self._size:
             return
         process = ReadingProcess(self._limits, self._post_processor)
@@ -170,7 +174,7 @@ class ReaderPool:
         thread.start()
 
     def _work(self, process: ReadingProcess) -> None:
-        """Carry out orders with one process until the stop mark comes."""
+        """Carry out orders with one process until ``None`` comes."""
         while (order := self._orders.get()) is not None:
             if isinstance(order, SpreadPages):
                 order.help_with(process)
@@ -178,24 +182,18 @@ class ReaderPool:
                 continue
             started = time.perf_counter()
             task = order.task
-            runs = self._pages_read_by_all(process, task) if _is_large(task) else ()
+            large = task.size >= _LARGE and task.name.lower().endswith(".pdf")
+            runs = self._pages_read_by_all(process, task) if large else ()
             result = process.read(task.path, task.name, runs)
             seconds = time.perf_counter() - started
             with self._lock:
                 self._unfinished -= 1
-            key, size = order.task.key, order.task.size
-            if isinstance(result, ReadingError):
-                outcome = ReadOutcome(key, None, result, seconds, size=size)
-            else:
-                outcome = ReadOutcome(
-                    key, result.reading, None, seconds, result.made, result.data, size
-                )
-            order.outcomes.put(outcome)
-            # While this thread waits, nothing of the last file must be kept alive.
-            del order, task, runs, result, outcome
+            order.outcomes.put(ReadOutcome.of(task, result, seconds))
+            # While this thread waits, it must not keep the last file's text in memory.
+            del order, task, runs, result
 
     def _pages_read_by_all(self, process: ReadingProcess, task: ReadTask) -> Sequence[bytes]:
-        """Read the pages of a large PDF with this process and those that have nothing to do."""
+        """Read the pages of a large PDF with this process and all idle ones."""
         with self._lock:
             idle = self._size - self._unfinished
             if idle < 1 or self._closed:
@@ -210,27 +208,18 @@ class ReaderPool:
                     self._orders.put(pages)
         return pages.finished(process)
 
-    def _forget(self, outcomes: queue.SimpleQueue[ReadOutcome]) -> None:
-        """Remove the orders of a caller that has stopped listening."""
-        with self._lock:
-            self._drop(outcomes)
-
     def _drop(self, outcomes: queue.SimpleQueue[ReadOutcome] | None) -> None:
-        """Remove the orders of one listener from the queue, or all, with an outcome for each."""
+        """Remove a caller's queued orders; ``None``: all orders, each with an error."""
         kept: list[_Order | SpreadPages | None] = []
-        while True:
-            try:
+        with self._lock, contextlib.suppress(queue.Empty):
+            while True:
                 order = self._orders.get_nowait()
-            except queue.Empty:
-                break
-            if not isinstance(order, _Order) or outcomes not in (None, order.outcomes):
-                kept.append(order)
-                continue
-            self._unfinished -= 1
-            if outcomes is None:
-                order.outcomes.put(
-                    ReadOutcome(order.task.key, None, interrupted(), 0.0, size=order.task.size)
-                )
+                if not isinstance(order, _Order) or outcomes not in (None, order.outcomes):
+                    kept.append(order)
+                    continue
+                self._unfinished -= 1
+                if outcomes is None:
+                    order.outcomes.put(ReadOutcome.of(order.task, interrupted(), 0.0))
         for order in kept:
             self._orders.put(order)
 
@@ -238,10 +227,10 @@ class ReaderPool:
 def open_readers(
     settings: ReadingSettings, post_processor: PostProcessor, files: int
 ) -> ReaderPool | RayReaderPool:
-    """Return what reads so many files: processes of this machine, or for many those of a cluster.
+    """Return a pool of local processes, or of the Ray cluster if many ``files`` are to be read.
 
     Raises:
-        SettingsError: there is no such cluster.
+        SettingsError: the cluster of the settings cannot be reached.
     """
     if not settings.ray or files < WORTH_JOINING:
         return ReaderPool(settings, post_processor)

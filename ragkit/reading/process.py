@@ -1,4 +1,4 @@
-"""One child process that reads files, and its replacement whenever it dies."""
+"""One child process that reads files; it is replaced whenever it dies."""
 
 from __future__ import annotations
 
@@ -58,10 +58,10 @@ _PROGRAM = (
 
 @dataclass(frozen=True, slots=True)
 class PostProcessor:
-    """What a reading process does with each reading, under the same limits as reading.
+    """What a reading process does with each reading, under the same limits.
 
-    ``build`` is a function at the top level of a module: the reading process imports it by name
-    and calls it with the ``options`` (JSON values).
+    ``build`` must be a top-level function of a module: the reading process imports it by name,
+    calls it with ``options`` (JSON values), and applies the function that it returns.
     """
 
     build: Callable[[Mapping[str, Any]], Processor]
@@ -70,9 +70,9 @@ class PostProcessor:
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """A reading, and what the post-processor made of it: JSON values and bytes, or nothing.
+    """A reading with the post-processor's output: JSON values and bytes, or nothing.
 
-    They come from a process that a hostile file may have taken over.
+    All of it comes from a process that a hostile file may have taken over.
     """
 
     reading: Reading
@@ -82,16 +82,16 @@ class Read:
 
 @dataclass(frozen=True, slots=True)
 class Pages:
-    """Some pages of a PDF, packed, and how many it has; 0 if it has none to be read apart."""
+    """Packed pages of a PDF, and its number of pages; 0 if they cannot be read in parts."""
 
     count: int
     packed: bytes
 
 
 class ReadingProcess:
-    """Reads one file at a time in a child, started when first needed.
+    """Reads one file at a time in a child process that is started when first needed.
 
-    Only one thread reads; ``kill`` may come from any.
+    One thread reads; any thread may call ``kill``.
     """
 
     def __init__(self, limits: Limits, post_processor: PostProcessor | None = None) -> None:
@@ -107,7 +107,7 @@ class ReadingProcess:
     def read(self, path: Path, name: str, runs: Sequence[bytes] = ()) -> Read | ReadingError:
         """Read a file; return any failure as an error instead of raising it.
 
-        ``runs`` are all pages of a PDF as ``read_pages`` returned them, if they were read already.
+        ``runs`` are all packed pages of a PDF, if ``read_pages`` has read them already.
         """
         request = {**_named(path, name), "runs": [len(run) for run in runs]}
 
@@ -123,7 +123,7 @@ class ReadingProcess:
         return self._tried(ask)
 
     def read_pages(self, path: Path, name: str, first: int, end: int) -> Pages | ReadingError:
-        """Read the pages of a PDF from index ``first`` to before ``end``, as ``read`` does."""
+        """Read the pages ``first`` (an index) to before ``end`` of a PDF; failures are returned."""
         request = {**_named(path, name), "first": first, "end": end}
 
         def ask(child: subprocess.Popen[bytes]) -> tuple[dict[str, Any], Pages | None]:
@@ -136,7 +136,7 @@ class ReadingProcess:
         worn = self._files > 0
         result = self._attempt(ask)
         if self._retire and worn and not self._over:
-            # The files before it may be to blame, so this one is tried in a fresh process.
+            # Earlier files may be to blame, so this one is tried again in a fresh process.
             result = self._attempt(ask)
         return result
 
@@ -157,7 +157,7 @@ class ReadingProcess:
             self._clock.stop()
             self._retire = bool(header.get("last"))
             if self._retire or self._clock.rang:
-                # Killed a moment after it had answered, or worn out: the next needs another.
+                # Worn out, or killed just after its answer: the next file needs a new child.
                 self._end_child()
             return wire.unpack_error(header["error"]) if result is None else result
         except (OSError, ValueError, KeyError, AttributeError, wire.BrokenFrameError):
@@ -180,7 +180,7 @@ class ReadingProcess:
     def _ready_child(self) -> subprocess.Popen[bytes]:
         """Return the running child, or a fresh one that has reported that it is ready.
 
-        One that does not start is no fault of the file, so another is tried.
+        A failed start is not the file's fault, so it is tried a second time.
         """
         if self._child is not None and self._child.poll() is None:
             return self._child
@@ -220,7 +220,7 @@ class ReadingProcess:
     def _second_answer(
         self, child: subprocess.Popen[bytes], reading: Reading
     ) -> tuple[dict[str, Any], Read | None]:
-        """Wait for the post-processor's output; this step has a time limit of its own."""
+        """Receive the post-processor's output, within a time limit of its own."""
         assert child.stdout is not None  # noqa: S101 - for the type checker
         if self._clock.rang:
             raise wire.BrokenFrameError
@@ -243,7 +243,7 @@ class ReadingProcess:
         except subprocess.TimeoutExpired:
             _kill_group(child)
             status = -getattr(signal, "SIGKILL", 0)
-            # One that waits for a drive that does not answer ends when the drive does.
+            # A process that waits for a dead drive cannot be killed until the drive answers.
             with contextlib.suppress(subprocess.TimeoutExpired):
                 status = child.wait(_END_SECONDS)
         self._files = 0
@@ -252,7 +252,7 @@ class ReadingProcess:
         return status
 
     def _verdict(self, status: int) -> ReadingError:
-        """Return the reason why a child ended without an answer."""
+        """Return the error that explains why a child ended without an answer."""
         if interrupted := self._interrupted():
             return interrupted
         if status == -getattr(signal, "SIGPROF", 0):
@@ -266,7 +266,7 @@ class ReadingProcess:
         return ReadingError(_CRASHED, _CRASH_CURE)
 
     def _interrupted(self) -> ReadingError | None:
-        """Return the error for a pool that was closed meanwhile."""
+        """Return the error for a file whose pool was closed meanwhile."""
         return interrupted() if self._over else None
 
 
@@ -275,12 +275,12 @@ def _named(path: Path, name: str) -> dict[str, Any]:
 
 
 def interrupted() -> ReadingError:
-    """Return the error for a file that was not read before the pool was closed."""
+    """Return the error for a file that was not read because the pool was closed."""
     return PassingError("Reading was interrupted.", "It will be retried automatically.")
 
 
 class _Clock:
-    """Kills a child that is over its time, with one thread for all files: starting them is slow."""
+    """Kills a child that exceeds its time. One thread serves all files: starting one is slow."""
 
     def __init__(self) -> None:
         self.rang = False
@@ -314,7 +314,7 @@ class _Clock:
             self._changed.notify()
 
     def _run(self) -> None:
-        """Sleep until the deadline; a new file usually moves it before it comes."""
+        """Sleep until the deadline, which a new file usually moves first."""
         with self._changed:
             while not self._over:
                 if self._deadline is None or self._child is None:
@@ -355,8 +355,8 @@ def child_command(module: str, *arguments: str) -> list[str]:
 
     The child has this process's import path, and nothing else of its environment.
     """
-    # A copy of the import path makes the child work from a checkout, an installed package, a
-    # test run or a page server alike; ".pth" files and the site module need not run again.
+    # With a copy of the import path the child works in a checkout, an installed package, a test
+    # run and a page server alike, without running ".pth" files and the site module again.
     here = str(Path(__file__).resolve().parents[2])
     paths = [here, *(entry for entry in sys.path if entry and entry != here)]
     return [
@@ -365,7 +365,7 @@ def child_command(module: str, *arguments: str) -> list[str]:
 
 
 def _kill_group(child: subprocess.Popen[bytes]) -> None:
-    """Kill a child with everything that it started."""
+    """Kill a child and everything that it started."""
     if child.returncode is not None:
         return
     with contextlib.suppress(OSError):

@@ -1,4 +1,4 @@
-"""The text of a long question: from a file of any format, dropped bytes, or a paste."""
+"""The text of a long question, from a file of any format, uploaded bytes or pasted text."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ragkit.settings import ReadingSettings
 
 
 def read_text(settings: ReadingSettings, place: Path, name: str = "") -> str:
-    """Read any file like a document, in a process of its own.
+    """Return the text of a file, read like a document in a confined process.
 
     ``name`` is the file's original name where ``place`` has another.
 
@@ -32,7 +32,7 @@ def read_text(settings: ReadingSettings, place: Path, name: str = "") -> str:
 
 
 def read_dropped(settings: ReadingSettings, folder: Path, name: str, data: bytes) -> str:
-    """Read a dropped file; its bytes lie in ``folder`` only while it is read.
+    """Return the text of an uploaded file, which is stored in ``folder`` only while it is read.
 
     Raises:
         ReadingError: it cannot be read, or has an unknown format.
@@ -47,7 +47,7 @@ def read_dropped(settings: ReadingSettings, folder: Path, name: str, data: bytes
 
 
 def as_conversation(pasted: str) -> str:
-    """Convert a pasted chat export to Markdown by message; return any other text as it is."""
+    """Return a pasted chat export as Markdown with a block per message; any other text as it is."""
     text = clean(pasted)
     formats: tuple[Format, ...] = (Format.TEXT,)
     if text.lstrip()[:1] in ("{", "["):

@@ -1,9 +1,8 @@
-"""Files read on the machines of a Ray cluster, each in the same confined process as here.
+"""Reads files on the machines of a Ray cluster, each in the same confined process as locally.
 
-A machine receives bytes and returns what was read; only the caller writes. It needs ragkit of the
-same version, and nothing of the library. What a file does to its reader is found out by the reading
-process there, and told as it is here; what happens to a machine is Ray's affair: it runs the task
-elsewhere.
+A machine receives bytes and returns readings; only the caller writes. It needs the same version of
+ragkit, but no access to the library. The reading process there reports what a file does to its
+reader. If a machine fails, Ray runs the task on another one.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
 
 _RETRIES = 3
 _AHEAD = 3
-"""Tasks in flight for each processor of the cluster, so that none waits for the network."""
+"""Tasks in flight for each processor of the cluster, so that no processor waits for data."""
 
 _ANSWERS_WITHIN = 5.0
 _BYTES_AHEAD = 200_000_000
@@ -41,14 +40,14 @@ _VERSIONS = (READER_VERSION, CHUNKER_VERSION, TOKENIZER_VERSION)
 
 @dataclass(frozen=True, slots=True)
 class _Sent:
-    """A file on its way, and when it is given up."""
+    """A file that was sent, and the time at which it is given up."""
 
     task: ReadTask
     deadline: float
 
 
 class RayReaderPool:
-    """Reads files as ``ReaderPool`` does, on a cluster; one thread at a time uses it.
+    """Reads files on a cluster, with the interface of ``ReaderPool``; not thread-safe.
 
     Raises:
         SettingsError: Ray is not installed, or there is no cluster at the address.
@@ -65,7 +64,7 @@ class RayReaderPool:
             _join(self._ray, settings.ray)
         processors = max(1, int(self._ray.cluster_resources().get("CPU", 1)))
         self._most = processors * _AHEAD
-        # Reading and cutting each have their time, and what is sent ahead waits for others.
+        # Reading and chunking each have a time limit, and tasks sent ahead wait for others.
         self._longest = 2 * (_AHEAD + 1) * wall_seconds(self._limits.timeout_seconds)
         self._read = self._ray.remote(
             num_cpus=1, max_retries=_RETRIES, scheduling_strategy="SPREAD"
@@ -87,11 +86,11 @@ class RayReaderPool:
     def read(self, tasks: Iterable[ReadTask]) -> Iterator[ReadOutcome]:
         """Read files and yield their outcomes in the order of completion.
 
-        ``tasks`` is consumed only some tasks ahead of what the caller has taken. Closing the
-        iterator early cancels what is under way.
+        ``tasks`` is consumed only a few tasks ahead of the outcomes taken. Closing the iterator
+        early cancels the tasks in flight.
 
         Raises:
-            RagkitError: a machine of the cluster has another ragkit, or none.
+            RagkitError: a machine of the cluster lacks ragkit, or has another version.
         """
         waiting = iter(tasks)
         sent: dict[Any, _Sent] = {}
@@ -107,8 +106,7 @@ class RayReaderPool:
                     try:
                         data = load(task.path, self._limits)
                     except ReadingError as error:
-                        seconds = time.perf_counter() - started
-                        yield ReadOutcome(task.key, None, error, seconds, size=task.size)
+                        yield ReadOutcome.of(task, error, time.perf_counter() - started)
                         continue
                     reference = self._send(task, data)
                     sent[reference] = _Sent(task, time.monotonic() + self._longest)
@@ -116,9 +114,9 @@ class RayReaderPool:
                 if not sent:
                     return
                 for reference in self._finished(sent):
-                    one = sent.pop(reference)
-                    size -= one.task.size
-                    yield self._outcome(reference, one)
+                    sent_file = sent.pop(reference)
+                    size -= sent_file.task.size
+                    yield self._outcome(reference, sent_file)
         finally:
             for reference in sent:
                 with suppress(self._ray.exceptions.RayError):
@@ -128,12 +126,12 @@ class RayReaderPool:
         return self._read.remote(data, task.name, self._limits, self._post_processor, _VERSIONS)
 
     def _finished(self, sent: dict[Any, _Sent]) -> list[Any]:
-        """Wait for tasks that are done, or whose time is over."""
-        first = min(task.deadline for task in sent.values())
+        """Wait for tasks that are done or past their deadlines; return their references."""
+        first = min(file.deadline for file in sent.values())
         left = max(0.0, first - time.monotonic())
         done, _ = self._ray.wait(list(sent), num_returns=1, timeout=left, fetch_local=False)
         now = time.monotonic()
-        return done or [reference for reference, one in sent.items() if one.deadline <= now]
+        return done or [reference for reference, file in sent.items() if file.deadline <= now]
 
     def _outcome(self, reference: Any, sent: _Sent) -> ReadOutcome:
         task, errors = sent.task, self._ray.exceptions
@@ -146,21 +144,17 @@ class RayReaderPool:
             self._ray.cancel(reference, force=True)
             result = kept_waiting(self._limits)
         except errors.RayTaskError as error:
-            # Reading itself never raises: this machine cannot read anything.
+            # Reading itself never raises, so the machine cannot read any file.
             raise _unfit(error) from error
         except errors.RayError:
             result = PassingError(
                 "The machines that read this file were lost.", "It will be retried automatically."
             )
-        if isinstance(result, ReadingError):
-            return ReadOutcome(task.key, None, result, seconds, size=task.size)
-        return ReadOutcome(
-            task.key, result.reading, None, seconds, result.made, result.data, task.size
-        )
+        return ReadOutcome.of(task, result, seconds)
 
 
 def _imported() -> Any:
-    """Import Ray, which must not report home."""
+    """Import Ray with its usage statistics switched off."""
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
     try:
         import ray
@@ -173,12 +167,12 @@ def _imported() -> Any:
 
 
 def _join(ray: Any, address: str) -> None:
-    """Join the cluster at an address; none is started, since Ray then asks clouds who they are."""
+    """Join the cluster at an address. None is started: Ray would query cloud metadata services."""
     try:
         host, _, port = address.rpartition(":")
         if not port.isdigit() or host.startswith("ray:"):
             raise ValueError(address)
-        # Ray itself looks for a cluster that is not there for many minutes.
+        # Ray itself would look for a missing cluster for many minutes.
         socket.create_connection((host.strip("[]"), int(port)), _ANSWERS_WITHIN).close()
         with _signals_as_they_are():
             ray.init(address, log_to_driver=False, logging_level="error")
@@ -191,7 +185,7 @@ def _join(ray: Any, address: str) -> None:
 
 @contextmanager
 def _signals_as_they_are() -> Iterator[None]:
-    """Keep the handler of SIGTERM, which Ray replaces."""
+    """Restore the handler of SIGTERM afterwards: Ray replaces it."""
     before = signal.getsignal(signal.SIGTERM)
     try:
         yield
@@ -204,9 +198,9 @@ def _unfit(error: Exception) -> RagkitError:
     cause = getattr(error, "cause", None)
     if isinstance(cause, RagkitError):
         return cause
-    what = str(cause or error).strip().partition("\n")[0]
+    reason = str(cause or error).strip().partition("\n")[0]
     return RagkitError(
-        f"A machine of the Ray cluster cannot read files: {what}.",
+        f"A machine of the Ray cluster cannot read files: {reason}.",
         "Install this version of ragkit on all of them.",
     )
 
@@ -223,18 +217,18 @@ def _read(
     post_processor: PostProcessor | None,
     versions: tuple[str, ...],
 ) -> tuple[Read | ReadingError, float]:
-    """Read one file in the reading process of this worker; return the seconds, too."""
+    """Read one file in this worker's reading process; return the result and the seconds taken."""
     global _process
     if versions != _VERSIONS:
         raise RagkitError(
             "A machine of the Ray cluster has another version of ragkit.",
             "Install this version of ragkit on all of them.",
         )
-    wanted = limits, post_processor
-    if _process is None or _process[0] != wanted:
+    configuration = limits, post_processor
+    if _process is None or _process[0] != configuration:
         if _process is not None:
             _process[1].close()
-        _process = wanted, ReadingProcess(limits, post_processor)
+        _process = configuration, ReadingProcess(limits, post_processor)
     with tempfile.TemporaryDirectory(prefix="ragkit-") as folder:
         path = Path(folder, "file")
         path.write_bytes(data)

@@ -1,4 +1,4 @@
-"""The readers of all formats, the choice between them, and the checks around each."""
+"""Reads a file of any format: chooses its reader and checks what goes in and comes out."""
 
 from __future__ import annotations
 
@@ -26,13 +26,14 @@ _PLAIN = (Format.TEXT, *_FRONT_MATTER, Format.RST, Format.CODE)
 
 
 def read_file(path: Path, name: str, limits: Limits, runs: Sequence[PageRun] = ()) -> Reading:
-    """Read one file in this process. ``name`` is the relative path that people see.
+    """Read one file in this process.
 
-    ``runs`` are the pages of a PDF, if they were read already.
+    ``name`` is the relative path that people see. ``runs`` are all pages of a PDF if they were read
+    already.
 
     Raises:
-        SkippedError: for files that are not meant to become documents.
-        ReadingError: for files that should, but cannot.
+        SkippedError: the file is not meant to become a document.
+        ReadingError: the file cannot be read.
     """
     data = load(path, limits)
     file_format = sniff(name, data)
@@ -57,9 +58,9 @@ def read_file(path: Path, name: str, limits: Limits, runs: Sequence[PageRun] = (
 
 
 def read_pages(path: Path, name: str, limits: Limits, first: int, end: int) -> tuple[int, PageRun]:
-    """Read the pages from index ``first`` to before ``end`` of a PDF; return how many it has, too.
+    """Read the pages ``first`` (an index) to before ``end`` of a PDF.
 
-    Any other file has none.
+    Returns the number of all its pages, 0 for a file that is no PDF, and the pages read.
 
     Raises:
         ReadingError: the file cannot be read.
@@ -73,11 +74,11 @@ def read_pages(path: Path, name: str, limits: Limits, first: int, end: int) -> t
 
 
 def load(path: Path, limits: Limits) -> bytes:
-    """Return the bytes of an ordinary file that is not too large.
+    """Return the bytes of a file.
 
     Raises:
-        SkippedError: it is none, too large, or empty.
-        ReadingError: it cannot be opened.
+        SkippedError: the file is not a regular file, too large, or empty.
+        ReadingError: the file cannot be opened.
     """
     try:
         status = path.stat()
@@ -105,9 +106,9 @@ def load(path: Path, limits: Limits) -> bytes:
 def _read(
     file_format: Format, data: bytes, name: str, limits: Limits, runs: Sequence[PageRun]
 ) -> Reading:
-    """Pass the bytes to the reader of their format, or their text where it is text inside."""
+    """Pass the bytes, or for text formats their decoded text, to the reader of the format."""
     module, _, function = file_format.reader.rpartition(".")
-    # Some readers are heavy, so each is imported when it is first needed.
+    # Some readers are slow to import, so each is imported when it is first needed.
     read = getattr(import_module(f"ragkit.reading.{module}"), function)
     if file_format is Format.PDF:
         return cast("Reading", read(data, name, limits, runs))

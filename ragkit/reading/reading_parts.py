@@ -1,4 +1,4 @@
-"""Helpers of several readers: joined and tiled texts, titles, dates, Markdown tables, JSON."""
+"""Helpers of several readers: joining text, titles, dates, Markdown tables, untyped JSON."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ _BLANK_LINES = re.compile(r"\n[ \t]*\n(?:[ \t]*\n)+")
 
 
 def stem(name: str) -> str:
-    """Return the file name without folders and suffix: the title of last resort."""
+    """Return the file name without folders and suffix, for use as a title."""
     path = PurePosixPath(name.replace("\\", "/"))
     return one_line(clean(path.stem or path.name or name))
 
 
 def file_name(name: str) -> str:
-    """Return the file name without folders: the title of files that people know by it."""
+    """Return the file name without folders, for use as a title."""
     return one_line(clean(PurePosixPath(name.replace("\\", "/")).name or name))
 
 
 def one_line(text: str) -> str:
-    """Return a text for a title: white space collapsed, no direction overrides, bounded."""
+    """Return a text on one line of bounded length, without direction overrides."""
     return _SPACE.sub(" ", _DIRECTIONS.sub("", text)).strip()[:_LONGEST_TITLE]
 
 
 def tidy(text: str) -> str:
-    """Drop surrounding white space and runs of blank lines."""
+    """Return a text without surrounding white space and repeated blank lines."""
     return _BLANK_LINES.sub("\n\n", text).strip()
 
 
@@ -57,9 +57,9 @@ def lines_at(text: str) -> Iterator[tuple[int, str]]:
 
 
 def tile(pieces: Iterable[tuple[str, str]]) -> tuple[str, tuple[Page, ...]]:
-    """Join (label, text) pieces into one text and the pages that tile it.
+    """Join (label, text) pieces with blank lines; return the text and the pages that tile it.
 
-    The blank line between two pieces belongs to the first of them.
+    A blank line belongs to the page before it.
     """
     texts: list[str] = []
     pages: list[Page] = []
@@ -74,12 +74,12 @@ def tile(pieces: Iterable[tuple[str, str]]) -> tuple[str, tuple[Page, ...]]:
 
 
 def cell(value: str) -> str:
-    """Make text fit one cell of a Markdown table."""
+    """Return a text that fits into one cell of a Markdown table."""
     return _SPACE.sub(" ", value).strip().replace("\\|", "|").replace("|", "\\|")
 
 
 def table(rows: Sequence[Sequence[str]]) -> str:
-    """Write rows of cells, the header first, as a Markdown table; empty columns are dropped."""
+    """Return rows, the header first, as a Markdown table without its empty rows and columns."""
     width = max((len(row) for row in rows), default=0)
     cells = [[cell(value) for value in row] + [""] * (width - len(row)) for row in rows]
     kept = [column for column in range(width) if any(row[column] for row in cells)]
@@ -91,7 +91,7 @@ def table(rows: Sequence[Sequence[str]]) -> str:
 
 
 def iso_date(value: Any) -> str:
-    """Write a date or a date-like text in ISO form; an empty string when it is none."""
+    """Return a date, or a text that is a date, in ISO form; ``""`` for anything else."""
     if isinstance(value, (date, datetime)):
         return value.isoformat()
     text = str(value).strip()
@@ -105,7 +105,7 @@ def iso_date(value: Any) -> str:
 
 
 def _loose_date(text: str) -> str:
-    """Read "3 May 2021" and its like; a bare number is no date."""
+    """Return the ISO form of a date like "3 May 2021"; a number counts only as a year."""
     if text.isdigit():
         return text if len(text) == 4 else ""
     moment = parsed(text)
@@ -113,9 +113,9 @@ def _loose_date(text: str) -> str:
 
 
 def parsed(text: str, default: datetime | None = None) -> datetime | None:
-    """Parse a time as people write it; what it leaves open comes from ``default``, or today.
+    """Parse a date or time in common notation, or return ``None``.
 
-    ``None`` when it is no time.
+    Missing parts are taken from ``default``, or else from today.
     """
     from dateutil import parser
 
@@ -127,37 +127,36 @@ def parsed(text: str, default: datetime | None = None) -> datetime | None:
         return None
 
 
-def put(metadata: Metadata, **values: Any) -> Metadata:
-    """Add the values that are not empty; return the metadata."""
-    metadata.update({key: value for key, value in values.items() if value not in ("", None, [])})
-    return metadata
+def nonempty(**values: Any) -> Metadata:
+    """Return the values that are not empty as metadata."""
+    return {key: value for key, value in values.items() if value not in ("", None, [])}
 
 
 # -- JSON whose shape is not certain ---------------------------------------------------------
 
 
 def objects(value: Any) -> list[dict[str, Any]]:
-    """Return the objects of a list; an empty list for anything else."""
+    """Return the objects in a list; an empty list if it is not a list."""
     return [entry for entry in value if isinstance(entry, dict)] if isinstance(value, list) else []
 
 
 def inner(entry: Mapping[str, Any], key: str) -> dict[str, Any]:
-    """Return the object under a key; an empty one where there is none."""
+    """Return the object under a key, or an empty one."""
     value = entry.get(key)
     return value if isinstance(value, dict) else {}
 
 
 def words(entry: Mapping[str, Any], *keys: str) -> str:
-    """Return the first value that is not empty, as text."""
+    """Return the first value that is not empty as text, or ``""``."""
     return next((str(entry[key]) for key in keys if entry.get(key)), "")
 
 
 def quoted(text: str) -> str:
-    """Write a text as a quotation, without its blank lines."""
+    """Return a text as a Markdown quotation without blank lines."""
     return "\n".join(f"> {line}" for line in text.split("\n") if line)
 
 
 def attached(files: Any, *keys: str, kind: str = "attached") -> Iterator[str]:
-    """Yield a mark for each file that was sent, with its name."""
+    """Yield a mark with the name of each attached file, found under the first of ``keys``."""
     for file in objects(files):
         yield f"({kind}: {words(file, *keys) or 'file'})"

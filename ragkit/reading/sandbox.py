@@ -1,7 +1,7 @@
-"""Limits on a reading process: memory, and no writing, no programs, no network.
+"""Confines a reading process: limited memory, no writing, no programs, no network.
 
-Three layers, each of which holds where the others cannot: resource limits, an audit hook for
-what Python code does, and on Linux a seccomp filter for what native code does.
+There are three layers: resource limits, an audit hook for Python code, and on Linux a seccomp
+filter for native code.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ _SYSCALLS = {
 
 
 class ForbiddenError(PermissionError):
-    """A reader tried something that reading never needs."""
+    """A reader attempted something that reading never requires."""
 
 
 def confine(memory_mb: int, parent: int) -> None:
-    """Limit this process for good; exit at once when the parent is gone."""
+    """Confine this process for the rest of its life; exit if its parent has ended."""
     _limit_resources(memory_mb)
     if sys.platform == "linux":
         _confine_linux(parent)
@@ -53,7 +53,7 @@ def confine(memory_mb: int, parent: int) -> None:
 
 
 def forbidden_attempt() -> ReadingError | None:
-    """Return the error if the file just read made its reader try something forbidden."""
+    """Return an error if the reader attempted something forbidden since the last call."""
     tried, _ATTEMPTS[:] = _ATTEMPTS[:], []
     if not tried:
         return None
@@ -64,17 +64,14 @@ def forbidden_attempt() -> ReadingError | None:
 
 
 def alarm(computing_seconds: float, seconds: float = 0.0) -> None:
-    """Set timers with which the system ends this process, whatever its code does; 0: never.
-
-    One counts what all threads compute, the other runs by the clock.
-    """
+    """Have the system end this process after that processor time or elapsed time; 0: never."""
     if COUNTS_COMPUTING_TIME:
         signal.setitimer(signal.ITIMER_PROF, computing_seconds)
         signal.setitimer(signal.ITIMER_REAL, seconds)
 
 
 def _limit_resources(memory_mb: int) -> None:
-    """Set the limits that the platform has."""
+    """Set the resource limits that the platform supports."""
     try:
         import resource
     except ImportError:
@@ -91,7 +88,7 @@ def _limit_resources(memory_mb: int) -> None:
 
 
 def _confine_linux(parent: int) -> None:
-    """Set this process to die with its parent, and keep native code from programs and sockets."""
+    """End this process with its parent, and forbid native code programs and sockets."""
     import ctypes
 
     libc = ctypes.CDLL(None)
@@ -109,7 +106,7 @@ def _confine_linux(parent: int) -> None:
 def _filter(
     architecture: int, clone: int, clone3: int, refused: tuple[int, ...]
 ) -> list[tuple[int, int, int, int]]:
-    """Write the filter as (code, jump if true, jump if false, value) steps of BPF."""
+    """Return the BPF program as (code, jump if true, jump if false, value) instructions."""
     load, equal, any_bit, answer = 0x20, 0x15, 0x45, 0x06
     steps = [
         (load, 0, 0, 4),
@@ -120,7 +117,7 @@ def _filter(
     for number in refused:
         steps += [(equal, 0, 1, number), (answer, 0, 0, _REFUSE)]
     steps += [
-        # glibc falls back to clone, whose flags a filter can see, where clone3 is unknown.
+        # Without clone3, glibc falls back to clone, whose flags a filter can see.
         (equal, 0, 1, clone3),
         (answer, 0, 0, _UNKNOWN),
         (equal, 0, 3, clone),
@@ -133,7 +130,7 @@ def _filter(
 
 
 def _audit(event: str, arguments: tuple[Any, ...]) -> None:
-    """Raise an error for what Python code must not do here."""
+    """Raise an error for a forbidden operation of Python code."""
     if event == "open":
         flags = arguments[2] if len(arguments) > 2 else 0
         if isinstance(flags, int) and flags & _WRITE_FLAGS:

@@ -1,4 +1,4 @@
-"""The pages of one large PDF, read by several processes at once."""
+"""Reads the pages of one large PDF in several processes at once."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from ragkit.reading.process import ReadingProcess
 
 _FIRST = 32
-"""Pages read at once. A file of no more is not spread."""
+"""The fewest pages read at once; a file without more pages is not spread."""
 
 _RUNS_A_PROCESS = 4
-"""So that none waits long for the last one."""
+"""Runs per process: enough that no process waits long for the last one."""
 
 
 class SpreadPages:
-    """Runs of pages that processes take by turns; the one whose file it is waits for the last."""
+    """Runs of pages that processes take in turn, gathered by the process given the file."""
 
     def __init__(
         self, path: Path, name: str, first: bytes, spans: Sequence[tuple[int, int]]
@@ -37,7 +37,7 @@ class SpreadPages:
 
     @classmethod
     def begun(cls, path: Path, name: str, process: ReadingProcess, processes: int) -> Self | None:
-        """Read the first pages; ``None`` where there are no others, or they cannot be read."""
+        """Read the first pages; ``None`` if there are no others, or the file cannot be read so."""
         pages = process.read_pages(path, name, 0, _FIRST)
         if isinstance(pages, ReadingError) or pages.count <= _FIRST:
             return None
@@ -47,7 +47,7 @@ class SpreadPages:
         return cls(path, name, pages.packed, spans)
 
     def help_with(self, process: ReadingProcess) -> None:
-        """Read runs until none is waiting."""
+        """Read runs with another process until no run is left."""
         while True:
             with self._changed:
                 if not self._waiting or self._failed:
@@ -64,9 +64,9 @@ class SpreadPages:
                 self._changed.notify_all()
 
     def finished(self, process: ReadingProcess) -> Sequence[bytes]:
-        """Read what nobody else does, and return all runs; none if one could not be read.
+        """Read the remaining runs, wait for the others, and return all; none if one failed.
 
-        The file is then read as a whole, which says what is wrong with it.
+        The caller then reads the file as a whole, which yields the right error.
         """
         self.help_with(process)
         with self._changed:

@@ -1,7 +1,7 @@
-"""What a document is called: the first of its candidates that tells it from others.
+"""Chooses the title of a document: the first candidate that distinguishes it from others.
 
-Programs write titles that say nothing: the name of a template, "Untitled-1", the number under which
-a file was submitted. Others say only what kind of document it is.
+Programs write meaningless titles: the name of a template, "Untitled-1", a submission number. Other
+titles name only the kind of document.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _LONGEST_HEADING = 150
 _LONGEST_KIND = 40
 _MOST_HEADINGS = 4
 _LARGER = 1.15
-"""How much larger than most text of a page a heading is set."""
+"""How much larger than most of its page a heading must be."""
 
 _PROGRAM = re.compile(r"microsoft (?:office )?(?:word|excel|powerpoint|publisher) - ", re.I)
 _FILE = re.compile(
@@ -38,7 +38,7 @@ _NUMBERED = re.compile(r"([^\W\d_]{3,})\d*")
 _MOST_DIGITS = 4
 _LONGEST_CODE = 6
 
-# Words in which a title says nothing, in the languages in which programs and forms do.
+# Words that distinguish no document, in the languages of common programs and forms.
 _EMPTY_WORDS = """
 a an and by de der des die du el en et for in la las le les los of on or the to und von y
 untitled unnamed unknown noname unbenannt sans titre sin título titulo senza titolo naamloos
@@ -53,12 +53,12 @@ confidential vertraulich confidentiel internal use only proprietary privileged p
 united states securities exchange commission washington pursuant section act mark one number
 first second third quarter
 """
-# Of these, those of templates and programs, which make a kind of document no title either.
+# Words of templates and programs: with one of them, not even a kind of document makes a title.
 _NEVER_WORDS = """
 untitled unnamed noname unbenannt sans sin senza template templates muster vorlage modèle modele
 plantilla normal default layout powerpoint microsoft
 """
-# Words for a kind of document, which many documents share.
+# Words for kinds of documents.
 _KIND_WORDS = """
 annual quarterly monthly weekly daily interim half yearly year fiscal full
 report reports statement statements financial form agreement contract framework supply master
@@ -75,8 +75,8 @@ _EMPTY, _NEVER, _KINDS = (
 )
 
 
-class _Says(IntEnum):
-    """How much a title says."""
+class _Meaning(IntEnum):
+    """How much a title means: nothing, a kind of document, or this document."""
 
     NOTHING = 0
     KIND = 1
@@ -84,44 +84,43 @@ class _Says(IntEnum):
 
 
 def choose(candidates: Iterable[str], name: str) -> str:
-    """Return the title of a document: the first candidate that tells it from others.
+    """Return the title of a document: the first candidate that distinguishes it from others.
 
-    ``candidates`` are what the file declares and its largest headings, the best first. What a
-    program made the file from, as in "Microsoft Word - Minutes of May.doc", comes after them, and
-    last the file's own name, in words. What says only the kind of document stands before the title:
-    "Annual Report 2021 · Lakeside Mills", and so does a year alone. Where none says anything, the
-    name stays as it is.
+    ``candidates`` are the declared title and the largest headings, best first. After them come the
+    names of original files, as in "Microsoft Word - Minutes of May.doc", and the file's own name in
+    words. A kind of document or a year that comes first is put before the title: "Annual Report
+    2021 · Lakeside Mills". Without any meaningful candidate, the title is the name as it is.
     """
     listed = list(candidates)
     made_from = (_PROGRAM.sub("", title) for title in listed if _PROGRAM.match(title))
     names = (readable(made) if _FILE.fullmatch(made) else made for made in made_from)
     kind = ""
     for title in (*listed, *names, readable(name)):
-        says = _said(title)
-        if says is _Says.ITSELF:
+        meaning = _meaning(title)
+        if meaning is _Meaning.ITSELF:
             whole = title in listed[:1] and _words(title).isdisjoint(_KINDS)
             return title if whole else one_line(_joined(kind, title, _year(listed)))
-        if says is _Says.KIND and not kind and len(title) <= _LONGEST_KIND:
+        if meaning is _Meaning.KIND and not kind and len(title) <= _LONGEST_KIND:
             kind = title
     return kind or stem(name)
 
 
 def in_order(declared: str, headings: Sequence[str], beginning: str) -> list[str]:
-    """Return candidates for ``choose``: what the file declares, if its beginning says it, first.
+    """Return the declared title and the headings in the order in which ``choose`` needs them.
 
-    A title that stands nowhere in it is often that of the file, or of the template, that it was
-    made from; it comes after the headings. Half of its words are enough.
+    The declared title comes first if at least half of its words are in the ``beginning`` of the
+    text. Otherwise it often belongs to a template or an earlier file, and comes last.
     """
-    words = _telling(declared)
+    words = _distinctive(declared)
     plain = "".join(_WORD.findall(beginning.casefold()))
     missing = sum(word not in plain for word in words)
     return [declared, *headings] if 2 * missing <= len(words) else [*headings, declared]
 
 
 def readable(name: str) -> str:
-    """Return a file's name in words, without folders and suffix; a number or code as it is."""
+    """Return a file's name in words, without folders and suffix; keep numbers and codes."""
     plain = stem(name)
-    if " " in plain or _said(plain) is _Says.NOTHING:
+    if " " in plain or _meaning(plain) is _Meaning.NOTHING:
         return plain
     spaced = re.sub(r"[_+~]+", " ", plain)
     spaced = _HYPHEN.sub(" ", spaced)
@@ -130,10 +129,9 @@ def readable(name: str) -> str:
 
 
 def headings_of(pages: Sequence[Sequence[Line]]) -> list[str]:
-    """Return the lines of a PDF's first page that are set larger than its text, largest first.
+    """Return the headings of a PDF's first page, largest first: lines larger than most text.
 
-    Lines of one size that follow each other are one heading. A year that stands alone comes last,
-    whatever its size.
+    Consecutive lines of one size are one heading. A year on a line of its own comes last.
     """
     sizes = [line.top - line.bottom for lines in pages[:3] for line in lines for _ in line.text]
     least = median(sizes or [0.0]) * _LARGER
@@ -142,7 +140,7 @@ def headings_of(pages: Sequence[Sequence[Line]]) -> list[str]:
     for size, group in groupby(lines, key=lambda line: round(line.top - line.bottom)):
         inside = list(group)
         text = one_line(" ".join(line.text for line in inside))
-        # Letters that stand on each other are in the margin.
+        # Letters stacked on each other are a note in the margin.
         upright = all(line.right - line.left > size for line in inside if len(line.text) > 2)
         if size > least and upright and len(text) <= _LONGEST_HEADING:
             headings.append((-size, text))
@@ -151,29 +149,30 @@ def headings_of(pages: Sequence[Sequence[Line]]) -> list[str]:
     return [*largest, *years[:1]]
 
 
-def _said(title: str) -> _Says:
-    """Return how much a title says; the name of a file that it was made from says nothing."""
+def _meaning(title: str) -> _Meaning:
+    """Return how much a title means; a file name, also an original one, means nothing."""
     title = title.strip()
     if any(pattern.fullmatch(title) for pattern in (_CODE, _FILE)) or _PROGRAM.match(title):
-        return _Says.NOTHING
-    if _telling(title):
-        return _Says.ITSELF
+        return _Meaning.NOTHING
+    if _distinctive(title):
+        return _Meaning.ITSELF
     tokens, words = _WORD.findall(title.casefold()), _words(title)
     if words & _KINDS:
-        return _Says.NOTHING if words & _NEVER else _Says.KIND
-    # A short name such as "3M" or "LM-40", but no date and no number of a form.
+        return _Meaning.NOTHING if words & _NEVER else _Meaning.KIND
+    # A short name such as "3M" or "LM-40", but not a date or the number of a form.
     digits, letters = sum(map(str.isdigit, title)), sum(map(str.isalpha, title))
     short = letters and digits <= _MOST_DIGITS and max(map(len, tokens)) <= _LONGEST_CODE
-    return _Says.KIND if short and _EMPTY.isdisjoint([*tokens, *words]) else _Says.NOTHING
+    short = short and _EMPTY.isdisjoint([*tokens, *words])
+    return _Meaning.KIND if short else _Meaning.NOTHING
 
 
-def _telling(title: str) -> set[str]:
-    """Return the words of a title that tell its document from others."""
+def _distinctive(title: str) -> set[str]:
+    """Return the words of a title that distinguish its document from others."""
     return _words(title) - _EMPTY - _KINDS
 
 
 def _words(title: str) -> set[str]:
-    """Return the words of a title without the numbers at their ends; parts of codes are none."""
+    """Return the words of a title without trailing digits; parts of codes are not words."""
     tokens = _WORD.findall(title.casefold())
     words = {match[1] for match in map(_NUMBERED.fullmatch, tokens) if match}
     return words | {
@@ -182,14 +181,14 @@ def _words(title: str) -> set[str]:
 
 
 def _year(candidates: Iterable[str]) -> str:
-    """Return the first candidate that is a year, as covers have it; it tells reports apart."""
+    """Return the first candidate that is a year, as on the covers of yearly reports, or ``""``."""
     return next((candidate for candidate in candidates if _YEAR.fullmatch(candidate)), "")
 
 
 def _joined(kind: str, title: str, year: str) -> str:
-    """Put kind and year to a title that does not hold them: "Annual Report 2021 · Mills"."""
-    there = set(_WORD.findall(title.casefold()))
-    if there.issuperset(_WORD.findall(kind.casefold())):
+    """Put kind and year before a title that lacks them: "Annual Report 2021 · Mills"."""
+    title_words = set(_WORD.findall(title.casefold()))
+    if title_words.issuperset(_WORD.findall(kind.casefold())):
         kind = ""
     if _YEAR.search(f"{kind} {title}"):
         year = ""

@@ -1,7 +1,7 @@
-"""What the pool and a reading process agree on: the frames that pass, the time for each step.
+"""The protocol between the pool and a reading process: frames over pipes.
 
-JSON rather than pickle: what comes back was made from a hostile file.
-A frame is three little-endian lengths, a JSON header, a text in UTF-8, and bytes.
+A frame is three little-endian lengths, a JSON header, a text in UTF-8, and bytes. It is not a
+pickle, because a hostile file may have taken over the process that sends it.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ _CHARACTERS_AT_ONCE = 4_000_000
 
 
 class BrokenFrameError(Exception):
-    """The other side ended, or sent something that is no frame."""
+    """The other process has ended, or sent something that is not a frame."""
 
 
 def cutting_seconds(characters: int, timeout_seconds: float) -> float:
-    """Return the seconds that cutting a text may take: those of reading, more for a long text."""
+    """Return the seconds that chunking may take: as long as reading, longer for a long text."""
     return timeout_seconds * max(1.0, characters / _CHARACTERS_AT_ONCE)
 
 
 def longest_text(limits: Limits) -> int:
-    """Return the most bytes that the text of one file may have."""
+    """Return the most bytes that one file's text may have in UTF-8."""
     return int(limits.max_text_mb * MEGABYTE * 4) + 1000
 
 
 def longest_pages(limits: Limits) -> int:
-    """Return the most bytes that the pages of one file may have together, with their places."""
+    """Return the most bytes that one file's packed pages, or its post-processed data, may have."""
     return 4 * longest_text(limits)
 
 
@@ -74,7 +74,7 @@ def receive(
 
 
 def pack_reading(reading: Reading) -> dict[str, Any]:
-    """Return everything of a reading but its text, as JSON values."""
+    """Return all of a reading except its text as JSON values."""
     return {
         "title": reading.title,
         "format": reading.format,
@@ -130,7 +130,7 @@ def unpack_error(header: dict[str, Any]) -> ReadingError:
 
 
 def _exactly(stream: IO[bytes], length: int) -> bytes:
-    """Read so many bytes, no fewer."""
+    """Read exactly ``length`` bytes."""
     data = stream.read(length) if length else b""
     if len(data) != length:
         raise BrokenFrameError

@@ -1,4 +1,4 @@
-"""Zip containers, opened with suspicion: bombs, lying headers, entity definitions."""
+"""Opens zip containers safely: no decompression bombs, false sizes or entity definitions."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ _ENTITIES = (
 
 
 def open_archive(data: bytes, limits: Limits, label: str) -> zipfile.ZipFile:
-    """Open a container after checking the true size of its markup, whatever its headers say.
+    """Open a container after measuring the true size of its markup; headers may lie.
 
     Raises:
-        ReadingError: a bomb, locked, or with XML entity definitions.
+        ReadingError: it is a bomb, locked, or defines XML entities.
     """
     archive = zipfile.ZipFile(io.BytesIO(data))
     members = archive.infolist()
@@ -49,17 +49,17 @@ def open_archive(data: bytes, limits: Limits, label: str) -> zipfile.ZipFile:
 
 
 def xml(archive: zipfile.ZipFile, name: str) -> Element:
-    """Parse a member; whatever is wrong with it is raised."""
+    """Parse a member as XML; any error is passed on."""
     return ElementTree.fromstring(archive.read(name))  # noqa: S314 - entities were refused
 
 
 def resolved(folder: str, target: str) -> str:
-    """Return the name of the member that a part in a folder refers to."""
+    """Return the name of the member that ``target`` means, relative to a folder."""
     return posixpath.normpath(posixpath.join(folder, target)).lstrip("/")
 
 
 def _allowed(members: list[zipfile.ZipInfo], limits: Limits) -> int:
-    """Return how many bytes of markup may be unpacked, after a check of the headers."""
+    """Check the sizes in the headers; return how many bytes of markup may be unpacked."""
     total = sum(member.file_size for member in members)
     packed = sum(member.compress_size for member in members)
     most = int(limits.max_text_mb * MEGABYTE * 5)

@@ -294,8 +294,10 @@ def test_values_count_as_text(tmp_path):
 
 
 def test_a_form_without_fields_does_not_open_the_slow_reader(monkeypatch):
-    monkeypatch.setattr("ragkit.reading.pdf_pypdf.opened", None)
+    opened = []
+    monkeypatch.setattr("ragkit.reading.pdf_pypdf.opened", opened.append)
     assert read_pdf(form(), "a.pdf", Limits.of(SETTINGS)).text == "A form to fill in"
+    assert opened == []
 
 
 TEMPLATE = b"""<template xmlns="http://www.xfa.org/schema/xfa-template/3.3/"><subform name="form1">

@@ -40,7 +40,7 @@ def paper(tmp_path: Path) -> Path:
 
 def test_a_passage_is_framed_where_it_stands(paper):
     image = render_page(
-        paper, 2, "The kestrel hovers over the ridge at dawn,\nand the marmots whistle twice."
+        paper, 2, Cut("The kestrel hovers over the ridge at dawn,\nand the marmots whistle twice.")
     )
     assert image.png.startswith(b"\x89PNG")
     assert (image.width, image.pages) == (1100, 3)
@@ -70,7 +70,7 @@ def test_a_passage_is_told_from_the_same_words_elsewhere_by_the_text_around_it(t
 
 
 def test_a_rotated_page_is_minded(paper):
-    image = render_page(paper, 3, "The kestrel hovers over the ridge.")
+    image = render_page(paper, 3, Cut("The kestrel hovers over the ridge."))
     assert len(image.rectangles) == 1
     box = image.rectangles[0]
     assert box.bottom - box.top > 3 * (box.right - box.left)
@@ -78,7 +78,7 @@ def test_a_rotated_page_is_minded(paper):
 
 
 def test_a_passage_that_is_elsewhere_is_not_framed(paper):
-    assert render_page(paper, 1, "Kestrels, marmots and ridges are not here").rectangles == ()
+    assert render_page(paper, 1, Cut("Kestrels, marmots and ridges are not here")).rectangles == ()
 
 
 def test_no_such_page(paper):
@@ -87,8 +87,8 @@ def test_no_such_page(paper):
 
 
 def test_the_child_process_gives_the_same(paper):
-    here = render_page(paper, 2, "The kestrel hovers over the ridge", width=600)
-    there = picture_of(paper, 2, "The kestrel hovers over the ridge", width=600)
+    here = render_page(paper, 2, Cut("The kestrel hovers over the ridge"), width=600)
+    there = picture_of(paper, 2, Cut("The kestrel hovers over the ridge"), width=600)
     assert there.rectangles == here.rectangles
     assert (there.width, there.height, there.pages) == (here.width, here.height, here.pages)
 

@@ -7,7 +7,7 @@ import pytest
 from reading_files import SETTINGS, read
 
 from ragkit.errors import ReadingError, SkippedError
-from ragkit.reading import READER_VERSION, read_file, readable_suffixes
+from ragkit.reading import read_file, readable_suffixes
 from ragkit.reading.formats import BYTE_FORMATS, DOCUMENT_SUFFIXES, Format
 from ragkit.settings import ReadingSettings
 
@@ -41,7 +41,6 @@ def test_a_format_is_its_documents_word():
 
 
 def test_the_public_names_are_usable():
-    assert READER_VERSION
     assert {".md", ".pdf", ".docx", ".py", ".eml", ".ipynb"} <= readable_suffixes()
     assert all(suffix == suffix.lower() and suffix[0] == "." for suffix in readable_suffixes())
 

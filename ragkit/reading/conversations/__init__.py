@@ -1,4 +1,4 @@
-"""Conversations as documents: chat exports, mailboxes and transcripts, message by message."""
+"""Conversations as documents: chat exports, mailboxes and transcripts."""
 
 from __future__ import annotations
 

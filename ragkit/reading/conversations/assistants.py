@@ -1,6 +1,6 @@
-"""Conversations with assistants: the exports of ChatGPT and Claude, and transcripts of agents.
+"""Conversations with assistants: exports of ChatGPT and Claude, and transcripts of agents.
 
-All have turns made of text, pictures, calls of tools and their results.
+Their turns consist of text, pictures, tool calls and tool results.
 """
 
 from __future__ import annotations
@@ -16,11 +16,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
 NAMES = {"user": "User", "human": "User", "assistant": "Assistant", "model": "Assistant"}
-"""Names of the two sides where the export has none."""
+"""Names of the two sides, by role, for exports without names."""
 
 _LONGEST_TOOL_TEXT = 300
 _TEXTS = ("text", "input_text", "output_text")
-_USES = ("tool_use", "server_tool_use", "function_call", "tool_call")
 
 _CHATGPT_NAMES = {"user": "User", "assistant": "ChatGPT"}
 _CHATGPT_HIDDEN = (
@@ -29,7 +28,7 @@ _CHATGPT_HIDDEN = (
 _CLAUDE_NAMES = {"human": "User", "assistant": "Claude"}
 
 _ROLES = frozenset({"user", "assistant", "human", "system", "developer", "tool", "model"})
-_CALLS = frozenset({"function_call", "tool_call", "tool_use"})
+_CALLS = frozenset({"function_call", "tool_call", "tool_use", "server_tool_use"})
 _RESULTS = frozenset({"function_call_output", "tool_result"})
 _TURNS_SHARE = 0.3
 
@@ -38,7 +37,7 @@ _TURNS_SHARE = 0.3
 
 
 def block_texts(content: Any) -> Iterator[str]:
-    """Yield the texts of a turn's content: a text, or a list of blocks."""
+    """Yield the texts of a turn's content, which is a text or a list of blocks."""
     if isinstance(content, str):
         yield content
         return
@@ -50,15 +49,15 @@ def block_texts(content: Any) -> Iterator[str]:
 
 
 def _block_text(block: Mapping[str, Any]) -> str:
-    """Return one block of a turn as text; hidden thoughts are left out."""
+    """Return one block of a turn as text, or ``""`` for hidden thoughts."""
     kind = words(block, "type")
     if kind in _TEXTS:
         return words(block, "text")
-    if kind in _USES:
+    if kind in _CALLS:
         call = block["function"] if isinstance(block.get("function"), dict) else block
         arguments = call.get("input", call.get("arguments", ""))
         return f"(tool {call.get('name') or 'call'}: {_shortened(arguments)})"
-    if kind in ("tool_result", "function_call_output"):
+    if kind in _RESULTS:
         content = block.get("content", block.get("output", ""))
         return _result("\n".join(block_texts(content)) or content)
     if "image" in kind:
@@ -79,7 +78,7 @@ def _shortened(value: Any) -> str:
 
 
 def _result(value: Any) -> str:
-    """Return the result of a tool in brackets, shortened; an empty one as an empty string."""
+    """Return the result of a tool, shortened and in brackets; ``""`` if it is empty."""
     return f"(result: {_shortened(value)})" if value else ""
 
 
@@ -87,9 +86,9 @@ def _result(value: Any) -> str:
 
 
 def read_assistant(value: Any) -> Conversation | None:
-    """Read all conversations of ChatGPT or Claude, each as a session under its own title.
+    """Read the conversations of ChatGPT or Claude, each as a session under its own title.
 
-    ``None`` when the JSON is neither's ``conversations.json`` nor one conversation of it.
+    Returns ``None`` if the JSON is neither a ``conversations.json`` nor a conversation of it.
     """
     listed = value if isinstance(value, list) else [value]
     for platform, key, kind, title_key, messages_of in (
@@ -110,7 +109,7 @@ def read_assistant(value: Any) -> Conversation | None:
 
 
 def _chatgpt_messages(entry: Mapping[str, Any]) -> Iterator[Message]:
-    """Yield the turns of the branch last seen, from a tree of turns."""
+    """Yield the messages of the current branch of a tree of turns."""
     for turn in _branch(entry["mapping"], entry.get("current_node")):
         author = inner(turn, "author")
         role = words(author, "role")
@@ -130,7 +129,7 @@ def _chatgpt_messages(entry: Mapping[str, Any]) -> Iterator[Message]:
 
 
 def _branch(mapping: dict[str, Any], key: Any) -> list[Mapping[str, Any]]:
-    """Return the turns from the first to the current one, without abandoned branches."""
+    """Return the turns from the first to the current one (``key``), without other branches."""
     if key not in mapping:
         key = _newest_leaf(mapping)
     turns: list[Mapping[str, Any]] = []
@@ -146,7 +145,7 @@ def _branch(mapping: dict[str, Any], key: Any) -> list[Mapping[str, Any]]:
 
 
 def _newest_leaf(mapping: Mapping[str, Any]) -> str | None:
-    """Return the key of the last turn by time among those that nothing follows."""
+    """Return the key of the newest turn without a successor."""
 
     def created(key: str) -> float:
         time = inner(mapping[key], "message").get("create_time")
@@ -159,7 +158,7 @@ def _newest_leaf(mapping: Mapping[str, Any]) -> str | None:
 
 
 def _chatgpt_text(content: Mapping[str, Any]) -> str:
-    """Return the words of a turn: text, code, transcribed speech; a mark for each picture."""
+    """Return the text, code or transcribed speech of a turn, with a mark for each picture."""
     kind = words(content, "content_type")
     if kind in _CHATGPT_HIDDEN:
         return ""
@@ -195,7 +194,7 @@ def _claude_messages(entry: Mapping[str, Any]) -> Iterator[Message]:
 
 
 def are_turns(objects: Sequence[Mapping[str, Any]]) -> bool:
-    """Return whether enough of the objects are turns with roles; others only keep the books."""
+    """Return whether enough of the objects are turns with roles; some hold only metadata."""
     sample = objects[:50]
     fitting = sum(1 for line in sample if _turns_inside(line))
     return fitting >= max(1, _TURNS_SHARE * len(sample)) and any(
@@ -204,7 +203,7 @@ def are_turns(objects: Sequence[Mapping[str, Any]]) -> bool:
 
 
 def turn_messages(objects: Sequence[Mapping[str, Any]]) -> Iterator[Message]:
-    """Yield the messages of turns; instructions to the model are left out, tools shortened."""
+    """Yield the messages of turns without instructions to the model, tool output shortened."""
     many = sum(1 for line in objects if isinstance(line.get("messages"), list)) > 1
     for number, line in enumerate(objects, 1):
         at = moment(line.get("timestamp") or line.get("created_at"))
@@ -227,7 +226,7 @@ def turn_messages(objects: Sequence[Mapping[str, Any]]) -> Iterator[Message]:
 
 
 def _turns_inside(line: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Return the turns of a line: the line itself, its message or payload, or its messages."""
+    """Return the turns in a line: itself, its message or payload, or its messages."""
     if isinstance(line.get("messages"), list):
         return [turn for turn in objects(line["messages"]) if _is_turn(turn)]
     for turn in (line, inner(line, "message"), inner(line, "payload")):
@@ -244,7 +243,7 @@ def _is_turn(value: Mapping[str, Any]) -> bool:
 
 
 def _turn_texts(turn: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the content of a turn, and the calls that stand beside it."""
+    """Yield the content of a turn and its tool calls."""
     yield from block_texts(turn.get("content"))
     yield from block_texts(
         [{**call, "type": "tool_call"} for call in objects(turn.get("tool_calls"))]

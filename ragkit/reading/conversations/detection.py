@@ -1,4 +1,4 @@
-"""Which kind of conversation a text is, if it is one at all, and exports in zip archives."""
+"""Recognises conversations in texts, JSON and exported archives, and reads them."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _SINGLE = ("conversations.json", "result.json")
 
 
 def read_conversation(text: str, name: str, file_format: Format = Format.TEXT) -> Reading | None:
-    """Read cleaned text as a conversation; ``None`` when it is none.
+    """Read cleaned text as a conversation, or return ``None`` if it is not one.
 
     ``file_format`` is one of ``CONVERSATION_FORMATS``, ``name`` the file's relative path.
     """
@@ -60,10 +60,10 @@ def read_conversation(text: str, name: str, file_format: Format = Format.TEXT) -
 def read_export(
     text: str, name: str, file_format: Format, data: bytes = b"", warnings: tuple[str, ...] = ()
 ) -> Reading | None:
-    """Read any conversation but a Markdown transcript, which ``mark_messages`` leaves as it is.
+    """Read any conversation except Markdown transcripts, which ``mark_messages`` handles.
 
-    ``warnings`` are those of decoding ``data``. Where letters were lost, each line is decoded
-    by itself: joined files have lines in an older encoding among those of UTF-8.
+    ``warnings`` are those of decoding ``data``. If characters were replaced, each line is decoded
+    separately: concatenated files may mix UTF-8 with a legacy encoding.
     """
     conversation = _conversation(text, name, file_format)
     if conversation is None or not conversation.messages:
@@ -77,7 +77,7 @@ def read_export(
 
 
 def _conversation(text: str, name: str, file_format: Format) -> Conversation | None:
-    """Return the conversation that a text in one of the formats holds."""
+    """Return the conversation in a text of one of the formats, or ``None``."""
     if file_format in (Format.JSON, Format.JSONL):
         return _of_data(text, name, file_format)
     if name.lower().endswith(_LOG_SUFFIX):
@@ -86,12 +86,12 @@ def _conversation(text: str, name: str, file_format: Format) -> Conversation | N
 
 
 def of_text(text: str, name: str) -> Conversation | None:
-    """Return the conversation in a plain text, if it is one."""
+    """Return the conversation in a plain text, or ``None``."""
     return read_whatsapp(text, name) or read_transcript(text, name)
 
 
 def of_json(value: Any, name: str) -> Conversation | None:
-    """Return the conversation in a JSON value, if it is one."""
+    """Return the conversation in a JSON value, or ``None``."""
     for read in (read_assistant, read_discord, read_telegram):
         if conversation := read(value):
             return conversation
@@ -103,7 +103,7 @@ def of_json(value: Any, name: str) -> Conversation | None:
 
 
 def _of_data(text: str, name: str, file_format: Format) -> Conversation | None:
-    """Return the conversation in JSON or JSON lines; broken parts are left out and named."""
+    """Return the conversation in JSON or JSON lines, with warnings about broken parts."""
     if not _HINT.search(text, 0, _HINT_CHARACTERS):
         return None
     value, warnings = (None, ()) if file_format is Format.JSONL else load_json(text)
@@ -116,7 +116,7 @@ def _of_data(text: str, name: str, file_format: Format) -> Conversation | None:
 
 
 def _of_objects(values: Any, title: str) -> Conversation | None:
-    """Return the conversation whose messages, or turns, are plain objects in a list."""
+    """Return the conversation whose messages or turns are the objects of a list."""
     rows = objects(values)
     if are_turns(rows):
         return Conversation(title, "assistant", list(turn_messages(rows)))
@@ -128,7 +128,7 @@ def _of_objects(values: Any, title: str) -> Conversation | None:
 
 
 def _decoded_by_line(data: bytes) -> str:
-    """Decode each line by itself: as UTF-8 where it is that, and else as Windows-1252."""
+    """Decode each line separately: as UTF-8, or else as Windows-1252."""
     lines = []
     for line in data.split(b"\n"):
         try:
@@ -145,8 +145,8 @@ def read_archive(data: bytes, name: str, limits: Limits) -> Reading:
     """Read the conversations of an exported archive as one document.
 
     Raises:
-        SkippedError: when none are inside.
-        ReadingError: damaged, a bomb, locked, or too much text.
+        SkippedError: it contains no conversation.
+        ReadingError: it is damaged, a bomb, locked, or contains too much text.
     """
     with open_archive(data, limits, Format.EXPORT.label) as archive:
         files = _Files(archive, limits)
@@ -178,34 +178,34 @@ class _Files:
 
     @property
     def names(self) -> list[str]:
-        """All but what the Mac leaves behind, sorted."""
+        """The names of the files, sorted, without metadata of macOS."""
         return sorted(name for name in self.archive.namelist() if not name.startswith("__MACOSX/"))
 
     def text(self, name: str) -> str:
         """Return the text of a file.
 
         Raises:
-            ReadingError: too much text.
+            ReadingError: it contains too much text.
         """
         text, _ = decode(self.archive.read(name))
         check_text((text,), self.limits)
         return clean(text)
 
     def json(self, name: str) -> tuple[Any, tuple[str, ...]]:
-        """Return the value of a JSON file, and a warning where it is broken."""
+        """Return the value of a JSON file, and warnings if it is broken."""
         value, warnings = load_json(self.text(name))
         if value is None:
             return None, (f"{name} is not valid JSON and was left out.",)
         return value, tuple(f"{name}: {warning}" for warning in warnings)
 
     def named(self, base: str) -> Any:
-        """Return the value of the JSON file of that name in any folder; ``None`` without one."""
+        """Return the value of the first JSON file of that name in any folder, or ``None``."""
         name = next((name for name in self.names if PurePosixPath(name).name == base), None)
         return self.json(name)[0] if name else None
 
 
 def _slack(files: _Files, days: Iterable[str], title: str) -> Conversation:
-    """Read a whole export of Slack."""
+    """Read a complete export of Slack."""
     lists = {base: files.named(base) for base in SLACK_LISTS}
     values = {day: files.json(day) for day in days}
     warnings = [warning for _, wrong in values.values() for warning in wrong]

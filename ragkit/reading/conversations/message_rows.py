@@ -1,6 +1,6 @@
-"""Messages as rows: JSON, JSON lines and tables of who wrote what and when.
+"""Messages as rows with author, time and text: from JSON, JSON lines and tables.
 
-Of JSON that is broken in places, what can be read is read, and the rest is named by line.
+Of partly broken JSON, the sound parts are read, and the broken lines are named.
 """
 
 from __future__ import annotations
@@ -47,9 +47,9 @@ def consolidate_messages_to_markdown(rows: Any) -> str:
     """Write rows of messages as Markdown by day and message, with author and time.
 
     ``rows`` is a table of pyarrow, polars or pandas, or an iterable of mappings or objects with
-    ``timestamp``, ``author`` and ``message``, or the common synonyms of these. Messages are put
-    in the order of their times; rows without a text are left out. The text is what a long search
-    takes, and what a file of it is read as: the same conversation.
+    ``timestamp``, ``author`` and ``message`` or common synonyms. Messages are sorted by time; rows
+    without a text are left out. The result can be searched with as a long question, or be stored in
+    a file, which is read as the same conversation.
 
     >>> print(consolidate_messages_to_markdown([
     ...     {"timestamp": "2026-02-03 08:05", "author": "Bo", "message": "At nine."},
@@ -72,20 +72,20 @@ def consolidate_messages_to_markdown(rows: Any) -> str:
 
 
 def _listed(rows: Any) -> Iterator[Any]:
-    """Yield the rows of a table, or those of an iterable."""
+    """Yield the rows of a table or an iterable."""
     if hasattr(rows, "to_pylist"):
         yield from rows.to_pylist()
     elif hasattr(rows, "to_dicts"):
         yield from rows.to_dicts()
     elif hasattr(rows, "itertuples"):
-        # What is missing is None, also a time.
+        # Missing values become None, also missing times.
         yield from rows.astype(object).where(rows.notna(), None).to_dict("records")
     else:
         yield from rows
 
 
 def _mapping(row: Any) -> Mapping[str, Any]:
-    """Return a row as a mapping, with those attributes of an object that a message has."""
+    """Return a row as a mapping; of an object, the attributes of messages."""
     if isinstance(row, Mapping):
         return row
     keys = (*_TIME_KEYS, *_AUTHOR_KEYS, *_TEXT_KEYS, *_REPLY_KEYS, *_SESSION_KEYS)
@@ -96,7 +96,7 @@ def _mapping(row: Any) -> Mapping[str, Any]:
 
 
 def are_rows(listed: Sequence[Mapping[str, Any]]) -> bool:
-    """Return whether most objects have an author, a time and a text under unmistakable keys."""
+    """Return whether most objects have an author, a time and a text under unambiguous keys."""
     sample = listed[:50]
     fitting = 0
     for row in sample:
@@ -108,7 +108,7 @@ def are_rows(listed: Sequence[Mapping[str, Any]]) -> bool:
 
 
 def row_messages(rows: Iterable[Mapping[str, Any]]) -> Iterator[Message]:
-    """Yield the messages of rows; those without a text are left out."""
+    """Yield the messages of the rows that have a text."""
     for row in rows:
         lowered = {str(key).lower(): value for key, value in row.items()}
         text = joined(block_texts(_first(lowered, _TEXT_KEYS)))
@@ -124,12 +124,12 @@ def row_messages(rows: Iterable[Mapping[str, Any]]) -> Iterator[Message]:
 
 
 def _first(row: Mapping[str, Any], keys: Sequence[str]) -> Any:
-    """Return the first value that is there."""
+    """Return the first value that is present, or ``""``."""
     return next((row[key] for key in keys if row.get(key) not in (None, "")), "")
 
 
 def _name(value: Any) -> str:
-    """Return a name, also from inside an object; the two sides of a chat by their roles."""
+    """Return the name in a text or an object; a role becomes the name of that side."""
     if isinstance(value, Mapping):
         lowered = {str(key).lower(): inner for key, inner in value.items()}
         value = _first(lowered, ("display_name", "real_name", "name", "username", "id"))
@@ -141,7 +141,7 @@ def _name(value: Any) -> str:
 
 
 def load_lines(text: str) -> tuple[list[dict[str, Any]], tuple[str, ...]]:
-    """Read JSON lines; return the objects, and a warning that names the broken lines."""
+    """Return the objects of JSON lines, and a warning that names the broken lines."""
     values = [
         (number, _loaded(line)) for number, line in enumerate(text.split("\n"), 1) if line.strip()
     ]
@@ -150,9 +150,9 @@ def load_lines(text: str) -> tuple[list[dict[str, Any]], tuple[str, ...]]:
 
 
 def load_json(text: str) -> tuple[Any, tuple[str, ...]]:
-    """Read JSON. Of broken JSON the list of messages is read, without its broken parts.
+    """Return the value of a JSON text, and warnings.
 
-    Returns ``None`` when nothing can be read.
+    Of broken JSON, only the sound elements of its list of messages are returned, or ``None``.
     """
     value = _loaded(text)
     if value is not _BROKEN:
@@ -176,7 +176,7 @@ def _loaded(text: str) -> Any:
 
 
 def named(broken: Sequence[int]) -> tuple[str, ...]:
-    """Return a warning that names the lines that were left out, if there are any."""
+    """Return a warning that names the broken lines, if there are any."""
     if not broken:
         return ()
     if len(broken) == 1:
@@ -188,7 +188,7 @@ def named(broken: Sequence[int]) -> tuple[str, ...]:
 
 
 def _elements(text: str, at: int) -> tuple[list[Any], list[int]]:
-    """Read the elements of a list one by one; return them and the broken lines."""
+    """Return the sound elements of the list that starts at ``at``, and the broken lines."""
     decoder = json.JSONDecoder()
     elements: list[Any] = []
     broken: list[int] = []

@@ -1,6 +1,6 @@
-"""Messages of a conversation: what they are, when they were written, and how they look as Markdown.
+"""Messages of a conversation: their times, and their form as Markdown.
 
-A session is a heading, a message a block: a line ``**Author** · 2026-02-03 14:05 · in reply to
+A session is a heading, and a message a block: a line ``**Author** · 2026-02-03 14:05 · in reply to
 Other`` with the text below it.
 """
 
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from ragkit.reading.decode import clean
 from ragkit.reading.formats import Format
 from ragkit.reading.markdown import strip_embedded
-from ragkit.reading.reading_parts import one_line, parsed, put
+from ragkit.reading.reading_parts import nonempty, one_line, parsed
 from ragkit.types import Markup, MessageSpan, OutlineEntry, Reading
 
 if TYPE_CHECKING:
@@ -51,10 +51,9 @@ _MONTHS = (
 class Message:
     """One message of a conversation.
 
-    ``at`` is aware when the export has the offset, and ``None`` when it has no time.
-    ``author`` is empty for notes of the program itself. ``reply_to`` is the author of the message
-    that this one answers. ``session`` is the export's own name for the part of the conversation;
-    where it is empty, each day is a part.
+    ``author`` is empty for notices of the program. ``at`` is aware if the export has the offset,
+    and ``None`` without a time. ``reply_to`` is the author of the message that this one answers.
+    ``session`` is the export's name for a part of the conversation; if empty, each day is a part.
     """
 
     author: str
@@ -66,7 +65,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """The messages of one export, in order. ``warnings`` are sentences for the person."""
+    """The messages of one export in order. ``warnings`` are sentences for people."""
 
     title: str
     platform: str
@@ -75,9 +74,9 @@ class Conversation:
 
 
 def in_order(messages: Sequence[Message]) -> list[Message]:
-    """Sort messages by time within their sessions, where all times can be compared.
+    """Sort messages by time within their sessions, unless some times cannot be compared.
 
-    Sessions keep the order in which they first come.
+    Sessions keep the order of their first messages.
     """
     aware = {None if message.at is None else message.at.tzinfo is not None for message in messages}
     if len(aware) != 1 or None in aware:
@@ -88,11 +87,11 @@ def in_order(messages: Sequence[Message]) -> list[Message]:
     return sorted(messages, key=lambda message: (places[message.session], message.at))
 
 
-# -- times, in the many ways in which exports write them -----------------------------------
+# -- times, in the many forms of exports -----------------------------------------------------
 
 
 def moment(value: Any) -> datetime | None:
-    """Parse a time: a ``datetime``, a number since 1970, or a text; ``None`` for all else.
+    """Parse a time: a ``datetime``, a number since 1970, or a text; ``None`` for anything else.
 
     Numbers may count seconds, milliseconds, microseconds or nanoseconds, and are in UTC. A
     text without an offset stays without one.
@@ -124,7 +123,7 @@ def day_title(day: date) -> str:
 
 
 def _since_1970(number: float) -> datetime | None:
-    """Return the time of a number whose size tells its unit; small numbers are no times."""
+    """Return the time of a number, whose magnitude shows its unit; ``None`` if it is too small."""
     if not math.isfinite(number) or number < 1e8:
         return None
     while number >= _SECONDS_BELOW:
@@ -136,7 +135,7 @@ def _since_1970(number: float) -> datetime | None:
 
 
 def _parsed_loosely(text: str) -> datetime | None:
-    """Parse "3 May 2021 14:05" and the like; a text without a whole date is no time."""
+    """Parse a text such as "3 May 2021 14:05"; ``None`` if its date is incomplete."""
     first, second = (parsed(text, default) for default in (_FIRST_DEFAULT, _SECOND_DEFAULT))
     return first if first == second else None
 
@@ -163,7 +162,7 @@ def to_reading(conversation: Conversation) -> Reading:
 def write(
     messages: Iterable[Message], title: str = ""
 ) -> tuple[str, tuple[MessageSpan, ...], tuple[OutlineEntry, ...]]:
-    """Write messages as Markdown; return the text, the messages' spans and the sessions."""
+    """Write messages as Markdown; return text, spans of the messages, and outline of sessions."""
     parts = [f"# {title}\n\n"] if title else []
     length = len(parts[0]) if parts else 0
     spans: list[MessageSpan] = []
@@ -191,11 +190,10 @@ def write(
 
 
 def metadata_of(spans: Sequence[MessageSpan], platform: str) -> Metadata:
-    """Return who took part, from when to when, where, and the number of messages."""
+    """Return participants, first and last day, platform and number of messages."""
     authors = dict.fromkeys(span.author for span in spans if span.author)
     days = [span.at[:10] for span in spans if span.at]
-    return put(
-        {},
+    return nonempty(
         participants=list(authors)[:_MOST_PARTICIPANTS],
         date=min(days, default=""),
         last_date=max(days, default=""),
@@ -206,14 +204,14 @@ def metadata_of(spans: Sequence[MessageSpan], platform: str) -> Metadata:
 
 @lru_cache(maxsize=4096)
 def name_of(author: str) -> str:
-    """Return a name on one line, without the invisible marks that exports put around it."""
+    """Return a name on one line without the invisible marks of some exports."""
     return one_line(_MARKS.sub("", clean(author)))[:_LONGEST_NAME].strip()
 
 
 def safe_text(text: str) -> str:
-    """Escape what in a message's text would start a section or another message.
+    """Escape lines of a message that would start a section or another message.
 
-    Whole code fences stay as they are; one that is never closed is escaped.
+    Closed code fences stay as they are; one that is never closed is escaped.
     """
     text = strip_embedded(clean(text)).strip("\n").rstrip()
     if not text.strip():
@@ -232,7 +230,7 @@ def safe_text(text: str) -> str:
 
 
 def _fenced_rows(lines: list[str]) -> set[int]:
-    """Return the numbers of the lines in code fences that are closed, fences included."""
+    """Return the numbers of the lines of closed code blocks, including their fences."""
     inside: set[int] = set()
     opened, fence = -1, ""
     for row, line in enumerate(lines):
@@ -249,7 +247,7 @@ def _fenced_rows(lines: list[str]) -> set[int]:
 
 
 def _session(message: Message) -> str:
-    """Return the name of a message's session: the export's own, or its day."""
+    """Return the title of a message's session: the export's own, or the day, or ``""``."""
     if message.session:
         return one_line(clean(message.session))
     return day_title(message.at.date()) if message.at else ""

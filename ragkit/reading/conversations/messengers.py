@@ -1,4 +1,4 @@
-"""JSON exports of messengers: Slack, by channel and day or whole, Telegram, and Discord."""
+"""JSON exports of messengers: Slack, Telegram and Discord."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ _MOST_WARNINGS = 20
 
 
 def read_slack_day(value: Any, name: str) -> Conversation | None:
-    """Read one file on its own, with the names of people that its messages carry.
+    """Read one day of a channel without the rest of its export.
 
-    ``None`` when the JSON is no channel's day.
+    Names come from the messages. Returns ``None`` if the JSON is not a channel's day.
     """
     sample = value[:50] if isinstance(value, list) else []
     fitting = [item for item in objects(sample) if "ts" in item and item.get("type") == "message"]
@@ -55,10 +55,10 @@ def read_slack_export(
     days: Mapping[str, Any],
     warnings: list[str],
 ) -> Conversation:
-    """Read all channels, one after another, each day of a channel as a session.
+    """Read all channels one after another, each day of a channel as a session.
 
-    ``lists`` are the values of the files of people and channels by file name, ``days`` those of
-    the channels' days by path, ``warnings`` what was wrong with them.
+    ``lists`` holds the JSON of the files of people and channels by file name, ``days`` the JSON of
+    each channel's day by path, and ``warnings`` what was wrong with them.
     """
     people = {
         words(user, "id"): words(user, "real_name")
@@ -85,7 +85,7 @@ def read_slack_export(
 def _channel_titles(
     lists: Mapping[str, Any], people: Mapping[str, str]
 ) -> Iterator[tuple[str, str]]:
-    """Yield ids and titles of channels and private conversations."""
+    """Yield (id, title) of channels and private conversations."""
     for base in SLACK_LISTS[1:]:
         for channel in objects(lists.get(base)):
             if identity := words(channel, "id"):
@@ -112,14 +112,14 @@ class _Names:
         return html.unescape(text) if "&" in text else text
 
     def author(self, entry: Mapping[str, Any]) -> str:
-        """Return the name of who wrote a message, or else an id."""
+        """Return the name of a message's author, or else an id."""
         user = words(entry, "user")
         name = self.people.get(user) or words(entry, "username")
         return name or words(inner(entry, "bot_profile"), "name") or user or words(entry, "bot_id")
 
 
-def _slack_messages(value: list[Any], known: _Names) -> Iterator[Message]:
-    """Yield the messages of a channel in the order of time; replies name whom they answer."""
+def _slack_messages(value: list[Any], listed_names: _Names) -> Iterator[Message]:
+    """Yield the messages of a channel by time; replies name the author whom they answer."""
     listed = [entry for entry in objects(value) if entry.get("type") == "message"]
     listed.sort(key=_stamp)
     carried = {
@@ -127,7 +127,7 @@ def _slack_messages(value: list[Any], known: _Names) -> Iterator[Message]:
         for entry in listed
         if entry.get("user") and isinstance(entry.get("user_profile"), dict)
     }
-    names = _Names({**carried, **known.people}, known.channels)
+    names = _Names({**carried, **listed_names.people}, listed_names.channels)
     authors = {words(entry, "ts"): names.author(entry) for entry in listed}
     for entry in listed:
         stamp, thread = words(entry, "ts"), words(entry, "thread_ts")
@@ -157,7 +157,7 @@ def _profile_name(profile: Mapping[str, Any]) -> str:
 
 
 def _preview(attachment: Mapping[str, Any], names: _Names) -> str:
-    """Return the preview of a link, or a bot's message: title and text, as a quotation."""
+    """Return the preview of a link, or a bot's message, as a quotation of title and text."""
     written = joined(words(attachment, key) for key in ("pretext", "title", "text"))
     return quoted(names.readable(written or words(attachment, "fallback")))
 
@@ -214,13 +214,13 @@ def _telegram_messages(chat: Mapping[str, Any], session: str) -> Iterator[Messag
 
 
 def _marked_up(value: Any) -> str:
-    """Join a text that may be a list of plain and of marked-up pieces."""
+    """Return a text that may be a list of plain and formatted pieces."""
     pieces = [value] if isinstance(value, str) else value if isinstance(value, list) else []
     return "".join(map(_piece, pieces))
 
 
 def _piece(piece: Any) -> str:
-    """Return a piece as Markdown if its markup matters, or else its plain words."""
+    """Return a piece as Markdown if it is a link or code, or else as plain text."""
     if not isinstance(piece, dict):
         return piece if isinstance(piece, str) else ""
     text = words(piece, "text")
@@ -234,7 +234,7 @@ def _piece(piece: Any) -> str:
 
 
 def _sent_file(entry: Mapping[str, Any]) -> str:
-    """Return a mark for what was sent besides text."""
+    """Return a mark for a file, photo, sticker or poll, or ``""``."""
     if entry.get("sticker_emoji"):
         return f"(sticker {entry['sticker_emoji']})"
     if "photo" in entry:
@@ -242,14 +242,14 @@ def _sent_file(entry: Mapping[str, Any]) -> str:
     kind, file = words(entry, "media_type").replace("_", " "), words(entry, "file")
     name = words(entry, "file_name") or file.rpartition("/")[2]
     if kind or name:
-        # An export without files has a sentence in brackets in their place.
+        # An export without files has a remark in brackets instead of the name.
         return f"({joined([kind or 'file', '' if file.startswith('(') else name], ' ')})"
     poll = entry.get("poll")
     return f"(poll: {poll.get('question')})" if isinstance(poll, dict) else ""
 
 
 def _local_time(entry: Mapping[str, Any]) -> datetime | None:
-    """Return the local time with the offset that follows from the seconds since 1970."""
+    """Return the local time with the offset computed from the seconds since 1970."""
     local = moment(entry.get("date"))
     seconds = str(entry.get("date_unixtime"))
     exact = moment(int(seconds)) if seconds.isdecimal() else None

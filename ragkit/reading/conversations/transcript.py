@@ -1,4 +1,4 @@
-"""Transcripts in plain text and Markdown: "Name: text", "**Name** (14:05)", and their like."""
+"""Transcripts in plain text and Markdown: "Name: text", "**Name** (14:05)" and similar."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ _COVERED = 0.6
 
 @dataclass(frozen=True, slots=True)
 class _Turn:
-    """Where a message begins, its author and its time; ``text`` begins on the same line."""
+    """The start of a message: its offset, author, time, and the ``text`` on the same line."""
 
     offset: int
     name: str
@@ -65,8 +65,8 @@ class _Turn:
 
 
 def read_transcript(text: str, name: str) -> Conversation | None:
-    """Read plain text in which people take turns; ``None`` when it is none."""
-    turns = _found(text, None)
+    """Read plain text in which people take turns, or return ``None`` if it is not that."""
+    turns = _find_turns(text, None)
     if not turns or turns[0].offset > len(text) * (1 - _COVERED):
         return None
     ends = [turn.offset for turn in turns[1:]] + [len(text)]
@@ -82,11 +82,11 @@ def read_transcript(text: str, name: str) -> Conversation | None:
 
 
 def mark_messages(reading: Reading) -> Reading | None:
-    """Find the messages of a Markdown transcript, whose text stays as it is."""
+    """Return a Markdown transcript with its messages marked, or ``None`` if it is not one."""
     text = reading.text
     day = moment(str(reading.metadata.get("date", "")))
     today = day.date() if day else None
-    turns = _found(text, today)
+    turns = _find_turns(text, today)
     if not turns:
         return None
     spans = tuple(_spans(text, turns))
@@ -100,9 +100,9 @@ def mark_messages(reading: Reading) -> Reading | None:
     )
 
 
-def _found(text: str, today: date | None) -> list[_Turn]:
-    """Return the turns in the first of the known forms that looks like a conversation."""
-    # Most files are no transcripts, and their beginning shows it.
+def _find_turns(text: str, today: date | None) -> list[_Turn]:
+    """Return the turns in the first known form that makes the text a conversation."""
+    # The beginning of a file shows that it is not a transcript; most are not.
     beginning = text[:_BEGINNING]
     for form, convinced in ((_STAMPED, _stamped), (_BOLD, _talk), (_PLAIN, _talk)):
         turns = list(_turns(beginning, form, today))
@@ -114,7 +114,7 @@ def _found(text: str, today: date | None) -> list[_Turn]:
 
 
 def _turns(text: str, form: re.Pattern[str], today: date | None) -> Iterator[_Turn]:
-    """Find the lines that begin a message; a heading with a date sets the day."""
+    """Yield the lines that begin a message; a heading with a date sets the day."""
     for offset, line, fenced in fenced_lines(text):
         if fenced or not line:
             continue
@@ -136,13 +136,13 @@ def _turns(text: str, form: re.Pattern[str], today: date | None) -> Iterator[_Tu
 
 
 def _stamped(turns: Sequence[_Turn]) -> bool:
-    """Return whether nearly all lines with a name have a time as well."""
+    """Return whether nearly all turns have a time."""
     timed = sum(1 for turn in turns if turn.at)
     return len(turns) >= _FEWEST_STAMPED and timed >= 0.8 * len(turns)
 
 
 def _talk(turns: Sequence[_Turn]) -> bool:
-    """Return whether a few people take turns in sentences, unlike fields and definitions."""
+    """Return whether a few people take turns in sentences, unlike lists of fields or terms."""
     names = Counter(turn.name for turn in turns)
     if len(turns) < _FEWEST or not 2 <= len(names) <= _MOST_SPEAKERS:
         return False
@@ -163,7 +163,7 @@ def _talk(turns: Sequence[_Turn]) -> bool:
 
 
 def _spans(text: str, turns: Sequence[_Turn]) -> Iterator[MessageSpan]:
-    """Yield the span of each message, up to the next message or heading."""
+    """Yield the span of each message, which ends at the next message or heading."""
     headings = (
         offset
         for offset, line, fenced in fenced_lines(text)
@@ -178,7 +178,7 @@ def _spans(text: str, turns: Sequence[_Turn]) -> Iterator[MessageSpan]:
 
 
 def _moment(written: str, today: date | None) -> datetime | None:
-    """Read a time; one without a date belongs to the day that was last named."""
+    """Parse a time; one without a date belongs to ``today``."""
     clock = _CLOCK.fullmatch(written.strip())
     if clock is None:
         return moment(written)

@@ -1,4 +1,4 @@
-"""WhatsApp's text exports, from Android and iOS, in the date forms of many countries."""
+"""Text exports of WhatsApp from Android and iOS, with the date formats of many countries."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ _SAVED_AS = re.compile(r"WhatsApp Chat (?:with|-) (.+)|Chat de WhatsApp con (.+)
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """The parts of a line that begins a message; ``date`` is as written.
+    """The parts of a line that begins a message; ``date`` has its three numbers as written.
 
-    ``american`` says that it is written as in the United States: 2/3/26, 2:05 PM.
+    ``american``: it is written as in the United States, "2/3/26, 2:05 PM".
     """
 
     date: tuple[str, str, str]
@@ -52,10 +52,10 @@ class _Line:
 
 
 def read_whatsapp(text: str, name: str) -> Conversation | None:
-    """Read an exported chat; ``None`` when the text is none.
+    """Read an exported chat, or return ``None`` if the text is not one.
 
-    The order of day, month and year is that which fits every date of the file; where several
-    do, the one in which time runs forward most often, and then the day first.
+    The order of day, month and year is one that fits every date of the file; of several, the one in
+    which time goes backwards least often.
     """
     entries = _entries(text)
     if len(entries) < 2:
@@ -80,7 +80,7 @@ def read_whatsapp(text: str, name: str) -> Conversation | None:
 
 
 def _entries(text: str) -> list[tuple[_Line, list[str]]]:
-    """Split the text into messages: the line that begins each, and those that follow it."""
+    """Split the text into messages: the line that begins each, and its further lines."""
     entries: list[tuple[_Line, list[str]]] = []
     for number, line in enumerate(text.split("\n")):
         begins = _begins(line)
@@ -94,7 +94,7 @@ def _entries(text: str) -> list[tuple[_Line, list[str]]]:
 
 
 def _begins(line: str) -> _Line | None:
-    """Parse a line that begins a message; ``None`` for any other."""
+    """Parse a line that begins a message; return ``None`` for any other line."""
     if not any(letter.isdigit() for letter in line[:6]):
         return None
     line = _MARKS.sub("", line[:_STAMP_LENGTH]) + line[_STAMP_LENGTH:]
@@ -123,14 +123,14 @@ def _date_order(dates: Sequence[tuple[str, str, str]], *, american: bool) -> str
         if len(days) < len(unique):
             continue
         backwards = sum(1 for day, after in pairwise(days) if after < day)
-        # Of two orders in which time runs forward, the one with fewer days between is likelier.
+        # If time goes forward in two orders, the one that spans fewer days is likelier.
         costs[order] = backwards + (max(days) - min(days)).days / 1e6
     return min(costs, key=lambda order: costs[order], default=None)
 
 
 @lru_cache(maxsize=4096)
 def _day(date: tuple[str, str, str], order: str) -> datetime | None:
-    """Read a date in one order; ``None`` when there is no such day."""
+    """Return the day of a date in that order, or ``None`` if there is no such day."""
     parts = dict(zip(order, date, strict=True))
     lengths = (4,) if order == "ymd" else (2, 4)
     if len(parts["d"]) > 2 or len(parts["m"]) > 2 or len(parts["y"]) not in lengths:
@@ -149,7 +149,7 @@ def _moment(line: _Line, order: str) -> datetime | None:
 
 
 def _speaker(rest: str) -> tuple[str, str]:
-    """Split a line into author and text; the author is empty for the program's own lines."""
+    """Split a line into author and text; the author is empty for notices of the program."""
     match = _AUTHOR.match(rest)
     if not match or _NOTICE.search(match["author"]):
         return "", rest
@@ -157,13 +157,13 @@ def _speaker(rest: str) -> tuple[str, str]:
 
 
 def _plain(text: str) -> str:
-    """Remove invisible marks, and write placeholders of pictures in round brackets."""
+    """Remove invisible marks, and put placeholders of media in round brackets."""
     text = _WHOLE_IN_ANGLES.sub(r"(\1)", text)
     return text.replace("\u200e", "").replace("\u202f", " ").strip()
 
 
 def _platform(entries: Sequence[tuple[_Line, list[str]]], text: str, name: str) -> str:
-    """Return "Signal" for exports with a year first and no seconds in brackets, or "WhatsApp"."""
+    """Return "Signal" for exports with "[year-month-day hour:minute]", or "WhatsApp"."""
     first_lines = text.split("\n", _FIRST_LINES)[:_FIRST_LINES]
     bracketed = next((line for line in first_lines if line.startswith("[")), "")
     year_first = len(entries[0][0].date[0]) == 4
@@ -174,7 +174,7 @@ def _platform(entries: Sequence[tuple[_Line, list[str]]], text: str, name: str) 
 
 
 def _title(name: str) -> str:
-    """Return a title from the file's name, or from its folder's where that is generic."""
+    """Return a title from the file's name, or its folder's if that is generic."""
     title = stem(name)
     if title in ("_chat", "chat", "index"):
         folder = PurePosixPath(name.replace("\\", "/")).parent.name
