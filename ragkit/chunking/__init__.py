@@ -1,4 +1,4 @@
-"""Sections, blocks, chunks and their structural context: pure functions over spans."""
+"""Divides texts into sections, blocks and chunks: pure functions over spans."""
 
 from __future__ import annotations
 
@@ -12,13 +12,11 @@ from ragkit.chunking.sizes import ChunkSizes, word_count
 from ragkit.chunking.structural_context import contextualised, structural_context
 from ragkit.chunking.structure import find_structure
 from ragkit.types import Divided, InnerBlock, Markup
-from ragkit.versions import CHUNKER_VERSION
 
 if TYPE_CHECKING:
     from ragkit.types import Reading
 
 __all__ = [
-    "CHUNKER_VERSION",
     "contextualised",
     "divide",
     "structural_context",
@@ -27,17 +25,17 @@ __all__ = [
 
 
 def divide(reading: Reading, settings: ChunkSizes) -> Divided:
-    """Cut a document's text into sections, blocks and chunks; always in the same way."""
+    """Divide a document's text into sections, blocks and chunks; this is deterministic."""
     structure = find_structure(reading.text, reading.markup)
     sections = find_sections(reading, structure.headings)
     blocks = find_blocks(reading.text, structure, sections, reading.markup)
     if reading.messages:
         blocks = whole_messages(blocks, sections, reading.messages)
     if reading.markup is Markup.CODE or reading.messages or reading.format in DIVISIONS:
-        # Symbols, sessions, slides and sheets stand for themselves: only tiny ones share a chunk.
+        # Symbols, sessions, slides and sheets are units: only tiny ones share a chunk.
         settings = ChunkSizes(settings.words, settings.overlap, min(settings.min_words, TINY))
     chunks = find_chunks(reading.text, sections, blocks, reading.pages, settings)
-    # What source code is made of are symbols, not blocks in a text.
+    # Source code has no inner blocks: all of it is code.
     inner: tuple[InnerBlock, ...] = ()
     if reading.markup is not Markup.CODE:
         inner = inner_blocks(reading.text, sections, blocks, chunks)

@@ -1,6 +1,6 @@
-"""Blocks: the smallest spans that a reader sees as one thing. They tile the text.
+"""Blocks: the smallest spans that a reader sees as one unit. They tile the text.
 
-The messages of a conversation are blocks: chunks and their overlap keep them whole.
+Each message of a conversation is a block, so that chunks and their overlap keep it whole.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ _HEADING_SEARCH = 1000
 _INNER_KINDS = frozenset({BlockKind.TABLE, BlockKind.LIST, BlockKind.CODE})
 _LARGEST_SHARE = 0.8
 FEWEST_WORDS = 20
-"""Of fewer words a table, list or code block is no entry of its own."""
+"""A table, list or code block with fewer words does not become an entry."""
 
 
 def find_blocks(
     text: str, structure: Structure, sections: Sequence[Section], markup: Markup
 ) -> tuple[Block, ...]:
-    """Tile a text with blocks that cross no section border.
+    """Tile a text with blocks that do not cross borders of sections.
 
-    Blank lines belong to the block before them, those at the start of a section to its first.
+    Blank lines belong to the block before them, or to the first block of their section.
     """
     if not text:
         return ()
@@ -47,9 +47,9 @@ def find_blocks(
 def whole_messages(
     blocks: Sequence[Block], sections: Sequence[Section], messages: Sequence[MessageSpan]
 ) -> tuple[Block, ...]:
-    """Make each message one block. Blocks still tile the text and cross no section border.
+    """Make each message one block. Blocks still tile the text within borders of sections.
 
-    Text between two messages that has no block of its own belongs to the message before it.
+    Text between two messages in which no block starts belongs to the message before it.
     """
     if not blocks:
         return ()
@@ -73,10 +73,10 @@ def whole_messages(
 def inner_blocks(
     text: str, sections: Sequence[Section], blocks: Sequence[Block], chunks: Sequence[Chunk]
 ) -> tuple[InnerBlock, ...]:
-    """Return the tables, lists and code blocks that say something apart from their chunk.
+    """Return the tables, lists and code blocks that deserve an entry of their own.
 
-    Each lies whole in one chunk, the first that has it. A block of few words is not meaningful by
-    itself, and one that is nearly all of its chunk is found with that.
+    Each is assigned to the first chunk that contains all of it. Short blocks, and blocks that are
+    nearly all of their chunk, are left out.
     """
     starts = [section.start for section in sections]
     inner: list[InnerBlock] = []
@@ -90,26 +90,26 @@ def inner_blocks(
         # Chunks overlap: the next one may be the first that has it whole.
         for chunk in chunks[at : at + 2]:
             if chunk.start <= block.start and end <= chunk.end:
-                if _tells_apart(text[block.start : end], text[chunk.start : chunk.end]):
+                if _is_distinct(text[block.start : end], text[chunk.start : chunk.end]):
                     section = bisect_right(starts, block.start) - 1
                     inner.append(InnerBlock(block.start, end, block.kind, chunk.index, section))
                 break
     return tuple(inner)
 
 
-def _tells_apart(block: str, chunk: str) -> bool:
-    """Return whether a block says something by itself, and less than its chunk."""
+def _is_distinct(block: str, chunk: str) -> bool:
+    """Return whether a block is long enough for an entry, and clearly less than its chunk."""
     return FEWEST_WORDS <= word_count(block) <= _LARGEST_SHARE * word_count(chunk)
 
 
 def _tiled(marks: Sequence[tuple[int, BlockKind]], length: int) -> tuple[Block, ...]:
-    """Return the blocks that begin at the marks and tile a text of that length."""
+    """Return the blocks that start at the marks and tile a text of that length."""
     ends = [start for start, _ in marks[1:]] + [length]
     return tuple(Block(start, end, kind) for (start, kind), end in zip(marks, ends, strict=True))
 
 
 def _mark_heading(text: str, section: Section, starts: dict[int, BlockKind]) -> None:
-    """Make the title line of a plain section, with lines drawn around it, a heading block."""
+    """Make the title of a section in plain text a heading block, with its adornment lines."""
     first = _NOT_BLANK.search(text, section.start, section.end)
     if first is None:
         return
@@ -133,7 +133,7 @@ def _mark_heading(text: str, section: Section, starts: dict[int, BlockKind]) -> 
 def _without_gaps(
     text: str, marks: Sequence[tuple[int, BlockKind]], borders: set[int]
 ) -> list[tuple[int, BlockKind]]:
-    """Add blank text at the front of a section to the section's first block."""
+    """Join blocks that are blank to the block after them in the same section."""
     kept: list[tuple[int, BlockKind]] = []
     for start, kind in marks:
         blank = bool(kept) and _NOT_BLANK.search(text, kept[-1][0], start) is None

@@ -1,4 +1,4 @@
-"""Chunks: the spans that are indexed, whole blocks first, with overlap, within their section."""
+"""Chunks: the indexed spans, made of whole blocks where possible, with overlap."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from ragkit.chunking.structure import find_structure
 from ragkit.types import Block, BlockKind, Chunk, Markup, MessageSpan, Page, Section
 
 TINY = 40
-"""Sections of fewer words join even a large one under their heading."""
+"""Sections with fewer words join a neighbour under the same heading, even a large one."""
 
 _Bounds = tuple[int, int]
 
@@ -35,12 +35,11 @@ def find_chunks(
     pages: Sequence[Page],
     settings: ChunkSizes,
 ) -> tuple[Chunk, ...]:
-    """Cut a text into chunks of bounded size that hold every character that is not blank.
+    """Divide a text into chunks of bounded size that cover all of it except white space.
 
-    A chunk holds at most ``settings.words`` words and twelve times as many characters. Sections
-    that are longer by no more than the overlap stay whole: a second chunk would repeat more than
-    it adds. Neighbouring sections that share a heading make one chunk where that helps it to
-    ``settings.min_words`` (see ``merge_small_sections``).
+    A chunk has at most ``settings.words`` words and twelve times as many characters. A section
+    longer by at most the overlap stays whole: its second chunk would repeat more than it adds.
+    Neighbouring small sections of one heading share a chunk (see ``merge_small_sections``).
     """
     inside = _pieces_by_section(text, sections, blocks)
     weights = [sum(piece.weight for piece in pieces) for pieces in inside]
@@ -67,11 +66,10 @@ def cut_by_size(
     most: Size,
     overlap: Size,
 ) -> list[tuple[int, int]]:
-    """Cut a text into spans of bounded size over its headings, at the borders of chunks.
+    """Divide a text into spans of bounded size, regardless of its headings.
 
-    ``shown`` is the text with blanks for what is to be left out, as long as the text: each of its
-    other characters is in some span. Messages, in order and apart, are cut only where they have to
-    be.
+    ``shown`` is the text with blanks instead of what must be left out, and of the same length. The
+    spans cover all its other characters. Messages are split only if they are too large.
     """
     structure = find_structure(text, Markup.MARKDOWN)
     whole = (Section(0, 0, len(text), 0, ()),)
@@ -83,14 +81,14 @@ def cut_by_size(
 
 
 def _at_least(words: int) -> int:
-    """Return the weight from which a text has so many words, rounded up to whole ones."""
+    """Return the least weight of a text with that ``word_count``."""
     return (words - 1) * WORD + 1 if words else 0
 
 
 def _pieces_by_section(
     text: str, sections: Sequence[Section], blocks: Sequence[Block]
 ) -> list[list[Piece]]:
-    """Sort the blocks that are not blank into their sections."""
+    """Return the pieces of each section: its blocks that are not blank."""
     inside: list[list[Piece]] = [[] for _ in sections]
     at = 0
     for block in blocks:
@@ -103,7 +101,7 @@ def _pieces_by_section(
 
 
 def _as_one(pieces: Sequence[Piece]) -> list[Piece]:
-    """Make a whole tiny section one piece, so that it is not torn without need."""
+    """Join the pieces of a tiny section into one, so that it is not split unnecessarily."""
     if len(pieces) < 2:
         return list(pieces)
     total = sum(piece.weight for piece in pieces)
@@ -114,20 +112,20 @@ def _as_one(pieces: Sequence[Piece]) -> list[Piece]:
 
 @dataclass(frozen=True, slots=True)
 class _Packer:
-    """Packs pieces, in order, into spans of bounded size."""
+    """Packs pieces in order into spans of bounded size."""
 
     text: str
     most: Size
     overlap: Size
 
     def holds(self, pieces: Sequence[Piece]) -> bool:
-        """Return whether pieces, in order, fit into one chunk together."""
+        """Return whether pieces fit into one chunk."""
         length = pieces[-1].end - pieces[0].start if pieces else 0
         weighs = sum(piece.weight for piece in pieces)
         return weighs <= self.most.weight and length <= self.most.characters
 
     def pack(self, pieces: Sequence[Piece]) -> Iterator[_Bounds]:
-        """Yield the spans of the chunks of one group of sections."""
+        """Yield the spans of chunks of the pieces."""
         queue = deque(pieces)
         inside: list[Piece] = []
         start, used = -1, 0
@@ -151,11 +149,11 @@ class _Packer:
             yield start, inside[-1].end
 
     def _fits(self, piece: Piece, start: int, used: int) -> bool:
-        """Return whether a piece still fits into the chunk that begins at ``start``."""
+        """Return whether a piece fits into the chunk that starts at ``start``."""
         return used + piece.weight <= self.most.weight and piece.end - start <= self.most.characters
 
     def _stays_whole(self, piece: Piece, *, thin: bool) -> bool:
-        """Return whether a piece waits for the next chunk: a message always does if it can."""
+        """Return whether a piece is left whole for the next chunk, as messages are if they fit."""
         keeps = piece.kind is BlockKind.MESSAGE or not thin
         return keeps and self._fits(piece, piece.start, 0)
 
@@ -164,7 +162,7 @@ class _Packer:
         queue.extendleft(reversed(break_piece(self.text, queue.popleft(), self.most)))
 
     def _join_heading(self, queue: deque[Piece], start: int, used: int, *, thin: bool) -> None:
-        """Keep a heading with the beginning of what it heads."""
+        """Join a heading at the front of the queue with the beginning of its text."""
         heading = queue[0]
         if heading.kind is not BlockKind.HEADING or len(queue) == 1:
             return
@@ -187,12 +185,11 @@ class _Packer:
         queue.appendleft(heading)
 
     def _next_start(self, start: int, inside: Sequence[Piece], after: Piece) -> _Bounds:
-        """Choose where the next chunk starts, and weigh what it repeats.
+        """Return the start of the next chunk, and the weight of the text that it repeats.
 
-        As much of the chunk before is repeated as leaves room for the next piece: from the
-        start of a block or a part of it, of a sentence, of a line, or of a word, the first of
-        these that keeps at least half of what may be repeated. Before a message only whole
-        messages are repeated, and within one nothing of those before it.
+        The overlap leaves room for the next piece. It starts at a piece, a sentence, a line or a
+        word: the first of these that keeps at least half of the possible overlap. Before a message,
+        only whole messages are repeated; within a message, no earlier message is.
         """
         end = inside[-1].end
         room = min(self.overlap.weight, self.most.weight - after.weight)
@@ -216,7 +213,7 @@ class _Packer:
             chosen = pieces[0]
         else:
             for border in (SENTENCE_END, LINE_END):
-                # The end is open to the sentence before the first word.
+                # The sentence before the first word may end anywhere from ``low`` on.
                 matches = border.finditer(self.text, low, end)
                 near = next((m.end() for m in matches if first <= m.end() <= half), None)
                 if near is not None:
@@ -225,7 +222,7 @@ class _Packer:
         return chosen, weight(self.text[chosen:end])
 
     def _word_starts(self, low: int, end: int, room: int) -> list[tuple[int, int]]:
-        """List where words start, from the last back, with the weight from there to the end."""
+        """Return (start, weight up to ``end``) of words, last first, within ``room``."""
         text = self.text
         near = max(low, end - room // 4)
         while True:
@@ -246,13 +243,13 @@ class _Packer:
 
 
 def _inside_word(text: str, at: int) -> bool:
-    """Return whether an offset lies between two characters of one word."""
+    """Return whether an offset is between two characters of one word."""
     before, after = text[at - 1], text[at]
     return not (before.isspace() or is_unspaced(before) or is_unspaced(after))
 
 
 class _Describer:
-    """Builds chunks from spans, with the sections and pages that they touch."""
+    """Builds chunks from spans, with their sections and pages."""
 
     def __init__(self, text: str, sections: Sequence[Section], pages: Sequence[Page]) -> None:
         ordered = sorted(pages, key=lambda page: (page.start, page.end))
@@ -263,17 +260,17 @@ class _Describer:
         self._page_numbers = [page.number for page in ordered]
 
     def chunk(self, index: int, start: int, end: int) -> Chunk:
-        """Make the chunk of a span that begins and ends with a character that is not blank."""
+        """Return the chunk of a span without surrounding white space."""
         first = bisect_right(self._section_starts, start) - 1
         last = bisect_right(self._section_starts, end - 1) - 1
         touched = self._sections[first : last + 1]
-        # What stands before the first heading, such as front matter, is under none.
+        # Text before the first heading, such as front matter, has no path.
         paths = [section.path for section in touched if section.path]
         path = common_prefix(paths) if paths else ()
         return Chunk(index, start, end, first, path, self._pages(start, end))
 
     def _pages(self, start: int, end: int) -> tuple[int, int] | None:
-        """Find the first and the last page of a span."""
+        """Return the numbers of the first and last page of a span, or ``None``."""
         if not self._page_starts:
             return None
         first = max(bisect_right(self._page_starts, start) - 1, 0)

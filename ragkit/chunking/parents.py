@@ -1,4 +1,4 @@
-"""Parents: runs of neighbouring chunks that are long enough to be read, or given to a model."""
+"""Parents: runs of neighbouring chunks, long enough to be read or given to a model."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ragkit.chunking.sizes import WORD, weight
 from ragkit.types import Chunk, Section
 
 PARENT_CHUNKS = 8
-"""The most chunks that a parent holds."""
+"""The largest number of chunks in a parent."""
 
 _LEAST, _MOST = 600 * WORD, 800 * WORD
 """About a thousand tokens."""
@@ -20,11 +20,11 @@ _LEAST, _MOST = 600 * WORD, 800 * WORD
 def with_parents(
     text: str, sections: Sequence[Section], chunks: Sequence[Chunk]
 ) -> tuple[Chunk, ...]:
-    """Divide the chunks of a document among parents, and return them with the numbers of these.
+    """Group the chunks of a document into parents; return them with the numbers of the parents.
 
-    A parent holds whole chunks that follow one another, of 800 words at most and 600 where that
-    can be: those of a heading with what stands below it, or some of its parts. A larger chunk is
-    a parent by itself.
+    A parent consists of consecutive whole chunks with at most 800 words, and at least 600 if
+    possible: all that is under a heading, or some of its subsections. A larger chunk is a parent by
+    itself.
     """
     levels, weights, covered = [], [], 0
     for chunk in chunks:

@@ -1,4 +1,4 @@
-"""Sections: the spans under a document's headings, or under its format's own divisions."""
+"""Sections: the spans under a document's headings, or its slides and sheets."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from ragkit.types import OutlineEntry, Reading, Section
 
 _DEEPEST = 32
 DIVISIONS = {"pptx": "Slide", "xlsx": "Sheet"}
-"""What the pages of a format are called that divide its text."""
+"""Formats whose pages are divisions of the text, with the names of these."""
 
 _NOT_BLANK = re.compile(r"\S")
 
 
 def find_sections(reading: Reading, headings: Sequence[OutlineEntry]) -> tuple[Section, ...]:
-    """Cut a text at its headings and at its outline, or where that is missing slides and sheets.
+    """Divide a text at its headings and its outline, or without an outline at slides and sheets.
 
-    An outline entry or slide that begins with one of the headings is that heading. Pages of
-    other formats are no divisions: sentences run over them.
+    An outline entry or slide that starts with one of the headings counts as that heading. Pages of
+    other formats are not used: sentences continue across them.
     """
     length = len(reading.text)
     if not length:
@@ -37,12 +37,12 @@ def find_sections(reading: Reading, headings: Sequence[OutlineEntry]) -> tuple[S
 def merge_small_sections(
     sections: Sequence[Section], weights: Sequence[int], tiny: int, least: int, most: int
 ) -> list[list[Section]]:
-    """Group neighbouring small sections that share a heading; return all groups in order.
+    """Group neighbouring small sections of one heading; return all groups in order.
 
-    A group is the text of a heading with what stands below it, or some of its subheadings, each
-    with all that stands below it. It weighs at most ``most`` and, where that can be, ``least``.
-    One that weighs less than ``tiny`` joins the group after it, or else the one before, however
-    large, if that lies under the same heading. All weights are tenths of a word.
+    A group is a heading with everything under it, or some of its subheadings with everything under
+    them. It weighs at most ``most``, and at least ``least`` if possible. A group lighter than
+    ``tiny`` joins the next one, or else the previous one, of any weight, under the same heading.
+    All weights are in tenths of a word.
     """
     ends = subtree_ends([section.level for section in sections])
     spans = Merging(ends, [0, *accumulate(weights)], least, most, len(sections)).spans()
@@ -51,7 +51,7 @@ def merge_small_sections(
 
 
 def subtree_ends(levels: Sequence[int]) -> list[int]:
-    """Return for each place the one after all that follow on it with deeper levels."""
+    """Return for each index the end of its subtree: of the deeper levels that follow it."""
     ends = [len(levels)] * len(levels)
     above: list[int] = []
     for at, level in enumerate(levels):
@@ -63,10 +63,10 @@ def subtree_ends(levels: Sequence[int]) -> list[int]:
 
 @dataclass(frozen=True, slots=True)
 class Merging:
-    """Finds the groups of a document's sections or chunks, the deepest headings first.
+    """Groups a document's sections or chunks, under the deepest headings first.
 
-    ``ends`` are the ends of subtrees, ``sums`` the weight before each part and of all. A group
-    has ``most`` of weight and ``longest`` parts at most, unless it is one part.
+    ``ends`` are the ends of subtrees, ``sums`` the cumulative weights from 0 to the total. A group
+    weighs at most ``most`` and has at most ``longest`` parts, unless it is a single part.
     """
 
     ends: Sequence[int]
@@ -76,7 +76,7 @@ class Merging:
     longest: int
 
     def spans(self, first: int = -1, end: int | None = None) -> list[tuple[int, int]]:
-        """Return the groups of a part and what is below it, or of all: first index and end."""
+        """Return the groups in the subtree of a part, or of all, as (first index, end)."""
         end = len(self.ends) if end is None else end
         spans: list[tuple[int, int]] = []
         units = [(first, first + 1)] if first >= 0 else []
@@ -92,7 +92,7 @@ class Merging:
         return spans + self._packed(units)
 
     def _packed(self, units: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-        """Join neighbouring units so that as little as can be is lacking in small groups."""
+        """Join neighbouring units so that groups lack as little weight as possible."""
         best: list[tuple[float, int]] = [(0.0, 0)]
         for last, (_, end) in enumerate(units):
             options = []
@@ -117,7 +117,7 @@ class Merging:
 def _join_tiny(
     groups: Sequence[list[Section]], weights: Sequence[int], tiny: int
 ) -> list[list[Section]]:
-    """Join each tiny group to the one after it, or else to the one before."""
+    """Join each tiny group to the next one, or else to the previous one."""
     after: list[list[Section]] = []
     for group in groups:
         if after and _weigh(after[-1], weights) < tiny and _under_parent(after[-1][-1], group[0]):
@@ -138,13 +138,13 @@ def _weigh(group: Sequence[Section], weights: Sequence[int]) -> int:
 
 
 def _under_parent(tiny: Section, other: Section) -> bool:
-    """Return whether another section lies under the parent of a tiny one."""
+    """Return whether another section is under the parent heading of a tiny one."""
     parent = tiny.path[:-1]
     return other.path[: len(parent)] == parent
 
 
 def common_prefix(paths: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
-    """Return the headings that all the paths begin with."""
+    """Return the common prefix of the paths."""
     low, high = min(paths), max(paths)
     same = 0
     while same < min(len(low), len(high)) and low[same] == high[same]:
@@ -153,12 +153,12 @@ def common_prefix(paths: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
 
 
 def sections_within(sections: Sequence[Section], first: int, end: int) -> Sequence[Section]:
-    """Return the sections from an index on that begin before an offset."""
+    """Return the sections from index ``first`` that start before the offset ``end``."""
     return sections[first : bisect_left(sections, end, first, key=lambda section: section.start)]
 
 
 def _usable(outline: Iterable[OutlineEntry], length: int) -> list[OutlineEntry]:
-    """Drop entries that lie outside the text or have no title; bound levels and titles."""
+    """Drop entries outside the text or without a title; limit levels and titles."""
     return [
         OutlineEntry(entry.offset, min(max(entry.level, 1), _DEEPEST), title)
         for entry in outline
@@ -169,14 +169,14 @@ def _usable(outline: Iterable[OutlineEntry], length: int) -> list[OutlineEntry]:
 def _beside(
     headings: Sequence[OutlineEntry], outline: Sequence[OutlineEntry], text: str
 ) -> list[OutlineEntry]:
-    """Drop the outline entries that name one of the text's own headings."""
+    """Drop the outline entries that coincide with a heading of the text."""
     offsets = [heading.offset for heading in headings]
     kept = []
     for entry in outline:
         at = bisect_left(offsets, entry.offset)
         first = _NOT_BLANK.search(text, entry.offset)
         before_next = at < len(offsets) and (first is None or first.start() >= offsets[at])
-        # An entry may point behind the marks of its heading: "## |Title".
+        # An entry may point behind the marks of a heading: "## |Title".
         inside = at > 0 and text.find("\n", offsets[at - 1], entry.offset) < 0
         if not before_next and not inside:
             kept.append(entry)
@@ -184,7 +184,7 @@ def _beside(
 
 
 def _from_pages(reading: Reading, level: int) -> list[OutlineEntry]:
-    """Make slides and sheets into divisions of the given level."""
+    """Return slides or sheets as outline entries of the given level."""
     what = DIVISIONS.get(reading.format)
     divisions = []
     for page in reading.pages if what else ():
@@ -207,7 +207,7 @@ def _tile(text: str, entries: Sequence[OutlineEntry]) -> tuple[Section, ...]:
             above.append((entry.level, entry.title))
             levels[tuple(title for _, title in above)] = entry.level
         path = _shared_path(list(levels))
-        # A path that is not in levels is one that the last entry shares.
+        # A path that is not among them is a common prefix of several, also of the last.
         level = levels[path] if path in levels else above[len(path) - 1][0]
         starts.append((offset, level, path))
     if not starts or text[: starts[0][0]].strip():
@@ -222,9 +222,9 @@ def _tile(text: str, entries: Sequence[OutlineEntry]) -> tuple[Section, ...]:
 
 
 def _shared_path(paths: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
-    """Choose the path of entries at one offset: the deepest, or what several deepest share.
+    """Return the path for entries at one offset: the deepest, or the prefix of several deepest.
 
-    Bookmarks often point at the top of a page only, so that siblings fall together.
+    Bookmarks often point only to the top of a page, so that siblings have the same offset.
     """
     leaves = [
         path

@@ -1,7 +1,7 @@
-"""How much text there is, and how large chunks are: words, in scripts with and without spaces.
+"""The size of texts in words, for scripts with and without spaces, and the sizes of chunks.
 
-Weights are tenths of a word, so that sums stay whole numbers: a run of ordinary characters
-weighs 10, an East Asian character 6, a Thai, Lao, Khmer, Burmese or Tibetan one 2.
+Weights are tenths of a word, so that sums are integers: a run of ordinary characters weighs 10, an
+East Asian character 6, a Thai, Lao, Khmer, Burmese or Tibetan one 2.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ragkit.settings import ChunkingSettings
 
 WORD = 10
-"""What one word weighs."""
+"""The weight of one word."""
 
 _EAST_ASIAN = (
     "\u2e80-\u2fff\u3001-\u312f\u31a0-\u31bf\u31f0-\u4dbf\u4e00-\u9fff"
@@ -28,17 +28,17 @@ TOKEN = re.compile(
     f"(?P<east>[{_EAST_ASIAN}])|(?P<south>[{_SOUTH_EAST_ASIAN}])"
     f"|[^\\s{_EAST_ASIAN}{_SOUTH_EAST_ASIAN}]+"
 )
-"""What carries weight: one character of an unspaced script, or a run of others."""
+"""A unit with weight: one character of an unspaced script, or a run of others."""
 
 RUN = re.compile(TOKEN.pattern.replace("])", "]{1,8})"))
-"""The same, with up to eight characters of an unspaced script at once."""
+"""The same, with up to eight characters of an unspaced script in one match."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChunkSizes:
-    """How large chunks are, without pydantic: a reading process starts quickly.
+    """The sizes of chunks. Not a pydantic model, so that reading processes start quickly.
 
-    A chunk has at most ``words`` words, ``overlap`` of them repeated from the chunk before.
+    A chunk has at most ``words`` words, up to ``overlap`` of them repeated from the previous chunk.
     Neighbouring sections with fewer than ``min_words`` are merged.
     """
 
@@ -48,12 +48,12 @@ class ChunkSizes:
 
     @classmethod
     def of(cls, settings: ChunkingSettings) -> ChunkSizes:
-        """Return the sizes that the settings set."""
+        """Return the sizes of the settings."""
         return cls(settings.words, settings.overlap, settings.min_words)
 
 
 def weight(text: str) -> int:
-    """Return the weight of a text. The parts of a text weigh at least as much as the whole."""
+    """Return the weight of a text, which is at most the sum of the weights of its parts."""
     if text.isascii() or _UNSPACED.search(text) is None:
         return WORD * len(text.split())
     spaced, unspaced = _UNSPACED.subn(" ", text)
@@ -69,10 +69,10 @@ def token_weight(token: re.Match[str]) -> int:
 
 
 def is_unspaced(character: str) -> bool:
-    """Return whether a character belongs to a script that puts no spaces between words."""
+    """Return whether a character belongs to a script without spaces between words."""
     return _UNSPACED.match(character) is not None
 
 
 def word_count(text: str) -> int:
-    """Return the number of words: runs between spaces, and shares of a word in other scripts."""
+    """Return the number of words, rounded up; in unspaced scripts, it is estimated."""
     return -(-weight(text) // WORD)

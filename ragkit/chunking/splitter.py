@@ -1,4 +1,4 @@
-"""Pieces: what a block is broken into when it has to be, at ever finer borders."""
+"""Splits blocks into pieces at ever finer borders."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from ragkit.types import BlockKind
 
 CHARACTERS_PER_WORD = 12
 _MARKS_KEPT = 8
-"""How many combining marks at most are kept with the character before them."""
+"""The most combining marks that are kept with the character before them."""
 
 _JOINER = "\u200d"
 
 SENTENCE_END = re.compile(
     r"(?<![.!?…])[.!?…]++[\"'”’)\]*_»]*+\s++(?![a-z])|(?<![。！？｡।])[。！？｡।]++[」』）】”’]*+\s*+|\n\s*\n\s*+"
 )
-"""Ends where the next sentence starts."""
+"""The end of a sentence; its match ends where the next sentence starts."""
 
 LINE_END = re.compile(r"\n\s*+")
 _BLANK_LINE = re.compile(r"\n[^\S\n]*\n\s*+")
@@ -34,27 +34,28 @@ _BORDERS: dict[BlockKind, tuple[re.Pattern[str], ...]] = {
 }
 _PROSE = (SENTENCE_END, LINE_END)
 _BROKEN = 99
-"""The depth of a piece that is broken no further."""
+"""The depth of a piece that cannot be split any further."""
 
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """The most that a chunk may hold: tenths of a word, and characters."""
+    """The largest size of a chunk in tenths of a word and in characters."""
 
     weight: int
     characters: int
 
     @classmethod
     def of_words(cls, words: int) -> Size:
-        """Allow so many words, and as many characters as long words have."""
+        """Return the size of that many words, with enough characters for long words."""
         return cls(words * WORD, words * CHARACTERS_PER_WORD)
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A block, or a part of one, without the blank space around it.
+    """A block, or a part of one, without surrounding white space.
 
-    ``depth`` says how far it has been broken already, ``opens`` that a message begins with it.
+    ``depth`` is the number of kinds of borders at which it was split. ``opens``: a message starts
+    with it.
     """
 
     start: int
@@ -66,17 +67,17 @@ class Piece:
 
     @property
     def whole(self) -> bool:
-        """Whether it cannot be broken any further."""
+        """Whether it cannot be split any further."""
         return self.depth >= _BROKEN
 
     def joined(self, after: Piece) -> Piece:
-        """Make one piece of two neighbours that belong together."""
+        """Return one piece of this and the next one, which belong together."""
         weighs = self.weight + after.weight
         return Piece(self.start, after.end, weighs, after.kind, _BROKEN, after.opens)
 
 
 def make_piece(text: str, start: int, end: int, kind: BlockKind, depth: int = 0) -> Piece | None:
-    """Trim a span to what is not blank; ``None`` when nothing is left."""
+    """Return a piece of a span without surrounding white space; ``None`` if it is blank."""
     inside = text[start:end]
     left = inside.lstrip()
     if not left:
@@ -88,9 +89,9 @@ def make_piece(text: str, start: int, end: int, kind: BlockKind, depth: int = 0)
 
 
 def break_piece(text: str, piece: Piece, most: Size) -> list[Piece]:
-    """Break a piece at its coarsest borders; at the finest, into quarters of the most allowed.
+    """Split a piece at its coarsest borders, or else between words into quarters of ``most``.
 
-    Returns more than one piece, or the same one marked as whole.
+    Returns several pieces, or the same piece marked as whole.
     """
     borders = _BORDERS.get(piece.kind, _PROSE)
     for depth in range(piece.depth, len(borders)):
@@ -106,7 +107,7 @@ def break_piece(text: str, piece: Piece, most: Size) -> list[Piece]:
 
 
 def _cut(text: str, piece: Piece, border: re.Pattern[str], depth: int) -> Iterator[Piece]:
-    """Cut a piece at every match of a border."""
+    """Split a piece at every match of a border."""
     start = piece.start
     matches = border.finditer(text, piece.start, piece.end)
     for end in (*(match.end() for match in matches), piece.end):
@@ -117,7 +118,7 @@ def _cut(text: str, piece: Piece, border: re.Pattern[str], depth: int) -> Iterat
 
 
 def _cut_words(text: str, piece: Piece, most: Size) -> Iterator[Piece]:
-    """Cut a piece between words, and words that are too long between characters."""
+    """Split a piece between words, and overlong words between characters."""
     start, end, total = -1, -1, 0
     for token in RUN.finditer(text, piece.start, piece.end):
         weighs = token_weight(token)
@@ -138,13 +139,13 @@ def _cut_words(text: str, piece: Piece, most: Size) -> Iterator[Piece]:
 
 
 def _continues(text: str, at: int, start: int, most: Size) -> bool:
-    """Return whether a character belongs to the one before it and may still be kept with it."""
+    """Return whether a combining mark at ``at`` may be kept with the character before it."""
     near = at - start < most.characters + _MARKS_KEPT
     return near and not text[at - 1].isspace() and is_mark(text[at])
 
 
 def _before_marks(text: str, cut: int) -> int:
-    """Move a cut inside a word to before the character whose marks it would separate."""
+    """Move a cut inside a word so that it does not separate a character from its marks."""
     for moved in range(_MARKS_KEPT):
         if not is_mark(text[cut - moved]) and text[cut - moved - 1] != _JOINER:
             return cut - moved
@@ -152,5 +153,5 @@ def _before_marks(text: str, cut: int) -> int:
 
 
 def is_mark(character: str) -> bool:
-    """Return whether a character is drawn onto the one before it."""
+    """Return whether a character combines with the one before it."""
     return character == _JOINER or unicodedata.category(character).startswith("M")

@@ -1,4 +1,4 @@
-"""Structural context, which says where a chunk stands in its document, and the embedded texts.
+"""Structural contexts, which say where a chunk is in its document, and the texts to embed.
 
 One text is embedded for each chunk, section and document.
 """
@@ -23,10 +23,10 @@ _PAGE_NUMBER = re.compile(r"(?i)[ivxlcdm]{1,8}|[a-z]{0,3}[-.]?\d{1,6}[a-z]?")
 
 
 def structural_context(title: str, chunk: Chunk, reading_pages: Sequence[Page]) -> str:
-    """Return where a chunk stands: ``Title › Heading › Sub · p. 14–15``.
+    """Return where a chunk is in its document: ``Title › Heading › Sub · p. 14–15``.
 
-    Nothing is repeated, and there are at most ``CONTEXT_CHARACTERS`` characters: long parts are
-    shortened, then headings in the middle left out.
+    Repeated parts are left out. It has at most ``CONTEXT_CHARACTERS`` characters: long parts are
+    shortened, and then headings in the middle are left out.
     """
     parts = _distinct([title, *chunk.heading_path])
     place = _place(chunk, reading_pages, parts)
@@ -41,26 +41,26 @@ def structural_context(title: str, chunk: Chunk, reading_pages: Sequence[Page]) 
 
 
 def contextualised(context: str, text: str) -> str:
-    """Join a context and its text, as they are embedded."""
+    """Return a text preceded by its context, for embedding."""
     return f"{context}\n\n{text}" if context else text
 
 
 def document_name(title: str, markup: Markup, path: str) -> str:
-    """Return the name of a document for its chunks' contexts: for source code, its path."""
+    """Return the name of a document in contexts: its title, or for source code its path."""
     if not path or markup is not Markup.CODE:
         return title
     return path if len(path) <= _PATH_CHARACTERS else f"…{path[1 - _PATH_CHARACTERS :]}"
 
 
 def chunk_text(context: str, text: str, chunk: Chunk) -> str:
-    """Return a chunk's context and its own text."""
+    """Return the text to embed for a chunk: its context and its text."""
     return contextualised(context, text[chunk.start : chunk.end])
 
 
 def section_text(context: str, text: str, chunks: Sequence[Chunk]) -> str:
-    """Return a section's context and its beginning; with one chunk, the chunk's text.
+    """Return the text to embed for a section: its context and its beginning, or its only chunk.
 
-    ``chunks`` are the section's, in order; ``context`` is that of the first.
+    ``chunks`` are those of the section in order; ``context`` is that of the first one.
     """
     start, end = chunks[0].start, chunks[-1].end
     if len(chunks) > 1:
@@ -69,7 +69,7 @@ def section_text(context: str, text: str, chunks: Sequence[Chunk]) -> str:
 
 
 def document_text(name: str, text: str, chunks: Sequence[Chunk]) -> str:
-    """Return a document's name, its headings and its beginning."""
+    """Return the text to embed for a document: its name, its headings and its beginning."""
     headings = dict.fromkeys(title for chunk in chunks for title in chunk.heading_path)
     outline = " · ".join(title for title in headings if title != name)
     beginning = text[:_COARSE_CHARACTERS]
@@ -82,13 +82,13 @@ def text_hash(text: str) -> bytes:
 
 
 def content_key(text: str) -> bytes:
-    """Return a key that ignores case and white space only, or ``b""`` for a blank text."""
+    """Return a key that ignores case and white space; ``b""`` for a blank text."""
     plain = " ".join(text.casefold().split())
     return text_hash(plain) if plain else b""
 
 
 def _distinct(names: Sequence[str]) -> list[str]:
-    """Shorten names, and drop empty ones and those equal to the one before."""
+    """Shorten names; drop empty ones, and those equal to the previous one."""
     kept: list[str] = []
     for name in names:
         short = bounded_line(name, _PART_CHARACTERS)
@@ -98,7 +98,7 @@ def _distinct(names: Sequence[str]) -> list[str]:
 
 
 def _place(chunk: Chunk, pages: Sequence[Page], parts: Sequence[str]) -> str:
-    """Return the labels of a chunk's pages, unless a heading has them already."""
+    """Return the labels of a chunk's pages, except those that are headings already."""
     if chunk.pages is None:
         return ""
     first, last = (_label(number, pages) for number in chunk.pages)
@@ -110,7 +110,7 @@ def _place(chunk: Chunk, pages: Sequence[Page], parts: Sequence[str]) -> str:
 
 
 def _label(number: int, pages: Sequence[Page]) -> str:
-    """Return the file's own label of a page, or its number."""
+    """Return the label of a page, or its number."""
     at = number - 1
     if not (0 <= at < len(pages) and pages[at].number == number):
         at = next((i for i, page in enumerate(pages) if page.number == number), -1)

@@ -1,4 +1,4 @@
-"""What a text shows of its own structure: where blocks start, and its headings."""
+"""Finds the structure of a text: where blocks start, and its headings."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 MARKDOWN_CHARACTERS = 2_000_000
 MARKDOWN_LINES = 40_000
-"""Beyond either, Markdown is scanned line by line, so that no file takes long."""
+"""Beyond either limit, Markdown is scanned line by line, so that no file takes long."""
 
 TITLE_CHARACTERS = 200
 _HEADING_CHARACTERS = 400
@@ -47,14 +47,14 @@ _KINDS = {
 
 @dataclass(frozen=True, slots=True)
 class Structure:
-    """Where blocks start and of what kind they are, and the headings; both sorted by offset."""
+    """Starts and kinds of blocks, and headings; both sorted by offset."""
 
     starts: tuple[tuple[int, BlockKind], ...]
     headings: tuple[OutlineEntry, ...] = ()
 
 
 def find_structure(text: str, markup: Markup) -> Structure:
-    """Find the blocks and headings of a text in its own markup."""
+    """Find the blocks and headings of a text in its markup."""
     if markup is Markup.CODE:
         return _scan_code(text)
     if markup is Markup.MARKDOWN:
@@ -69,7 +69,7 @@ def bounded_line(text: str, most: int = TITLE_CHARACTERS) -> str:
 
 
 def _markdown(text: str) -> Structure:
-    """Read Markdown with markdown-it, or by lines when it is too large or too strange."""
+    """Parse Markdown, or scan its lines if it is too large or the parser fails."""
     body = front_matter_end(text)
     small = len(text) <= MARKDOWN_CHARACTERS and text.count("\n") <= MARKDOWN_LINES
     structure = _parse_markdown(text, body) if small else None
@@ -81,7 +81,7 @@ def _markdown(text: str) -> Structure:
 
 
 def front_matter_end(text: str) -> int:
-    """Find where front matter ends (the offset of the line after it); 0 where there is none."""
+    """Return the offset of the line after front matter; 0 if there is none."""
     opening = _FRONT_MATTER.match(text)
     if opening is None:
         return 0
@@ -95,14 +95,14 @@ def front_matter_end(text: str) -> int:
 
 @lru_cache(maxsize=1)
 def _parser() -> MarkdownIt:
-    """Make the CommonMark parser, with tables, once."""
+    """Return a CommonMark parser with tables."""
     from markdown_it import MarkdownIt
 
     return MarkdownIt("commonmark").enable("table")
 
 
 def _parse_markdown(text: str, body: int) -> Structure | None:
-    """Read the blocks of ``text[body:]``; ``None`` when the parser gives up."""
+    """Parse the blocks of ``text[body:]``; return ``None`` if the parser fails."""
     parser = _parser()
     tokens: list[Token] = []
     source = text[body:]
@@ -121,7 +121,7 @@ def _parse_markdown(text: str, body: int) -> Structure | None:
         if kind is BlockKind.HEADING:
             content = tokens[at + 1].content
             title = _heading_title(content)
-            # A paragraph over a rule is a heading to the parser; no reader sees one.
+            # To the parser, a long paragraph above a rule is a heading; to readers it is not.
             if title and (token.markup.startswith("#") or len(content) <= _HEADING_CHARACTERS):
                 headings.append(OutlineEntry(offset, int(token.tag[1:]), title))
             else:
@@ -131,8 +131,8 @@ def _parse_markdown(text: str, body: int) -> Structure | None:
 
 
 def _heading_title(content: str) -> str:
-    """Return a heading's words without its markup."""
-    # Links take more room than their words.
+    """Return the text of a heading without markup."""
+    # Links in a heading may be much longer than its text.
     short = _HEADING_ID.sub("", content[: _HEADING_CHARACTERS * 10].strip())
     if _MARKED_UP.search(short):
         try:
@@ -144,9 +144,9 @@ def _heading_title(content: str) -> str:
 
 
 def _inline_words(tokens: Sequence[Token]) -> Iterator[str]:
-    """Yield the words of inline tokens: text, code and the text alternatives of pictures.
+    """Yield the text of inline tokens, also of code and alternatives of pictures.
 
-    Elements are written in small letters, so that the ``<T>`` of ``Option<T>`` is none.
+    The ``<T>`` of ``Option<T>`` counts as text: elements are written in lower case.
     """
     for token in tokens:
         if token.type in {"text", "text_special", "code_inline", "image"}:
@@ -158,7 +158,7 @@ def _inline_words(tokens: Sequence[Token]) -> Iterator[str]:
 
 
 def scan_lines(text: str, start: int = 0, *, markdown: bool = False) -> Structure:
-    """Find paragraphs, lists and tables between blank lines; in Markdown also fences, headings."""
+    """Find paragraphs, lists and tables; in Markdown also code blocks and headings."""
     starts: list[tuple[int, BlockKind]] = []
     headings: list[OutlineEntry] = []
     offset, fence, blank, listed = start, "", True, False
@@ -191,7 +191,7 @@ def scan_lines(text: str, start: int = 0, *, markdown: bool = False) -> Structur
 
 
 def _scan_code(text: str) -> Structure:
-    """Find the runs of source code that start after a blank line without indentation."""
+    """Find the blocks of source code: they start without indentation after a blank line."""
     starts: list[tuple[int, BlockKind]] = []
     offset, blank = 0, True
     for line in text.split("\n"):

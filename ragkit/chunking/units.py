@@ -1,4 +1,4 @@
-"""Units: the sentences of prose, lines of code, rows of tables and headings of a text."""
+"""Divides a text into units: sentences, lines of code, rows of tables and headings."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ STAMP = re.compile(
     r"[\[(]?(?:\d{4}[-./]\d\d?[-./]\d\d?|\d\d?[-./]\d\d?[-./]\d{2,4}|[A-Z][a-z]{2} [ \d]\d)"
     r"[T ,]+\d\d?:\d\d"
 )
-"""The date and time that a line of a log begins with."""
+"""The date and time at the start of a line of a log."""
 
 _ITEM = re.compile(r"(?:[-*+•]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?")
 _TABLE_RULE = re.compile(r"\|[|\s:+-]*-[|\s:+-]*$")
@@ -24,7 +24,7 @@ _IMPORT = re.compile(
 )
 _SPEAKER = re.compile(r"\*\*[^*\n]{1,80}\*\* · \d{4}-\d\d-\d\d")
 _WORD = re.compile(r"\w")
-# Initials, and what is written short before a capital or a number: the sentence goes on.
+# Initials and abbreviations, whose full stop does not end a sentence.
 _NO_END = re.compile(
     r"(?:\b[A-Z]\w*\.?[^\S\n]+[A-HJ-Z]|\b[A-Z]\.[A-Z]"
     r"|(?<!\w)(?:[Ee]\.g|[Ii]\.e|[zZ]\. ?B|[dD]\. ?h|et al|Mrs?|Ms|Dr|Prof|St|Lt|Col|Gen|Capt"
@@ -36,8 +36,8 @@ _LONGEST_SHORT = 20
 class Unit(NamedTuple):
     """A sentence, line or row of one block.
 
-    ``quality`` says how well such a one answers, from 0 to 1. ``header`` is the span of the line
-    that names a row's columns, where the text has it; ``is_header`` says that this is that line.
+    ``quality``, from 0 to 1, is how well units of this kind answer questions. ``header`` is the
+    span of the header of a table's row, if the text has it; ``is_header``: this is the header.
     """
 
     start: int
@@ -51,7 +51,7 @@ class Unit(NamedTuple):
 
 
 def text_units(value: str, *, code: bool) -> Iterator[Unit]:
-    """Yield the sentences, lines of code, rows and headings of a text, in order."""
+    """Yield the units of a text in order; ``code``: all of it is source code."""
     fenced, header = False, None
     paragraph: tuple[int, int] | None = None
     block = offset = 0
@@ -72,7 +72,7 @@ def text_units(value: str, *, code: bool) -> Iterator[Unit]:
             first = paragraph[0] if paragraph else start + (item.end() if item else 0)
             paragraph = first, end
         elif kind == "row":
-            # The first row of a passage that was cut out of a table names nothing.
+            # The first row of a passage from the middle of a table is not a header.
             is_header = not header and _TABLE_RULE.match(after.strip()) is not None
             yield Unit(start, end, "row", block, 0.4 if is_header else 1.0, header, is_header)
             header = (start, end) if is_header else header
@@ -89,7 +89,7 @@ def text_units(value: str, *, code: bool) -> Iterator[Unit]:
 
 
 def _kind(words: str, code: bool) -> str:
-    """Return what a line without the space around it is; empty for one that says nothing."""
+    """Return the kind of a stripped line; empty for a line without content."""
     if _FENCE.match(words):
         return "fence"
     if not _WORD.search(words):
@@ -104,7 +104,7 @@ def _kind(words: str, code: bool) -> str:
 
 
 def _sentences(value: str, start: int, end: int, block: int) -> Iterator[Unit]:
-    """Yield the sentences of a paragraph; its line breaks are no borders."""
+    """Yield the sentences of a paragraph, which may continue across its lines."""
     for match in SENTENCE_END.finditer(value, start, end):
         if _NO_END.search(value, max(start, match.start() - _LONGEST_SHORT), match.end()):
             continue

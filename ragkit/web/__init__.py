@@ -1,1 +1,1 @@
-"""Web search, off by default: what leaves this machine is a few words, to one host."""
+"""Web search, off by default: only a few words leave this machine, for one host."""

@@ -1,4 +1,4 @@
-"""Which addresses may be connected to, and the address of a search service. Nothing is asked."""
+"""Decides which addresses may be connected to, and parses those of search services."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from ragkit.settings import WebSettings
 IP: TypeAlias = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 SERVICES: Mapping[str, str] = {"searxng": "SearXNG", "tavily": "Tavily"}
-"""The services by their names in the settings."""
+"""The display names of the services by their names in the settings."""
 
 _TAVILY_URL = "https://api.tavily.com"
 
 PORTS: Mapping[str, int] = {"http": 80, "https": 443}
 
 _GLOBAL_V6 = ipaddress.IPv6Network("2000::/3")
-# Translators on networks without IPv4: the last 32 bits are the address that is meant.
+# NAT64 on networks without IPv4: the last 32 bits are the IPv4 address.
 _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
-# is_global of some versions of Python takes two addresses of these for global.
+# In some versions of Python, is_global is true of two of these addresses.
 _PROTOCOLS = ipaddress.IPv4Network("192.0.0.0/24")
 _OWN = tuple(
     map(
@@ -40,8 +40,8 @@ _UNPRINTED = re.compile(r"[^!-~\u00a1-\uffef]")
 
 
 def is_public(address: str) -> bool:
-    """Return whether an address is one of the public internet, whatever it is written in."""
-    ip = _meant(address)
+    """Return whether an address, in any notation, belongs to the public internet."""
+    ip = _parsed(address)
     if isinstance(ip, ipaddress.IPv6Address):
         return ip in _GLOBAL_V6 and ip.is_global
     return (
@@ -52,13 +52,13 @@ def is_public(address: str) -> bool:
 
 
 def is_own(address: str) -> bool:
-    """Return whether an address is one of this machine or of a private network."""
-    ip = _meant(address)
+    """Return whether an address belongs to this machine or a private network."""
+    ip = _parsed(address)
     return ip is not None and any(ip in network for network in _OWN)
 
 
-def _meant(address: str) -> IP | None:
-    """Return an address, or the one of IPv4 that it stands for; ``None`` where it is none."""
+def _parsed(address: str) -> IP | None:
+    """Return an address, or the IPv4 address inside it; ``None`` if it is invalid."""
     try:
         ip = ipaddress.ip_address(address)
     except ValueError:
@@ -73,9 +73,9 @@ def _meant(address: str) -> IP | None:
 
 @dataclass(frozen=True, slots=True)
 class ServiceAddress:
-    """Where a search service answers.
+    """The address of a search service.
 
-    ``host`` is in ASCII and without brackets; ``path`` is what stands before ``/search``.
+    ``host`` is in ASCII without brackets; ``path`` is the part before ``/search``.
     """
 
     scheme: str
@@ -85,10 +85,10 @@ class ServiceAddress:
 
     @property
     def is_own(self) -> bool:
-        """Whether it names this machine or one of a private network.
+        """Whether it names this machine or a private network.
 
-        Only then are private addresses connected to, and public ones not. A name of the public
-        internet that leads to a private address is refused: write the address itself instead.
+        If so, only private addresses are connected to, otherwise only public ones. A public name
+        with a private address is refused; the address must be written instead.
         """
         try:
             ipaddress.ip_address(self.host)
@@ -98,16 +98,16 @@ class ServiceAddress:
 
     @property
     def shown(self) -> str:
-        """The host as people read it, with the port where it is not the usual one."""
+        """The host for people, with the port if it is not the default."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return host if self.port == PORTS[self.scheme] else f"{host}:{self.port}"
 
 
 def address_of(settings: WebSettings) -> ServiceAddress:
-    """Return the address that the settings name.
+    """Return the address of the service in the settings.
 
     Raises:
-        WebError: web search is off, or there is no such address.
+        WebError: web search is off, or the address is invalid.
     """
     if not settings.engine:
         raise WebError(
@@ -119,10 +119,10 @@ def address_of(settings: WebSettings) -> ServiceAddress:
 
 
 def service_address(url: str) -> ServiceAddress:
-    """Return the parts of the address of a service.
+    """Parse the address of a service.
 
     Raises:
-        WebError: it is none, or words would go over the internet unencrypted.
+        WebError: it is invalid, or words would be sent over the internet unencrypted.
     """
     try:
         parts = urlsplit(url)
@@ -146,16 +146,16 @@ def service_address(url: str) -> ServiceAddress:
 
 
 def ascii_host(host: str) -> str:
-    """Return a host as it is connected to: names of other scripts in their ASCII form.
+    """Return a host in the ASCII form that is used to connect.
 
     Raises:
-        ValueError: there is no such name.
+        ValueError: the name is invalid.
     """
     return host.rstrip(".").encode("idna").decode("ascii").lower()
 
 
 def _wrong(url: str) -> WebError:
-    # Without what may be a password or a key.
+    # Without parts that may be a password or a key.
     plain = url.partition("?")[0].rpartition("@")[2]
     shown = "".join(c if c.isprintable() else " " for c in plain[:80])
     return WebError(

@@ -1,8 +1,8 @@
-"""One request to a search service: to checked addresses only, within limits of size and time.
+"""Sends requests to a search service: only to checked addresses, within limits of size and time.
 
-httpcore is what httpx connects with. It is used itself, since it lets an address be checked at the
-very moment that it is connected to, takes nothing from the environment, follows no redirect,
-unpacks nothing, and writes no address (which holds the words) into a log, as httpx does.
+It uses httpcore, on which httpx is built: addresses can be checked at the moment of connecting, and
+it reads no environment, follows no redirects, decompresses nothing, and does not log addresses,
+which contain the words, as httpx does.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from ragkit.formatting import megabytes
 from ragkit.web.addresses import PORTS, ServiceAddress, ascii_host, is_own, is_public
 
 MOST_BYTES = 2_000_000
-"""The longest answer that is read; one of twenty results takes about 20 kB."""
+"""The largest answer that is read; twenty results take about 20 kB."""
 
 MOST_REDIRECTS = 3
 
 Resolver = Callable[..., Iterable[tuple[Any, ...]]]
-"""What ``socket.getaddrinfo`` does."""
+"""A function like ``socket.getaddrinfo``."""
 
-# Where an error of the system comes from: nothing for people.
+# Parts of system errors that mean nothing to people.
 _SYSTEM = re.compile(r"\[[^\]]*\] | \(_ssl\.c:\d+\)")
 _MOVED = frozenset((301, 302, 303, 307, 308))
 _SAME_METHOD = frozenset((307, 308))
@@ -39,7 +39,7 @@ _SAME_METHOD = frozenset((307, 308))
 
 @dataclass(frozen=True, slots=True)
 class WebRequest:
-    """What is sent. ``target`` is path and query; ``headers`` may hold a key: neither is logged."""
+    """A request. ``target`` is path and query; ``headers`` may contain a key. Never logged."""
 
     method: str
     target: str
@@ -49,7 +49,7 @@ class WebRequest:
 
 @dataclass(frozen=True, slots=True)
 class WebReply:
-    """What came back; ``content_type`` is without parameters."""
+    """A reply; ``content_type`` has no parameters."""
 
     status: int
     content_type: str
@@ -57,12 +57,11 @@ class WebReply:
 
 
 class PublicOnly(httpcore.SyncBackend):
-    """Connects to addresses of the public internet, and to none of any other network.
+    """Connects only to addresses of the public internet.
 
-    A name is looked up once, all that it leads to is checked, and what was checked is connected
-    to: a second look-up could lead elsewhere. ``own`` is the one (host, port) that is to be of
-    this machine or of a private network instead. After ``until``, in seconds of the monotonic
-    clock, nothing is connected to any more.
+    A name is looked up once, and its checked addresses are used: a second look-up might return
+    others. ``own`` is one (host, port) that must be on this machine or a private network instead.
+    After ``until``, a monotonic time, it no longer connects.
     """
 
     def __init__(self, own: tuple[str, int] | None, resolve: Resolver, until: float) -> None:
@@ -81,8 +80,8 @@ class PublicOnly(httpcore.SyncBackend):
         """Connect to the first of a host's addresses that answers.
 
         Raises:
-            WebError: the host has an address that must not be connected to.
-            httpcore.ConnectError: it has none, or none answers.
+            WebError: the host has a forbidden address.
+            httpcore.ConnectError: the host has no address, or none answers.
         """
         expected = is_own if (host, port) == self._own else is_public
         try:
@@ -105,8 +104,8 @@ class PublicOnly(httpcore.SyncBackend):
         return super().connect_tcp(addresses[-1], port, timeout, local_address, socket_options)
 
     def connect_unix_socket(self, *_: Any, **__: Any) -> httpcore.NetworkStream:
-        """Refuse: no service is reached through a file."""
-        raise httpcore.ConnectError("a service is not reached through a file")
+        """Refuse: services are not reached through a Unix socket."""
+        raise httpcore.ConnectError("Unix sockets are not supported")
 
 
 class WebConnection:
@@ -120,19 +119,19 @@ class WebConnection:
         most_bytes: int = MOST_BYTES,
         resolve: Resolver = socket.getaddrinfo,
     ) -> None:
-        """Keep the address and the limits; nothing is connected to."""
+        """Store the address and the limits without connecting."""
         self.address = address
         self._seconds = seconds
         self._most_bytes = most_bytes
         self._resolve = resolve
 
     def send(self, request: WebRequest) -> WebReply:
-        """Send one request and return its answer, after at most so many seconds in all.
+        """Send one request and return its reply, within the time limit.
 
-        Redirects within the same host are followed; to another host the words are not sent.
+        Redirects are followed only within the same host; words are never sent to another host.
 
         Raises:
-            WebError: there is no answer, or none that may be read.
+            WebError: there is no reply, or it is refused.
         """
         replies: queue.SimpleQueue[WebReply | Exception] = queue.SimpleQueue()
         until = time.monotonic() + self._seconds
@@ -143,10 +142,10 @@ class WebConnection:
             def call() -> None:
                 try:
                     replies.put(self._follow(pool, request, until))
-                except Exception as error:  # noqa: BLE001 - raised by whoever waits
+                except Exception as error:  # noqa: BLE001 - raised in the waiting thread
                     replies.put(error)
 
-            # Looking up a name has no time limit, and a server may send a byte now and then.
+            # Looking up a name has no time limit, and a server may answer very slowly.
             threading.Thread(target=call, name="ragkit-web", daemon=True).start()
             try:
                 reply = replies.get(timeout=self._seconds)
@@ -188,13 +187,13 @@ class WebConnection:
         raise WebError(f"{self.address.shown} redirects more than {MOST_REDIRECTS} times.")
 
     def _read(self, response: httpcore.Response, headers: Mapping[str, str], until: float) -> bytes:
-        """Return the body. It is asked for unpacked, and anything packed is refused unread."""
+        """Return the body; refuse a compressed one, which was not requested."""
         packed = headers.get("content-encoding", "identity").strip().lower()
         if packed != "identity":
             raise WebError(
-                f"{self.address.shown} sent a packed answer ({packed[:20]!a}), which was not asked "
-                "for; it was not unpacked.",
-                "Check what stands between ragkit and the service.",
+                f"{self.address.shown} sent a compressed answer ({packed[:20]!a}), which was not "
+                "requested; it was not read.",
+                "Check whether a proxy is between ragkit and the service.",
             )
         parts, size = [], 0
         for part in response.iter_stream():
@@ -212,7 +211,7 @@ class WebConnection:
     def _redirected(
         self, at: ServiceAddress, target: str, location: str
     ) -> tuple[ServiceAddress, str]:
-        """Return where a redirect leads: within the same host, and never out of encryption."""
+        """Return the target of a redirect, which must stay on the host and keep encryption."""
         try:
             parts = urlsplit(urljoin(f"{at.scheme}://{at.shown}{target}", location))
             host, port = ascii_host(parts.hostname or ""), parts.port
@@ -245,7 +244,7 @@ class WebConnection:
         )
 
     def _named(self, error: Exception) -> Exception:
-        """Return a sentence for what may go wrong on the way; other errors as they are."""
+        """Return a ``WebError`` for connection errors; other errors as they are."""
         where = self.address.shown
         if isinstance(error, RagkitError):
             return error

@@ -1,4 +1,4 @@
-"""The search services: what each is sent, and what its answers mean."""
+"""The search services: their requests, and the meaning of their answers."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ _MOST_KEY = 200
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a service answered: its results as decoded from JSON, and sentences for the person."""
+    """The answer of a service: its results as decoded JSON, and sentences for people."""
 
     items: tuple[Mapping[str, Any], ...]
     notices: tuple[str, ...] = ()
 
 
 def ask(settings: WebSettings, connection: WebConnection, words: str) -> Found:
-    """Send words to the service of the settings, and nothing else but how many results to give.
+    """Send words, and the number of results wanted, to the service of the settings.
 
     Raises:
-        WebError: there is no answer, or it is no list of results.
+        WebError: there is no answer, or it is not a list of results.
     """
     where = connection.address
     if settings.engine == "tavily":
@@ -48,7 +48,7 @@ def _searxng(where: ServiceAddress, words: str) -> WebRequest:
 def _tavily(where: ServiceAddress, words: str, results: int, key: str) -> WebRequest:
     body = {
         "query": words,
-        # Some are left out as known or of the same site.
+        # Some will be left out: known pages and further pages of a site.
         "max_results": min(2 * results, 20),
         "search_depth": "basic",
         "include_answer": False,
@@ -124,7 +124,7 @@ def _found(where: ServiceAddress, reply: WebReply, refusals: _Refusals) -> Found
 
 def _decoded(where: ServiceAddress, reply: WebReply) -> Any:
     try:
-        # NaN and the infinities are no JSON, though Python's reader takes them.
+        # NaN and infinities are not JSON, but Python accepts them.
         return json.loads(reply.body, parse_constant=_no_number)
     except (ValueError, RecursionError) as error:
         page = "html" in reply.content_type or reply.body.lstrip()[:1] == b"<"
@@ -136,11 +136,11 @@ def _decoded(where: ServiceAddress, reply: WebReply) -> Any:
 
 
 def _no_number(_: str) -> None:
-    """Read NaN and the infinities as ``None``."""
+    """Read NaN and infinities as ``None``."""
 
 
 def _silent(value: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return which search engines behind a SearXNG did not answer, where there are no results."""
+    """Return a sentence on the search engines that did not answer a SearXNG."""
     silent = value.get("unresponsive_engines")
     names = [
         ": ".join(plain(part, 40) for part in (item[:2] if isinstance(item, list) else [item]))

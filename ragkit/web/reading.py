@@ -1,4 +1,4 @@
-"""From what a service sent to results: plain text, safe addresses, scores, one a site."""
+"""Makes results of a service's answer: plain text, safe addresses, scores, one per site."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ragkit.web.addresses import ascii_host
 from ragkit.web.results import Folded, WebResult, site_of
 
 BONUS = 0.2
-"""What every web result has as a part of its score, named "web"; the rest is the engine's."""
+"""The part "web" of the score of every web result; the rest is from the engine."""
 
 _MOST_ITEMS, _MOST_FOLDED = 100, 20
 _MOST_TITLE, _MOST_TEXT, _MOST_URL, _MOST_NAME = 200, 1000, 2000, 40
@@ -29,16 +29,16 @@ _TRACKING = re.compile(r"(?:utm_[a-z]+|fbclid|gclid|mc_[ce]id)=")
 
 @dataclass(frozen=True, slots=True)
 class KnownPage:
-    """A document that says of which page it is: its id and that page's address."""
+    """The id of a document that is a copy of a web page, and the page's address."""
 
     document: int
     url: str
 
 
 def read_results(items: Sequence[Mapping[str, Any]]) -> tuple[list[WebResult], int]:
-    """Return the results that can be shown, best first, and how many could not.
+    """Return the results that can be shown, best first, and the number of others.
 
-    Each has its own address; one without an address of http or https is left out.
+    Results have distinct addresses; those without a valid http or https address are left out.
     """
     read: dict[str, tuple[float, WebResult]] = {}
     left_out = 0
@@ -58,9 +58,9 @@ def read_results(items: Sequence[Mapping[str, Any]]) -> tuple[list[WebResult], i
     return list(_scored(read.values())), left_out
 
 
-def _scored(found: Iterable[tuple[float, WebResult]]) -> Iterator[WebResult]:
-    """Yield results with scores from 0 to 1, best first; without any, the order is the score."""
-    ranked = sorted(found, key=lambda scored: -scored[0])
+def _scored(results: Iterable[tuple[float, WebResult]]) -> Iterator[WebResult]:
+    """Yield results with scores from 0 to 1, best first; without scores, by their order."""
+    ranked = sorted(results, key=lambda scored: -scored[0])
     best = max((score for score, _ in ranked), default=0.0)
     for rank, (raw, result) in enumerate(ranked, start=1):
         share = raw / best if best > 0 else 1 / rank
@@ -75,10 +75,10 @@ def _scored(found: Iterable[tuple[float, WebResult]]) -> Iterator[WebResult]:
 def one_a_site(
     results: Sequence[WebResult], known: Iterable[KnownPage], most: int
 ) -> tuple[tuple[WebResult, ...], tuple[WebResult, ...]]:
-    """Divide results into those to show and those that say nothing new, both best first.
+    """Divide results into those to show and those to fold, both best first.
 
-    The latter are pages that the library has, pages of a site that it has documents of, and
-    further ones of a site. Nothing of a site that is only alike is taken for it.
+    Folded are pages that the library has, pages of sites of which it has documents, and further
+    pages of a site. Sites must match exactly.
     """
     pages = {page_of(url): page.document for page in known if (url := safe_url(page.url))}
     sites = {page.partition("/")[0] for page in pages}
@@ -100,16 +100,16 @@ def one_a_site(
 
 
 def page_of(url: str) -> str:
-    """Return the address without scheme, www and tracking: the same for the same page."""
+    """Return an address without scheme, www and tracking, to compare pages."""
     parts = urlsplit(url)
     query = "&".join(pair for pair in parts.query.split("&") if pair and not _TRACKING.match(pair))
     return f"{site_of(url)}{parts.path.rstrip('/') or '/'}{'?' if query else ''}{query}"
 
 
 def safe_url(value: object) -> str:
-    """Return an address that may be a link: http or https, of a host, without a user's name.
+    """Return an http or https address that may be linked, or ``""``.
 
-    Empty where it is none. The host is in ASCII, so that a name in look-alike letters is seen.
+    It has no user name, and its host is in ASCII, so that look-alike letters are noticed.
     """
     if not isinstance(value, str) or len(value) > _MOST_URL:
         return ""
@@ -128,7 +128,7 @@ def safe_url(value: object) -> str:
 
 
 def plain(value: object, most: int) -> str:
-    """Return what is seen of a text without its tags, up to so many characters; empty for none."""
+    """Return the visible text without tags, at most ``most`` characters; ``""`` for no text."""
     if not isinstance(value, str):
         return ""
     words = visible(html.unescape(_TAG.sub(" ", value[: 20 * most])))
@@ -136,7 +136,7 @@ def plain(value: object, most: int) -> str:
 
 
 def visible(text: str) -> str:
-    """Return what is seen of a text, on one line: no control, direction or unassigned character."""
+    """Return a text on one line without control, format and unassigned characters."""
     seen = (" " if c.isspace() else c for c in text if c.isspace() or not _is_unseen(c))
     return " ".join("".join(seen).split())
 
@@ -146,7 +146,7 @@ def _is_unseen(character: str) -> bool:
 
 
 def _number(value: object) -> float:
-    """Return a score that can be compared; 0 where there is none."""
+    """Return a positive finite score, or 0."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return 0.0
     try:
@@ -157,7 +157,7 @@ def _number(value: object) -> float:
 
 
 def _date(value: object) -> str:
-    """Return the day of a date in ISO form or as in mail; empty where it is none."""
+    """Return the day of a date, written as in ISO 8601 or mail, in ISO form, or ``""``."""
     if not isinstance(value, str):
         return ""
     if match := _DATE.match(value.strip()):

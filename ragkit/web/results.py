@@ -1,8 +1,8 @@
-"""What a search of the web returns: plain values for pages, commands and written answers."""
+"""The results of a web search, as plain values."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from urllib.parse import urlsplit
@@ -13,25 +13,25 @@ from ragkit.results import Contribution
 
 
 class Folded(StrEnum):
-    """Why a result stands behind the others."""
+    """Why a result is folded."""
 
     NO = ""
     SAME_SITE = "same_site"
-    """A better one is of the same site."""
+    """There is a better result from the same site."""
     KNOWN_SITE = "known_site"
-    """The library has documents of this site."""
+    """The library has documents from this site."""
     KNOWN_PAGE = "known_page"
     """The library has this very page."""
 
 
 @dataclass(frozen=True, slots=True)
 class WebResult:
-    """A page of the web as a search engine describes it; the page itself was not read.
+    """A web page as described by a search engine; the page itself was not read.
 
-    All texts are plain: without markup, control or direction-changing characters. ``url`` begins
-    with http:// or https://. ``text`` is the engine's snippet, ``engine`` its name, and
-    ``published`` an ISO date or empty. ``contributions`` add up to ``score``, from 0 to 1; that
-    named "web" is the same for all. ``document`` is the id of the document that is this page.
+    All texts are plain, without markup, control or format characters. ``url`` starts with http://
+    or https://. ``text`` is the engine's snippet, ``engine`` its name, and ``published`` an ISO
+    date or empty. ``contributions`` add up to ``score``, from 0 to 1; the one named "web" is the
+    same for all results. ``document`` is the id of the document that is a copy of this page.
     """
 
     title: str
@@ -52,10 +52,10 @@ class WebResult:
 
 @dataclass(frozen=True, slots=True)
 class WebPreview:
-    """What would leave this machine, and where it would go.
+    """The words that would be sent, and where.
 
-    ``words`` may be changed before they are sent. ``host`` is the one that gets them, with the
-    name of its ``service``. ``notices`` say what of the question was left out.
+    ``words`` may be edited before they are sent to ``host``, whose ``service`` is named.
+    ``notices`` say which parts of the question were left out.
     """
 
     words: str
@@ -66,10 +66,10 @@ class WebPreview:
 
 @dataclass(frozen=True, slots=True)
 class WebAnswer:
-    """What the web has for the ``words`` that were sent to ``host``.
+    """The web's answer to the ``words`` that were sent to ``host``.
 
-    ``results`` are best first, one a site, of sites that the library has nothing of; ``folded``
-    are the others. ``notices`` are sentences for the person.
+    ``results`` are best first, one per site, from sites without documents in the library;
+    ``folded`` are the others. ``notices`` are sentences for people.
     """
 
     words: str
@@ -80,23 +80,22 @@ class WebAnswer:
 
 
 def web_sources(results: Sequence[WebResult]) -> tuple[Source, ...]:
-    """Return the sentences of web results for a written answer to cite, in their order.
+    """Return the sentences of web results in order, as sources that an answer may cite.
 
     They have no document: ``start`` and ``end`` are offsets in the result's text.
     """
-    return tuple(source for result in results for source in _sentences(result))
-
-
-def _sentences(result: WebResult) -> Iterator[Source]:
-    for unit in text_units(result.text, code=False):
-        yield Source(
+    return tuple(
+        Source(
             result.text[unit.start : unit.end], unit.start, unit.end,
             url=result.url, title=result.title,
-        )  # fmt: skip
+        )
+        for result in results
+        for unit in text_units(result.text, code=False)
+    )  # fmt: skip
 
 
 def site_of(url: str) -> str:
-    """Return the host of a page without ``www.``; empty where there is none."""
+    """Return the host of a page without ``www.``, or ``""``."""
     try:
         return (urlsplit(url).hostname or "").removeprefix("www.")
     except ValueError:

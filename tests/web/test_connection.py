@@ -241,7 +241,7 @@ def test_a_packed_answer_is_refused_and_never_unpacked(httpserver):
     bomb = gzip.compress(bytes(20_000_000), 1)
     packed = Response(bomb, headers={"Content-Encoding": "gzip"})
     httpserver.expect_request("/search").respond_with_response(packed)
-    with pytest.raises(WebError, match="sent a packed answer \\('gzip'\\)"):
+    with pytest.raises(WebError, match="sent a compressed answer \\('gzip'\\)"):
         own(httpserver).send(GET)
     assert httpserver.log[0][0].headers["Accept-Encoding"] == "identity"
 
