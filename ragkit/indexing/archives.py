@@ -1,4 +1,4 @@
-"""Dropped zip files, opened with suspicion: their members become files of the upload."""
+"""Opens uploaded zip files safely: their members become files of the upload."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _UNREADABLE = (
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A file of an archive: its path there, and its content or why it is left out."""
+    """A file of an archive: its path, and its content or the reason why it is left out."""
 
     path: str
     content: IO[bytes] | None = None
@@ -42,7 +42,7 @@ class Member:
 
 
 def is_plain_archive(name: str, stream: IO[bytes]) -> bool:
-    """Return whether a file is a zip of files, and no document or export that is a zip itself."""
+    """Return whether a file is a zip of files, not a document or an export in zip format."""
     if not name.lower().endswith(".zip") or not zipfile.is_zipfile(stream):
         return False
     stream.seek(0)
@@ -58,14 +58,14 @@ def is_plain_archive(name: str, stream: IO[bytes]) -> bool:
 
 
 def members(stream: IO[bytes], most_bytes: int) -> Iterator[Member]:
-    """Yield the files of a zip in their order; each is to be read before the next is asked for.
+    """Yield the files of a zip in order; read each one before asking for the next.
 
-    Members of more than ``most_bytes``, links, locked ones, other archives, and those whose path
-    leads out of the archive are yielded with the reason why they are left out; what the system
-    and editors leave in archives is counted in a last one without a path.
+    Members larger than ``most_bytes``, links, locked files, other archives, and paths that lead out
+    of the archive are yielded with the reason why they are left out. A last member without a path
+    counts the files of systems and editors that were ignored.
 
     Raises:
-        ReadingError: the archive as a whole is not taken.
+        ReadingError: the archive is damaged or too large.
     """
     try:
         archive = zipfile.ZipFile(stream)
@@ -96,16 +96,16 @@ def members(stream: IO[bytes], most_bytes: int) -> Iterator[Member]:
 
 
 def within(archive: str, paths: list[str]) -> str:
-    """Return the folder that the members of an archive are stored in, with its slash.
+    """Return the folder in which an archive's members are stored, with a trailing slash.
 
-    It is named after the archive, unless all of them lie in a folder of that name already.
+    It is named after the archive; ``""`` if all members are in a folder of that name already.
     """
     stem = PurePosixPath(archive.replace("\\", "/")).stem or "archive"
     return "" if paths and all(path.startswith(f"{stem}/") for path in paths) else f"{stem}/"
 
 
 def paths_in(stream: IO[bytes]) -> list[str]:
-    """Return the paths of an archive's files, without what the system leaves in archives."""
+    """Return the paths of an archive's files, without files of systems and editors."""
     try:
         with zipfile.ZipFile(stream) as archive:
             names = [_name(info) for info in archive.infolist() if not info.is_dir()]
@@ -118,7 +118,7 @@ def _weigh(files: list[zipfile.ZipInfo]) -> None:
     if len(files) > MOST_MEMBERS:
         count = f"{len(files):,} files; at most {MOST_MEMBERS:,} are taken from an archive."
         raise ReadingError(f"It holds {count}", _INSTEAD)
-    # A member yields no more bytes than its header says.
+    # zipfile yields no more bytes of a member than its header says.
     total, packed = sum(f.file_size for f in files), sum(f.compress_size for f in files)
     if total > MOST_BYTES:
         limit = f"at most {megabytes(MOST_BYTES)} are taken from an archive."
@@ -131,7 +131,7 @@ def _weigh(files: list[zipfile.ZipInfo]) -> None:
 
 
 def _name(info: zipfile.ZipInfo) -> str:
-    """Return a member's path; many programs write UTF-8 without saying so."""
+    """Return a member's path, decoded as UTF-8 if possible: many programs do not set the flag."""
     name = info.filename
     if not info.flag_bits & 0x800:
         try:
@@ -149,7 +149,7 @@ def _is_clutter(path: str) -> bool:
 
 
 def _check(info: zipfile.ZipInfo, path: str, most_bytes: int) -> None:
-    """Raise a ReadingError when a member is to be left out."""
+    """Raise a ``ReadingError`` if a member must be left out."""
     if path.startswith("/") or re.match(r"[A-Za-z]:", path) or ".." in path.split("/"):
         raise SkippedError(
             "Its path leads out of the archive.", "If you trust it, unpack it and add its folder."

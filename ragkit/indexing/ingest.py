@@ -1,4 +1,4 @@
-"""Reading files and writing them into the catalog, a batch at a time."""
+"""Reads files and writes them into the catalog in batches."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _BATCH_CHARACTERS = 2_000_000
 _BATCH_SECONDS = 0.1
 _GROUP, _GROUP_CHARACTERS = 16, 200_000
 _LEAST_UNSAVED, _UNSAVED_SHARE = 5000, 0.5
-"""Chunks that came since the index was saved: at least so many, and this share of the others."""
+"""The index is saved after at least this many new chunks, and this share of the older ones."""
 
 
 @dataclass
@@ -80,7 +80,7 @@ class Ingest:
         self.tally = Tally()
 
     def run(self, files: Sequence[FileState], *, again: frozenset[str] = frozenset()) -> None:
-        """Read the files that need it and write them; ``again`` names those always read."""
+        """Read and write the files that have changed, and those named in ``again``."""
         if not files:
             return
         fresh = [file for file in files if file.path not in self._known]
@@ -98,9 +98,9 @@ class Ingest:
                 self._save_as_it_grows()
 
     def refuse(self, file: FileState, error: ReadingError, content_hash: str = "") -> None:
-        """Record that a file was skipped or could not be read, and why.
+        """Record why a file was skipped or could not be read.
 
-        What may pass deletes nothing: a document that is indexed is found as it was.
+        After a passing error, a document that is indexed already stays searchable.
         """
         skipped = isinstance(error, SkippedError)
         self._writer.catalog.files.set_outcome(
@@ -120,7 +120,7 @@ class Ingest:
         self._reporter.step(file.path, failed=0 if skipped else 1)
 
     def _tasks(self, files: Sequence[FileState], again: frozenset[str]) -> Iterator[ReadTask]:
-        """Hash each file, settle those whose bytes are unchanged, and yield the others."""
+        """Hash each file; yield a task for each one whose content has changed."""
         most_bytes = self._writer.settings.reading.max_file_mb * 1_000_000
         for key, file in enumerate(files):
             path = self._root / file.path
@@ -155,7 +155,7 @@ class Ingest:
         )
 
     def _batches(self, outcomes: Iterable[ReadOutcome]) -> Iterator[list[ReadFile]]:
-        """Group files so that embedding is efficient and no file waits long to be found."""
+        """Group files so that embedding is efficient and no file waits long to be searchable."""
         batch: list[ReadFile] = []
         characters, begun = 0, time.monotonic()
         for outcome in outcomes:
@@ -171,7 +171,7 @@ class Ingest:
             yield batch
 
     def _read_file(self, outcome: ReadOutcome) -> ReadFile | None:
-        """Return the file as it was read, or record why there is nothing to write."""
+        """Return the file as read, or ``None`` after recording why there is nothing to write."""
         state, content_hash = self._hashed.pop(outcome.key)
         if not self._stood_still(state):
             self._leave(state)
@@ -196,7 +196,7 @@ class Ingest:
         return None
 
     def _stood_still(self, file: FileState) -> bool:
-        """Return whether the file is as the scan saw it: no half-written file is indexed."""
+        """Return whether the file is unchanged since the scan and not still being written."""
         try:
             status = ask_disk(self._root, lambda _step: (self._root / file.path).lstat())
         except OSError:
@@ -205,18 +205,18 @@ class Ingest:
         return (now.size, now.mtime_ns) == (file.size, file.mtime_ns)
 
     def _leave(self, file: FileState) -> None:
-        """Leave a file that changes or has just gone to the next sync."""
+        """Leave a file that is changing or was just deleted to the next sync."""
         self.tally.unsettled += 1
         self._reporter.step(file.path)
 
     def _write(self, batch: list[ReadFile]) -> None:
-        # Files come as they are read; in the order of their paths, equal scores rank alike.
+        # Sorted by path, so that documents with equal scores rank in a stable order.
         batch = sorted(batch, key=lambda file: file.state.path)
         for group in _groups(self._made(batch)):
             self._store(group)
 
     def _save_as_it_grows(self) -> None:
-        """Write the index anew once it has grown by half: what is only in memory slows searches."""
+        """Save the index once it has grown by half: unsaved entries slow down searches."""
         if self._unsaved < _LEAST_UNSAVED:
             return
         entries = self._writer.catalog.entries.count(self._collection.id, [Level.CHUNK])
@@ -225,7 +225,7 @@ class Ingest:
             self._unsaved = 0
 
     def _made(self, batch: list[ReadFile]) -> Sequence[DocumentDraft]:
-        """Return the pipeline's drafts of files; a file that it cannot process fails alone."""
+        """Return the pipeline's drafts; a file that it cannot process fails alone."""
         try:
             return self._writer.pipeline.run(batch)
         except RagkitError:
@@ -242,10 +242,7 @@ class Ingest:
             return []
 
     def _store(self, drafts: Sequence[DocumentDraft]) -> None:
-        """Write documents in one transaction; if that fails, each in its own.
-
-        One that cannot be stored fails alone.
-        """
+        """Write documents in one transaction; if that fails, each in a transaction of its own."""
         documents, embedder = self._writer.catalog.documents, self._writer.embedder_id
         try:
             documents.put_many(drafts, embedder)
@@ -269,7 +266,7 @@ class Ingest:
 
 
 def _groups(drafts: Sequence[DocumentDraft]) -> Iterator[Sequence[DocumentDraft]]:
-    """Group documents into transactions: few in each, since others wait while it lasts."""
+    """Group documents into short transactions, since other writers wait for each of them."""
     group: list[DocumentDraft] = []
     for draft in drafts:
         group.append(draft)
@@ -288,11 +285,11 @@ def _unopened(error: OSError) -> ReadingError:
 
 
 def import_pipeline() -> None:
-    """Import the pipeline before it is needed, which takes seconds."""
+    """Import the pipeline in advance, which takes seconds."""
     if "ragkit.indexing.pipeline" in sys.modules:
         return
     collects = gc.isenabled()
-    # Modules stay: walking them again and again is a sixth of the time.
+    # Modules are never freed; collecting garbage meanwhile takes a sixth of the time.
     gc.disable()
     try:
         import ragkit.indexing.pipeline  # noqa: F401

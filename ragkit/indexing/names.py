@@ -1,4 +1,4 @@
-"""The words that a document's file and folders are called by, and its other names."""
+"""The words in the names of a document: of its file, its folders and its aliases."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _BEFORE_NUMBER = re.compile(r"(?<=[^\W\d_]{3})(?=\d\d)")
 
 
 def name_tokens(path: str, metadata: Metadata) -> list[str]:
-    """Return the distinct tokens of a file's name, without its suffix, and of its aliases.
+    """Return the distinct tokens of a file's name without its suffix, and of its aliases.
 
-    Words that are joined come alone as well. There are at most ``_MOST_NAME_TOKENS``.
+    Joined words also count separately. There are at most ``_MOST_NAME_TOKENS``.
     """
     aliases = [metadata[key] for key in _ALIASES if metadata.get(key)]
     listed = [
@@ -31,20 +31,20 @@ def name_tokens(path: str, metadata: Metadata) -> list[str]:
 
 
 def folder_tokens(path: str) -> list[str]:
-    """Return the distinct tokens of a file's folders below its source's root, the nearest first.
+    """Return the distinct tokens of a file's folders below the root, the nearest folder first.
 
-    There are at most ``_MOST_FOLDER_TOKENS``, so that a deep path says no more than a title.
+    There are at most ``_MOST_FOLDER_TOKENS``, so that a deep path does not outweigh a title.
     """
     return _tokens(reversed(PurePosixPath(path).parts[:-1]), _MOST_FOLDER_TOKENS)
 
 
 def _tokens(names: Iterable[str], most: int) -> list[str]:
-    every = (
+    tokens = (
         token
         for name in names
         for form in (_BEFORE_NUMBER.sub(" ", _JOINTS.sub(" ", name)), name)
         for token in index_tokens(form)
-        # A letter or digit of a code says nothing; a Chinese character does.
+        # A single letter or digit is no word; a single Chinese character is.
         if len(token) > 1 or not token.isascii()
     )
-    return list(islice(dict.fromkeys(every), most))
+    return list(islice(dict.fromkeys(tokens), most))

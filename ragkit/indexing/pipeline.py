@@ -1,7 +1,7 @@
-"""The llama-index pipeline: files that were read in, drafts with entries and vectors out.
+"""The llama-index pipeline: makes drafts with entries and vectors of files that were read.
 
-Importing this module imports llama_index (about 2 s), so only the writer does, and only when a
-file has to be read.
+Importing this module imports llama_index, which takes about 2 s. So only the writer imports it, and
+only when a file has to be read.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ _MOST_COARSE_WORDS = 50_000
 
 
 class EntryParser(TransformComponent):
-    """Makes the nodes of files: their chunks with structural contexts, and coarser levels."""
+    """Makes the nodes of files: chunks with their contexts, inner blocks and coarser levels."""
 
     chunks_only: bool = False
 
     def __call__(self, nodes: Sequence[BaseNode], **_: Any) -> Sequence[BaseNode]:
         """Return the nodes of all files, in order."""
         return [
-            # Named here, since making random names takes as long as all the rest of a node.
+            # Random ids would take as long as everything else.
             TextNode(
                 id_=f"{node.node_id}/{entry.level}/{entry.chunks[0].index}/{entry.block}",
                 text=entry.text,
@@ -52,7 +52,7 @@ class EntryParser(TransformComponent):
 
 
 class EmbedMissing(TransformComponent):
-    """Embeds each text once, and only those that have no vector yet."""
+    """Embeds each distinct text that has no vector yet."""
 
     _embedder: Embedder = PrivateAttr()
     _existing: Callable[[Iterable[bytes]], set[bytes]] = PrivateAttr()
@@ -65,14 +65,14 @@ class EmbedMissing(TransformComponent):
         self._existing = existing
 
     def __call__(self, nodes: Sequence[BaseNode], **_: Any) -> Sequence[BaseNode]:
-        """Set the embedding of the nodes whose text is new."""
+        """Set the embedding of the first node of each new text."""
         first: dict[bytes, BaseNode] = {}
         for node in nodes:
             first.setdefault(node.metadata[_ENTRY].text_hash, node)
         existing = self._existing(first)
         missing = [node for name, node in first.items() if name not in existing]
         texts = [node.get_content(MetadataMode.NONE) for node in missing]
-        if texts:  # an embedder that is away is not even opened for none
+        if texts:  # without texts, the embedder need not even be available
             for node, vector in zip(missing, self._embedder.embed_passages(texts), strict=True):
                 node.embedding = vector.tolist()
         return nodes
@@ -81,8 +81,8 @@ class EmbedMissing(TransformComponent):
 class Pipeline:
     """Turns files that were read into drafts, a batch at a time.
 
-    ``existing`` returns which texts, by their hashes, have a vector already. With ``chunks_only``,
-    sections and documents get no entries of their own.
+    ``existing`` returns which of some hashes of texts have a vector already. With ``chunks_only``,
+    only chunks become entries.
     """
 
     def __init__(
@@ -128,7 +128,7 @@ def _entries(document: PreparedDocument) -> list[EmbeddedText]:
 
 
 def _span(document: PreparedDocument, entry: EmbeddedText) -> tuple[int, int]:
-    """Return the span of an entry's chunks together, or of its block."""
+    """Return the span of an entry's block, or else of all its chunks."""
     if entry.block is not None:
         return document.blocks[entry.block].start, document.blocks[entry.block].end
     return entry.chunks[0].start, entry.chunks[-1].end
@@ -138,7 +138,7 @@ def _span(document: PreparedDocument, entry: EmbeddedText) -> tuple[int, int]:
 
 
 def _draft(file: ReadFile, nodes: Sequence[BaseNode]) -> DocumentDraft:
-    """Build what the catalog is to hold of a file; ``vectors`` are float16, little-endian."""
+    """Build the catalog's draft of a file; ``vectors`` are little-endian float16."""
     document = file.document
     reading = document.reading
     entries: list[EmbeddedText] = [node.metadata[_ENTRY] for node in nodes]
@@ -180,12 +180,12 @@ def _draft(file: ReadFile, nodes: Sequence[BaseNode]) -> DocumentDraft:
 def _entry_drafts(
     document: PreparedDocument, entries: Sequence[EmbeddedText]
 ) -> Iterator[EntryDraft]:
-    """Yield the entries; the words of a section or document are those of its chunks.
+    """Yield the entries of a document; a section's or document's tokens are those of its chunks.
 
-    Title, headings and the file's name stand before the text and count twice, and a chunk has them
-    in a field of their own as well; pages are not searched for. Every entry has the folders in a
-    field; the first of each level also has them before all else, so that documents are found by
-    their folders although words of folders are no commoner in texts for it (``move_entries``).
+    The text field begins with the words of title, headings and file name, twice; chunks also have
+    these in the title field. All entries have the folders field. The first entry of each level also
+    has the folders in its text field, so that a document is found by them without making their
+    words common in the collection (``move_entries``).
     """
     words = document.words
     texts = [np.array(indices, dtype=np.uint32) for indices in words.texts]
@@ -193,11 +193,11 @@ def _entry_drafts(
     folders = np.array(words.folders, dtype=np.uint32)
     for entry in entries:
         first = entry.chunks[0]
-        # Those of inner blocks follow after those of chunks.
-        own = first.index if entry.block is None else len(document.chunks) + entry.block
-        heading = headings[own]
-        numbers_of = [own] if entry.block is not None else [chunk.index for chunk in entry.chunks]
-        text = np.concatenate([texts[number] for number in numbers_of])
+        # The words of inner blocks follow those of the chunks.
+        place = first.index if entry.block is None else len(document.chunks) + entry.block
+        heading = headings[place]
+        places = [place] if entry.block is not None else [chunk.index for chunk in entry.chunks]
+        text = np.concatenate([texts[each] for each in places])
         if len(entry.chunks) > 1:
             text = text[:_MOST_COARSE_WORDS]
         cover = folders if first.index == 0 else folders[:0]
@@ -221,7 +221,7 @@ def _entry_drafts(
 def _speakers(
     document: PreparedDocument, entries: Sequence[EmbeddedText]
 ) -> Iterator[SpeakerRecord]:
-    """Yield who speaks in the span of each entry, and on which days."""
+    """Yield the speakers in the span of each entry, with the days on which they speak."""
     messages = document.reading.messages
     if not messages:
         return

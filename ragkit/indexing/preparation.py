@@ -1,7 +1,7 @@
-"""What indexing needs of a reading besides its vectors: chunks, their words, texts to embed.
+"""Prepares a reading for indexing: chunks, their tokens, and the texts to embed.
 
-Reading processes use this module, under the same limits as reading, so that it imports neither
-numpy nor pydantic.
+It runs in reading processes, under the limits of reading, and so imports neither numpy nor
+pydantic.
 """
 
 from __future__ import annotations
@@ -43,12 +43,11 @@ _LARGEST = 2**53
 
 @dataclass(frozen=True, slots=True)
 class DocumentWords:
-    """The words of a document's chunks as indices into ``words``, which holds each word once.
+    """The tokens of a document as indices into ``words``, which holds each token once.
 
-    ``texts`` and ``headings`` have one array per chunk, and after them one per inner block;
-    ``headings`` begin with the words of the file's name. ``folders`` are those of its folders.
-    ``keys`` are the content keys of chunks, inner blocks, sections and the document by their spans
-    (see ``content_key``).
+    ``texts`` and ``headings`` hold an array for each chunk, then one for each inner block. Each of
+    ``headings`` begins with the file's name. ``folders`` holds the tokens of the folders. ``keys``
+    maps the spans of chunks, inner blocks, sections and the document to their content keys.
     """
 
     words: tuple[str, ...]
@@ -60,9 +59,9 @@ class DocumentWords:
 
 @dataclass(frozen=True, slots=True)
 class PreparedDocument:
-    """A reading that is cut into chunks, with their structural contexts.
+    """A reading divided into sections and chunks, with a structural context for each chunk.
 
-    ``name`` is the title that stands before each of them. ``blocks`` are parts of the chunks.
+    ``name`` is the title with which the contexts begin. ``blocks`` are parts of the chunks.
     """
 
     reading: Reading
@@ -75,7 +74,7 @@ class PreparedDocument:
 
 
 def prepare(reading: Reading, path: str, divided: Divided) -> PreparedDocument:
-    """Find the words of a reading that has been divided; ``path`` is that of its file."""
+    """Prepare a divided reading; ``path`` is the path of its file."""
     name = document_name(reading.title, reading.markup, path)
     chunks = divided.chunks
     contexts = tuple(structural_context(name, chunk, reading.pages) for chunk in chunks)
@@ -86,7 +85,7 @@ def prepare(reading: Reading, path: str, divided: Divided) -> PreparedDocument:
 def _find_words(
     reading: Reading, path: str, divided: Divided, contexts: Sequence[str]
 ) -> DocumentWords:
-    """Tokenise chunks, headings and the file's path; page numbers are not searched for."""
+    """Tokenise chunks, headings and the file's path, without page numbers."""
     indices: dict[str, int] = {}
     chunks, sections = divided.chunks, divided.sections
 
@@ -94,22 +93,23 @@ def _find_words(
         return array("I", [indices.setdefault(token, len(indices)) for token in tokens])
 
     text = reading.text
-    # An inner block is tokenised like a chunk of its place and size.
+    # An inner block is tokenised like a chunk with the same span.
     spans = [*chunks, *(_as_chunk(block, chunks[block.chunk]) for block in divided.inner)]
     texts = tuple(numbered(index_tokens(text[span.start : span.end])) for span in spans)
-    named = name_tokens(path, reading.metadata)
+    names = name_tokens(path, reading.metadata)
     headings = tuple(
         numbered(
             _with_name(
-                named, index_tokens(_headings(reading, span, contexts[span.index], sections))
+                names, index_tokens(_headings(reading, span, contexts[span.index], sections))
             )
         )
         for span in spans
     )
-    # The path of source code is its title.
+    # The path of source code is part of its title already.
     folders = numbered(() if reading.markup is Markup.CODE else folder_tokens(path))
-    every = _spans(chunks, divided.inner)
-    keys = {(start, end): content_key(text[start:end]) for start, end in every}
+    keys = {
+        (start, end): content_key(text[start:end]) for start, end in _spans(chunks, divided.inner)
+    }
     return DocumentWords(tuple(indices), texts, headings, folders, keys)
 
 
@@ -117,14 +117,14 @@ def _as_chunk(block: InnerBlock, chunk: Chunk) -> Chunk:
     return replace(chunk, start=block.start, end=block.end, section=block.section)
 
 
-def _with_name(named: Sequence[str], heading: Sequence[str]) -> list[str]:
-    """Put those words of a name before a heading that it does not hold."""
-    there = frozenset(heading)
-    return [*(token for token in named if token not in there), *heading]
+def _with_name(names: Sequence[str], heading: Sequence[str]) -> list[str]:
+    """Return a heading preceded by the tokens of names that it lacks."""
+    heading_tokens = frozenset(heading)
+    return [*(token for token in names if token not in heading_tokens), *heading]
 
 
 def _headings(reading: Reading, chunk: Chunk, context: str, sections: Sequence[Section]) -> str:
-    """Return the context of a chunk without its pages, with the headings inside of the chunk."""
+    """Return the context of a chunk without its pages, and the headings inside the chunk."""
     if chunk.pages is not None:
         context = structural_context(reading.title, replace(chunk, pages=None), ())
     inside = sections_within(sections, chunk.section, chunk.end)
@@ -134,7 +134,7 @@ def _headings(reading: Reading, chunk: Chunk, context: str, sections: Sequence[S
 
 
 def _spans(chunks: Sequence[Chunk], blocks: Sequence[InnerBlock]) -> list[tuple[int, int]]:
-    """Return the spans of chunks, inner blocks, sections, and the document, each once."""
+    """Return the distinct spans of chunks, inner blocks, sections and the document."""
     spans = [(chunk.start, chunk.end) for chunk in chunks]
     spans += [(block.start, block.end) for block in blocks]
     for _section, group in groupby(chunks, key=lambda chunk: chunk.section):
@@ -150,10 +150,10 @@ def _spans(chunks: Sequence[Chunk], blocks: Sequence[InnerBlock]) -> list[tuple[
 
 @dataclass(frozen=True, slots=True)
 class EmbeddedText:
-    """A text that gets a vector: it stands for some chunks of a document at a level.
+    """A text to be embedded, which represents some chunks of a document at a level.
 
-    ``context`` is the structural context at its beginning. ``block`` is the number of an inner
-    block among those of the document, and ``chunks`` then its chunk.
+    ``context`` is the structural context with which it begins. For an inner block, ``block`` is its
+    index in the document, and ``chunks`` holds the chunk that it is in.
     """
 
     level: Level
@@ -172,12 +172,12 @@ def embedded_texts(
     blocks: Sequence[InnerBlock],
     headings: Sequence[str],
 ) -> list[EmbeddedText]:
-    """Build the texts of a document's chunks, its sections, its own, then those of inner blocks.
+    """Build the texts to embed of chunks, sections, the document and inner blocks, in that order.
 
     A section is represented by its context and its beginning, the document by its ``name``, its
     headings and its beginning. ``contexts`` are the structural contexts of the chunks, ``headings``
-    the titles of the sections. A block has the context of its chunk, and below it the title of its
-    section where that is not in there: a chunk may be of several.
+    the titles of the sections. A block has the context of its chunk, and the title of its section
+    if the context lacks it (a chunk may span several sections).
     """
 
     def entry(level: Level, inside: Sequence[Chunk], context: str, embedded: str) -> EmbeddedText:
@@ -209,7 +209,7 @@ def embedded_texts(
 def build_processor(
     options: Mapping[str, Any],
 ) -> Callable[[Reading, str], tuple[dict[str, Any], bytes]]:
-    """Return the function that reading processes apply to a reading; ``options``: chunk sizes."""
+    """Return the post-processor of reading processes; ``options`` are the chunk sizes."""
     sizes = ChunkSizes(**options)
 
     def process(reading: Reading, path: str) -> tuple[dict[str, Any], bytes]:
@@ -219,7 +219,7 @@ def build_processor(
 
 
 def pack(prepared: PreparedDocument) -> tuple[dict[str, Any], bytes]:
-    """Return all but the reading as JSON values, with the indices of words as bytes."""
+    """Return a prepared document without its reading: JSON values, and token indices as bytes."""
     words = prepared.words
     header = {
         "name": prepared.name,
@@ -240,10 +240,10 @@ def pack(prepared: PreparedDocument) -> tuple[dict[str, Any], bytes]:
 
 
 def unpack(header: Mapping[str, Any], data: bytes, reading: Reading) -> PreparedDocument:
-    """Restore what ``pack`` returned for that reading.
+    """Restore a prepared document from the output of ``pack``.
 
     Raises:
-        ValueError: the parts do not fit, as happens when a file took over its reading process.
+        ValueError: the output is inconsistent, as from a process taken over by a hostile file.
     """
     length = len(reading.text)
     try:
@@ -300,7 +300,7 @@ def unpack(header: Mapping[str, Any], data: bytes, reading: Reading) -> Prepared
 
 
 def _strings(values: Any) -> tuple[str, ...]:
-    """Return the values, which must be strings."""
+    """Return the values as a tuple; raise ``TypeError`` unless all are strings."""
     strings = tuple(values)
     if not set(map(type, strings)) <= {str}:
         raise TypeError
@@ -308,19 +308,19 @@ def _strings(values: Any) -> tuple[str, ...]:
 
 
 def _pages(values: Any) -> tuple[int, int] | None:
-    """Return the numbers of a chunk's first and last page."""
+    """Return the numbers of a chunk's first and last page, or ``None``."""
     return (_small(values[0]), _small(values[1])) if values else None
 
 
 def _small(value: Any) -> int:
-    """Return the value, which must be an integer that the catalog can hold."""
+    """Return an integer; raise ``OverflowError`` if the catalog cannot store it."""
     if not -_LARGEST <= int(value) <= _LARGEST:
         raise OverflowError
     return int(value)
 
 
 def _split(numbers: array[int], lengths: Iterable[int]) -> tuple[array[int], ...]:
-    """Split an array into parts of those lengths."""
+    """Split an array into parts of these lengths."""
     parts, start = [], 0
     for length in lengths:
         parts.append(numbers[start : start + length])

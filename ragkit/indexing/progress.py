@@ -1,4 +1,4 @@
-"""The progress of a job, reported to a watcher that may stop the job."""
+"""The progress of a job, reported to a callback that may stop the job."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 _SECONDS_BETWEEN_REPORTS = 0.2
 
 NOTHING_NEW = "Nothing new"
-"""How the message of a sync begins that found nothing to do."""
+"""The beginning of the message of a sync that found nothing to do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class Progress:
 
     @property
     def seconds_left(self) -> float | None:
-        """An estimate from the pace so far, or ``None`` while there is none."""
+        """The estimated seconds until the phase ends, or ``None`` while unknown."""
         if self.done < 3 or not self.total or not self.started_at:
             return None
         pace = (time.time() - self.started_at) / self.done
@@ -39,11 +39,11 @@ class Progress:
 
 
 class JobCancelled(Exception):  # noqa: N818 - it is a request, not an error
-    """The person asked the running job to stop."""
+    """The running job was asked to stop."""
 
 
 class Reporter:
-    """Reports progress a few times a second at most, and the end of each phase always."""
+    """Reports progress at most a few times a second, and always the end of a phase."""
 
     def __init__(self, report: Callable[[Progress], bool] | None = None) -> None:
         """``report`` returns False to stop the job."""
@@ -60,7 +60,7 @@ class Reporter:
         """Count ``done`` more steps.
 
         Raises:
-            JobCancelled: the watcher stops the job.
+            JobCancelled: the callback stops the job.
         """
         now = self.progress
         self.progress = replace(

@@ -1,4 +1,4 @@
-"""Which documents of files that are gone may go, and which wait for a word from the person."""
+"""Decides which documents of missing files are removed, and which need a confirmation."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from ragkit.sources.scan import Scan
 from ragkit.types import FileState, Status
 
 _LARGE_COUNT, _LARGE_SHARE = 20, 1 / 3
-"""So many documents at once, that are such a share of their source, are asked for."""
+"""Removing this many documents at once, and this share of their source, needs confirmation."""
 
 
 @dataclass(frozen=True, slots=True)
 class Removals:
-    """Paths whose documents go, and those whose documents are kept; ``reason`` says why."""
+    """Paths of documents to remove, and of those held back; ``reason`` says why."""
 
     removed: tuple[str, ...]
     held: tuple[str, ...] = ()
@@ -32,24 +32,24 @@ def weigh(
     *,
     whole: bool,
 ) -> Removals:
-    """Decide on the files that are gone from a source; ``known`` are all of its files.
+    """Decide on the files that are ``gone`` from a source; ``known`` are all of its files.
 
-    Held is what lay on another device than is there now, whatever goes in a large number at once,
-    and all of a ``whole`` source in which nothing is left. Files that are there, but ignored now,
-    are removed by the person's own rule.
+    Held back are files whose folder was on another device before, any large number of files, and
+    all files of a ``whole`` source in which nothing is left. Files that still exist but are ignored
+    now are removed: a person made that rule.
     """
     absent = [path for path in gone if not os.path.lexists(root / path)]
     indexed = sum(known[path].status is Status.INDEXED for path in absent)
-    everything = sum(file.status is Status.INDEXED for file in known.values())
+    indexed_before = sum(file.status is Status.INDEXED for file in known.values())
     emptied = whole and not scan.files and len(absent) == len(known)
-    if emptied or indexed >= max(_LARGE_COUNT, everything * _LARGE_SHARE):
+    if emptied or indexed >= max(_LARGE_COUNT, indexed_before * _LARGE_SHARE):
         held = frozenset(absent)
     else:
         held = frozenset(_on_lost_devices(root, scan, known, absent))
     reason = "The folder is empty: " if emptied else ""
     reason += (
-        f"{len(held)} documents of {len(known)} are not there any more; a drive may be missing. "
-        "They are kept until it is back, or until you say that they are gone "
+        f"{len(held)} of {len(known)} files are missing; a drive may be disconnected. "
+        "Their documents are kept until the files are back, or until you confirm the removal "
         "(ragkit sync --accept-removals)."
     )
     return Removals(
@@ -62,7 +62,7 @@ def weigh(
 def _on_lost_devices(
     root: Path, scan: Scan, known: Mapping[str, KnownFile], absent: Sequence[str]
 ) -> list[str]:
-    """Return the files whose folder was on another device than what stands in its place now."""
+    """Return the files whose folder was on another device than the one there now."""
     devices: dict[str, str] = {}
     suspects = []
     for path in absent:
@@ -76,7 +76,7 @@ def _on_lost_devices(
 
 
 def _device_at(root: Path, folder: str, devices: dict[str, str]) -> str:
-    """Return the device of a folder, or of the nearest one above it that is there."""
+    """Return the device of a folder, or of the nearest folder above it that exists."""
     if folder not in devices:
         try:
             devices[folder] = str((root / folder).stat().st_dev)
@@ -87,9 +87,9 @@ def _device_at(root: Path, folder: str, devices: dict[str, str]) -> str:
 
 
 def _renumbered(scan: Scan, known: Mapping[str, KnownFile]) -> set[str]:
-    """Return the devices that have another number now: files on them are otherwise as before.
+    """Return the devices whose number has changed: files on them differ in nothing else.
 
-    Numbers are given out when a drive is connected, and differ after a restart.
+    A drive may get another number whenever it is connected, or after a restart.
     """
     numbers = set()
     for path, file in scan.files.items():

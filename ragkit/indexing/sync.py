@@ -1,4 +1,4 @@
-"""Syncing a source: files that are new or changed are read, those that are gone are removed."""
+"""Syncs a source: reads new and changed files, and removes documents of missing ones."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 class SyncReport:
     """What a sync did, or would do.
 
-    ``touched`` files had new times and the same bytes; ``unsettled`` ones were being written.
-    ``held`` says what is kept although its files are gone, ``offline`` why nothing was done.
+    ``touched`` files had new times but the same bytes; ``unsettled`` files were being written.
+    ``held`` says which documents of missing files are kept, ``offline`` why nothing was done.
     """
 
     source: str
@@ -51,7 +51,7 @@ class SyncReport:
 
 @dataclass(frozen=True, slots=True)
 class SyncPlan:
-    """What a scan of a source found. ``moved`` maps a new path to the file that it was before."""
+    """What a sync has to do. ``moved`` maps a new path to the file that had another path before."""
 
     scan: Scan
     changes: Changes
@@ -77,20 +77,20 @@ def plan_sync(
     """Scan a source, or some paths of it, without changing anything.
 
     Raises:
-        SourceError: when the folder is gone.
+        SourceError: the folder is missing.
     """
     root = Path(source.root)
-    every = writer.catalog.files.known(source.id)
+    all_files = writer.catalog.files.known(source.id)
     gitignore = writer.settings.sources.gitignore
     if paths is None:
         scan = ask_disk(root, lambda step: scan_folder(root, gitignore=gitignore, step=step))
     else:
         if not ask_disk(root, lambda _step: root.is_dir()):
             raise SourceError(
-                f"The folder {source.root} is missing.", "Connect the drive, or remove it here."
+                f"The folder {source.root} is missing.", "Connect its drive, or remove the folder."
             )
         scan = ask_disk(root, lambda step: scan_paths(root, paths, gitignore=gitignore, step=step))
-    known = at_or_below(every, paths)
+    known = at_or_below(all_files, paths)
     fingerprint = pipeline_fingerprint(writer.settings, collection)
     now = time.time()
     stale = frozenset(
@@ -109,14 +109,14 @@ def plan_sync(
     whole = paths is None and source.kind == "folder"
     removals = Removals(gone)
     if gone and not accept_removals:
-        removals = ask_disk(root, lambda _step: weigh(root, scan, every, gone, whole=whole))
+        removals = ask_disk(root, lambda _step: weigh(root, scan, all_files, gone, whole=whole))
     return SyncPlan(scan, changes, known, moved, removals)
 
 
 def at_or_below(
     known: Mapping[str, KnownFile], paths: Sequence[str] | None
 ) -> dict[str, KnownFile]:
-    """Return the files that these paths name, or folders that they name hold; ``None``: all."""
+    """Return the files at these paths or in these folders; ``None``: all files."""
     if paths is None:
         return dict(known)
     chosen, inside = frozenset(paths), tuple(f"{path}/" for path in paths)
@@ -126,7 +126,7 @@ def at_or_below(
 def _moved(
     root: Path, scan: Scan, changes: Changes, known: dict[str, KnownFile]
 ) -> dict[str, KnownFile]:
-    """Return the new files that hold the bytes of files that are gone: these were moved."""
+    """Return the new files with the content of missing files: these were moved."""
     gone: dict[int, list[KnownFile]] = {}
     for path in changes.gone:
         if known[path].hash:
@@ -160,8 +160,8 @@ def sync_source(
 ) -> SyncReport:
     """Bring the library up to date with one source, or with some paths of it.
 
-    Documents of files that are gone are removed last: a successor is there before. Where some are
-    held, all of the source is looked at, so that the hold ends when they are back.
+    Documents of missing files are removed last, after their successors were added. A source with
+    documents held back is always scanned as a whole, so that the hold ends when the files are back.
     """
     started = time.perf_counter()
     collections = writer.catalog.collections
@@ -234,7 +234,7 @@ def _follow_moves(writer: Writer, plan: SyncPlan, again: frozenset[str]) -> dict
 
 
 def _read_again(plan: SyncPlan) -> frozenset[str]:
-    """Return the moved files of which more than their folders' words is part of what is indexed."""
+    """Return the moved files that must be read again: not only their folders have changed."""
     return frozenset(
         path
         for path, file in plan.moved.items()

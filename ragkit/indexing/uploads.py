@@ -1,4 +1,4 @@
-"""Files dropped into the browser, stored atomically under safe names."""
+"""Stores uploaded files atomically under safe names."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from ragkit.errors import SourceError
 from ragkit.indexing.writer import hash_file
 
 _LONGEST_NAME, _LONGEST_SUFFIX = 200, 40
-# What Windows takes for devices, whatever the suffix.
+# Names of devices on Windows, with any suffix.
 _RESERVED = {"con", "prn", "aux", "nul", *(f"{d}{n}" for d in ("com", "lpt") for n in range(1, 10))}
 
 
 @dataclass(frozen=True, slots=True)
 class StoredUpload:
-    """A file as it was stored: its path below the folder, "" if it was not, and its hash."""
+    """A stored file: its path below the folder, ``""`` if it was not stored, and its hash."""
 
     path: str
     hash: str
@@ -37,10 +37,10 @@ def store_upload(
 ) -> StoredUpload:
     """Write a stream to disk atomically, under a safe name that no other file has.
 
-    Nothing is stored when ``is_known`` says so of the hash of the bytes.
+    Nothing is stored if ``is_known`` is true of the hash of its bytes.
 
     Raises:
-        SourceError: it cannot be written.
+        SourceError: the file cannot be written.
     """
     parts = [safe_name(part) for part in re.split(r"[\\/]+", name) if part not in ("", ".", "..")]
     relative = Path(*(parts or ["unnamed"]))
@@ -76,7 +76,7 @@ def store_upload(
 
 
 def _take_place(scratch: Path, place: Path) -> bool:
-    """Give a file its name unless another file has it, without a race."""
+    """Give a file its name without a race; return False if another file has the name."""
     try:
         os.link(scratch, place)
     except FileExistsError:
@@ -92,7 +92,7 @@ def _take_place(scratch: Path, place: Path) -> bool:
 
 
 def safe_name(name: str) -> str:
-    """Return a file name that every file system accepts: no separators or control characters."""
+    """Return a file name that every file system accepts."""
     text = name.encode("utf-8", "replace").decode("utf-8")
     cleaned = re.sub(r'[\x00-\x1f\x7f<>:"|?*\\/]', "_", text).strip(" .\u3000") or "unnamed"
     base, dot, suffix = cleaned.rpartition(".")

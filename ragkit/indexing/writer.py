@@ -1,4 +1,4 @@
-"""What a process needs to write to a library, and the lock: one process at a time writes."""
+"""What a process needs to write to a library, and the lock that lets one process write."""
 
 from __future__ import annotations
 
@@ -33,14 +33,15 @@ if TYPE_CHECKING:
 
 _PIECE_BYTES = 1 << 18
 _WAIT_SECONDS = 2.0
-"""So long a writer waits for one that is about to end, or that only looks (``lock_is_held``)."""
+"""How long to wait for a writer that is about to end, or for ``lock_is_held``."""
 
 
 @dataclass(frozen=True)
 class Writer:
     """All that writing needs. Its process holds the writer's lock.
 
-    ``embeds_in_background``: no document waits for a server that may be away, vectors come later.
+    ``follow`` returns the writer for the embedder that is active now. ``embeds_in_background``:
+    documents are stored without vectors, which are made later: their server may be unavailable.
     """
 
     settings: Settings
@@ -52,24 +53,24 @@ class Writer:
     embeds_in_background: bool = False
 
     def now(self) -> Writer:
-        """Return the writer for the active embedder; this one, unless that has changed."""
+        """Return the writer for the active embedder: this one, unless that has changed."""
         return self.follow() if self.follow is not None else self
 
     def reads(self, source: SourceRecord) -> bool:
-        """Return whether this machine reads a source: it is its own, or seen from here as well."""
+        """Return whether this machine reads a source: its own, or a shared one that it can see."""
         if source.machine:
             return source.machine == self.paths.machine
         return not self.paths.machine or is_seen(source.root)
 
     @cached_property
     def indexes(self) -> IndexBackend:
-        """The collections' indexes; a job that changes nothing asks for none."""
+        """The collections' indexes, opened when first needed."""
         return self.open_indexes()
 
     def is_saved(self, collection: CollectionRecord) -> bool:
-        """Return whether every index on disk holds a collection's present entries.
+        """Return whether all indexes of a collection on disk are up to date.
 
-        There is none of a level without entries: texts may have no tables, lists or code.
+        A level without entries has no index: texts may lack tables, lists and code.
         """
         version = self.catalog.collections.version(collection.id)
         return all(
@@ -99,14 +100,14 @@ class Writer:
         return Pipeline(self.embedder, self.texts_not_to_embed)
 
     def texts_not_to_embed(self, hashes: Iterable[bytes]) -> set[bytes]:
-        """Return which texts need no vector now: they have one, or get it in the background."""
+        """Return which texts, by hash, need no vector now: they have one, or get it later."""
         if self.embeds_in_background:
             return set(hashes)
         return self.catalog.vectors.existing(hashes, self.embedder_id)
 
 
 def is_seen(root: str) -> bool:
-    """Return whether a folder is there, as far as this machine can see."""
+    """Return whether this machine can see a folder."""
     try:
         return ask_disk(Path(root), lambda _step: Path(root).is_dir())
     except (OSError, SourceError):
@@ -114,14 +115,14 @@ def is_seen(root: str) -> bool:
 
 
 def chunk_settings(settings: Settings, collection: CollectionRecord) -> ChunkingSettings:
-    """Return the chunk sizes of a collection: its own where it has some."""
+    """Return the chunk sizes of a collection: its own, or else those of the settings."""
     chunking = settings.chunking
     own = collection.settings.get("chunking")
     return type(chunking).model_validate({**chunking.model_dump(), **own}) if own else chunking
 
 
 def pipeline_fingerprint(settings: Settings, collection: CollectionRecord) -> str:
-    """Return a hash of everything that decides what is made of a file's bytes."""
+    """Return a hash of everything besides its bytes that determines a file's entries."""
     parts = [
         READER_VERSION,
         CHUNKER_VERSION,
@@ -134,7 +135,7 @@ def pipeline_fingerprint(settings: Settings, collection: CollectionRecord) -> st
 
 @dataclass(frozen=True, slots=True)
 class ReadFile:
-    """A file that has been read and cut: where it stands, its bytes' hash, and its document.
+    """A file that was read and prepared, with the hash of its bytes.
 
     ``seconds`` is how long reading took.
     """
@@ -151,10 +152,10 @@ class ReadFile:
 def hash_file(path: Path, most_bytes: int | None = None, step: Step = lambda: None) -> str:
     """Return the BLAKE2b hash of a file's bytes: 32 hexadecimal digits.
 
-    ``step`` is called for each piece that was read.
+    ``step`` is called after each piece.
 
     Raises:
-        UnsettledError: it is no regular file, or holds more than ``most_bytes``.
+        UnsettledError: it is not a regular file, or larger than ``most_bytes``.
         OSError: it cannot be read.
     """
     digest, total = hashlib.blake2b(digest_size=16), 0
@@ -175,7 +176,7 @@ def hash_file(path: Path, most_bytes: int | None = None, step: Step = lambda: No
 class LockHolder:
     """The process that holds the lock. ``started_at`` is in seconds since the epoch.
 
-    ``ends_with`` is the number of the process that it ends with, if there is one.
+    ``ends_with`` is the id of the process whose end also ends this one, if there is one.
     """
 
     pid: int
@@ -186,12 +187,13 @@ class LockHolder:
 
 @contextmanager
 def writer_lock(file: Path, role: str, *, ends_with: int | None = None) -> Iterator[None]:
-    """Hold the lock for the block. The system releases it when the process dies.
+    """Hold the lock for the block. The system releases it if the process dies.
 
-    ``ends_with``: the process that this one ends with, for others to know.
+    ``role`` and ``ends_with`` are noted for others (see ``LockHolder``).
 
     Raises:
-        LibraryBusyError: when another process holds it.
+        LibraryBusyError: another process holds it.
+        LibraryError: the library's folder cannot be written.
     """
     lock = FileLock(str(file))
     try:
@@ -228,7 +230,7 @@ def lock_is_held(file: Path) -> bool:
 
 
 def lock_holder(file: Path) -> LockHolder | None:
-    """Return the process that took the lock last, if that is known."""
+    """Return the process that took the lock last, or ``None`` if that is unknown."""
     try:
         note = json.loads(_note_file(file).read_text("utf-8"))
         pid, started_at, role = int(note["pid"]), float(note["started_at"]), str(note["role"])

@@ -1,4 +1,4 @@
-"""Which folders may be sources: a person's own, and never the system's or another person's."""
+"""Decides which folders may be sources: not those of the system or of other people."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ _HOMES = ("/home", "/Users")
 
 
 def check_folder(root: Path, allowed: Sequence[Path], *, confirmed: bool) -> None:
-    """Check that a folder, links followed, may be a source.
+    """Check that a folder (with links resolved) may be a source.
 
-    ``allowed`` are the folders that the settings name: all others are then refused. Without any,
-    every folder of the person's home may be one, and one elsewhere if it is ``confirmed``.
+    If the settings name ``allowed`` folders, all others are refused. Otherwise any folder inside
+    the home may be a source, and one elsewhere, or the home itself, if it is ``confirmed``.
 
     Raises:
-        UnconfirmedError: it lies elsewhere and was not confirmed.
+        UnconfirmedError: it needs a confirmation.
         SourceError: it may not be a source.
     """
     named = [path.expanduser().resolve() for path in allowed]
@@ -45,10 +45,7 @@ def check_folder(root: Path, allowed: Sequence[Path], *, confirmed: bool) -> Non
     for folder in _system_folders():
         is_meant = any(path.is_relative_to(folder) for path in named)
         if root.is_relative_to(folder) and not is_meant:
-            raise SourceError(
-                f"{root} is a system folder ({folder}).",
-                _OWN,
-            )
+            raise SourceError(f"{root} is a system folder ({folder}).", _OWN)
         if folder.is_relative_to(root):
             raise SourceError(
                 f"{root} contains system folders ({folder}).", "Choose a folder inside it."
@@ -68,7 +65,7 @@ def _lies_in(root: Path, folders: Iterable[Path]) -> bool:
 
 
 def _system_folders() -> list[Path]:
-    """Return the folders of this system that hold no documents of people."""
+    """Return the system folders of this machine."""
     if sys.platform == "win32":
         return [Path(os.environ.get("SYSTEMROOT", r"C:\Windows")).resolve()]
     names = (*_POSIX, *_MAC) if sys.platform == "darwin" else _POSIX
@@ -76,7 +73,7 @@ def _system_folders() -> list[Path]:
 
 
 def _home_of_another(root: Path) -> Path | None:
-    """Return the home, of another than this person, in which a folder lies or which it holds."""
+    """Return the home of another person that contains a folder or lies in it, or ``None``."""
     if sys.platform == "win32":
         homes = [Path.home().parent]
     else:
@@ -89,7 +86,7 @@ def _home_of_another(root: Path) -> Path | None:
 
 
 def _is_of_another(home: Path) -> bool:
-    """Return whether a folder among the homes is another person's; root owns what is shared."""
+    """Return whether a home is another person's; shared folders belong to root."""
     if sys.platform == "win32":
         return home.name.casefold() not in ("public", Path.home().name.casefold())
     return _owner(home) not in (0, os.getuid())

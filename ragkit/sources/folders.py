@@ -1,4 +1,4 @@
-"""What is known of a watched folder, and what is told of it."""
+"""The state of a watched folder, and the changes that are reported."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ if TYPE_CHECKING:
     from ragkit.types import FileState
 
 REVIVED_SECONDS = 30.0
-"""A watcher that dies again within this time of its restart is no longer trusted."""
+"""A watcher that dies again this soon after its restart is no longer used."""
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What to compare again in one source.
+    """Paths of a source to compare again.
 
-    ``paths`` are relative, with forward slashes. A path says where to look, not what is there:
-    a file, a folder (compare all of it), a link (never follow it), or nothing any more, where a
-    file or a folder may have been. ``everything`` asks for the whole source.
+    ``paths`` are relative, with forward slashes. There may be a file, a folder (compare all of it),
+    a link (never follow it), or nothing any more where a file or folder was. ``everything`` asks
+    for the whole source.
     """
 
     source_id: int
@@ -34,7 +34,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class WatchState:
-    """How a source is kept current, and why not better; ``reason`` is empty when all is well."""
+    """How a source is kept up to date; ``reason`` says why not by watching, or is empty."""
 
     mode: Literal["watching", "polling", "offline"]
     reason: str = ""
@@ -52,19 +52,19 @@ class Folder:
     identity: tuple[int, int] | None = None
     watch: ObservedWatch | None = None
     root_gone: bool = False
-    """True when the folder itself was removed; another may have taken its place."""
+    """True after the folder itself was removed, even if another one has taken its place."""
     unverified_since: float | None = None
-    """When folders appeared that are not yet known to be watched."""
+    """When folders appeared that may not be watched yet; ``None``: all are."""
     revived_at: float = -REVIVED_SECONDS
     limits: WatchLimits | None = None
     """The limits that were too low to watch this folder."""
     retry_at: float = float("inf")
     why: str = ""
     cure: str = ""
-    """Why it is compared and not watched, and what would change that."""
+    """Why it is compared instead of watched, and how to change that."""
     is_beyond: bool = False
-    """True while so many others are watched that there is no room for it."""
+    """True while the maximum of other folders is watched."""
     known: dict[str, FileState] | None = None
     next_poll: float = 0.0
     poll_cost: float = 0.0
-    """Seconds that its last comparison took, while it is compared."""
+    """Seconds that its last comparison took; 0 while it is watched."""

@@ -1,6 +1,6 @@
-"""What the system can watch and does: inotify's watches, its limits, silent file systems.
+"""What the system watches and can watch: inotify's watches and limits, silent file systems.
 
-watchdog does not report the folders below a root that inotify had no room for. The kernel does:
+watchdog does not report folders for which inotify had no room. The kernel does:
 ``/proc/self/fdinfo`` lists the inode of everything that this process watches.
 """
 
@@ -22,9 +22,9 @@ SILENT_FILE_SYSTEMS = frozenset((
     "fuse.osxfs", "fuse.rclone", "fuse.s3fs", "fuse.sshfs", "fuse.vmhgfs-fuse", "nfs", "nfs4",
     "prl_fs", "smb3", "smbfs", "vboxsf", "virtiofs", "vmhgfs", "webdav",
 ))  # fmt: skip
-"""File systems whose content others change without this machine being told.
+"""File systems that others may change without notifying this machine.
 
-Among them those by which a container on macOS or Windows is shown folders of its host.
+Among them are those that show a container on macOS or Windows the folders of its host.
 """
 
 _DESCRIPTORS = Path("/proc/self/fd")
@@ -33,7 +33,7 @@ _WATCHED = re.compile(rb"^inotify wd:\S+ ino:([0-9a-f]+)", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """The number of folders from a root down, and the inodes of those that are not watched."""
+    """The number of folders at and below a root, and the inodes of those not watched."""
 
     folders: int
     unwatched: frozenset[int] = frozenset()
@@ -41,13 +41,13 @@ class Coverage:
 
 @dataclass(frozen=True, slots=True)
 class WatchLimits:
-    """The most watches and inotify instances that this user's programs may have."""
+    """The maximum of watches and of inotify instances for this user's programs."""
 
     watches: int
     instances: int
 
     def exceed(self, before: WatchLimits) -> bool:
-        """Return whether these allow more than others did."""
+        """Return whether these limits allow more than earlier ones."""
         return self.watches > before.watches or self.instances > before.instances
 
 
@@ -72,7 +72,7 @@ def watched_inodes() -> list[int] | None:
 
 
 def folders_below(root: Path, *, gitignore: bool) -> Iterator[int]:
-    """Yield the inode of each folder that is not ignored and can be listed, the root's first."""
+    """Yield the inode of the root and of each folder below it that is not ignored."""
     waiting = [(root, "", Ignores(gitignore))]
     while waiting:
         folder, relative, outer = waiting.pop()
@@ -91,10 +91,10 @@ def folders_below(root: Path, *, gitignore: bool) -> Iterator[int]:
 
 
 def coverage(root: Path, *, gitignore: bool) -> Coverage:
-    """Compare the folders from a root down with what is watched.
+    """Compare the folders at and below a root with those watched.
 
-    Where the kernel's inodes are not those of ``stat`` (some stacked file systems), only the totals
-    are compared; where the watches cannot be read, every folder counts as watched.
+    If the kernel's inodes differ from those of ``stat``, as on some stacked file systems, only the
+    numbers are compared. If the watches cannot be read, every folder counts as watched.
     """
     watched = watched_inodes()
     if watched is None:
@@ -107,7 +107,7 @@ def coverage(root: Path, *, gitignore: bool) -> Coverage:
 
 
 def read_limits() -> WatchLimits:
-    """Return the limits in force; one that cannot be read counts as unlimited."""
+    """Return the current limits; a limit that cannot be read counts as infinite."""
     return WatchLimits(
         _smallest("fs/inotify/max_user_watches", "user/max_inotify_watches"),
         _smallest("fs/inotify/max_user_instances", "user/max_inotify_instances"),
@@ -115,7 +115,7 @@ def read_limits() -> WatchLimits:
 
 
 def limit_reached(kind: int, limits: WatchLimits) -> tuple[str, str]:
-    """Return the reason and the cure for a limit of the system that was reached."""
+    """Return the reason and the cure after reaching a limit (``kind``: an ``errno``)."""
     if kind == errno.EMFILE:
         why, name, least, now = "watchers", "instances", 1024, limits.instances
     else:
@@ -128,7 +128,7 @@ def limit_reached(kind: int, limits: WatchLimits) -> tuple[str, str]:
 
 
 def silent_file_system(folder: Path) -> str:
-    """Return the network or shared file system that holds a folder; ``""`` for a local one."""
+    """Return the type of the silent file system of a folder, or ``""``."""
     import psutil
 
     path, best, kind = str(folder), "", ""
@@ -145,7 +145,7 @@ def silent_file_system(folder: Path) -> str:
 
 
 def identity(folder: Path) -> tuple[int, int] | str:
-    """Return device and inode of a folder, or the reason why it cannot be read."""
+    """Return (device, inode) of a folder, or a sentence on why it cannot be read."""
     try:
         status = folder.stat()
     except OSError as error:
@@ -155,12 +155,12 @@ def identity(folder: Path) -> tuple[int, int] | str:
     if not stat.S_ISDIR(status.st_mode):
         return f"{folder} is not a folder."
     if not os.access(folder, os.R_OK):
-        return f"The folder {folder} may not be opened. Give yourself the right to read it."
+        return f"You have no permission to open the folder {folder}. Change its permissions."
     return status.st_dev, status.st_ino
 
 
 def not_there(folder: Path) -> str:
-    """Return the reason for a missing folder, with its cure."""
+    """Return the sentences on a missing folder."""
     return f"The folder {folder} is not there. Connect its drive, or put it back."
 
 

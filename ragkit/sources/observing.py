@@ -1,4 +1,4 @@
-"""The only code that uses watchdog: one observer for all folders, and its events' meaning."""
+"""The only code that uses watchdog: one observer for all folders, and its events."""
 
 from __future__ import annotations
 
@@ -43,16 +43,16 @@ _EVENTS: list[type[FileSystemEvent]] = [
     FileModifiedEvent,
     FileMovedEvent,
 ]
-"""The events that are asked for: neither reads nor changes of permissions."""
+"""The events to receive: neither reads nor changes of permissions."""
 
 _MOST_RULES = 20_000
 
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """A change at one place: its relative path and the signature of what is there now.
+    """A change: its relative path, and the signature of what is there now.
 
-    An empty path is the whole. ``folders`` says that there may be folders not yet watched.
+    An empty path means the whole root. ``folders``: there may be folders not yet watched.
     """
 
     path: str
@@ -61,7 +61,7 @@ class Seen:
 
 
 class FolderEvents(FileSystemEventHandler):
-    """Converts watchdog's events to relative paths, and drops those that do not matter."""
+    """Converts watchdog's events to relative paths, and drops irrelevant ones."""
 
     def __init__(
         self,
@@ -78,11 +78,11 @@ class FolderEvents(FileSystemEventHandler):
         self._rules: dict[str, Ignores | None] = {}
 
     def forget_rules(self) -> None:
-        """Read the ignore files again when they are next needed."""
+        """Read the ignore files again when next needed."""
         self._rules = {}
 
     def dispatch(self, event: FileSystemEvent) -> None:
-        """Handle one event, never raising: that would end the thread that serves all folders."""
+        """Handle one event without raising, which would end the thread that serves all folders."""
         try:
             self._handle(event)
         except Exception:
@@ -90,7 +90,7 @@ class FolderEvents(FileSystemEventHandler):
             self._report(Seen(""))
 
     def _handle(self, event: FileSystemEvent) -> None:
-        """Report one event, unless watchdog made it up for a file below a moved folder."""
+        """Report one event, unless watchdog synthesised it for a file below a moved folder."""
         kind, is_folder = event.event_type, event.is_directory
         if event.is_synthetic or (is_folder and kind == EVENT_TYPE_MODIFIED):
             return
@@ -112,9 +112,8 @@ class FolderEvents(FileSystemEventHandler):
             self._forget(path)
         folder, _, name = path.rpartition("/")
         # A folder that was moved away is still watched and reported under its old path. So a
-        # missing file counts only if the event says that it left and its folder is still there:
-        # else the folder's own event covers it. A file that is gone before this look is not lost,
-        # because its end is reported as well.
+        # missing file counts only if the event is a removal and its folder still exists; otherwise
+        # the folder's own event covers it. A file deleted before this check gets a later event.
         signature = signature_of(self._root / path)
         if signature is None and not (left and signature_of(self._root / folder) == FOLDER):
             return
@@ -140,7 +139,7 @@ class FolderEvents(FileSystemEventHandler):
         return path
 
     def _rules_in(self, folder: str) -> Ignores | None:
-        """Return the rules inside a folder; ``None`` if the folder itself is ignored."""
+        """Return the rules for the content of a folder; ``None`` if the folder is ignored."""
         if folder in self._rules:
             return self._rules[folder]
         cached = self._rules
@@ -169,7 +168,7 @@ class FolderEvents(FileSystemEventHandler):
 
 
 class Observing:
-    """One watchdog observer, made when it is first needed and replaced when it has died."""
+    """One watchdog observer, started when first needed and replaced when it has died."""
 
     def __init__(self, events_lost: Callable[[], None]) -> None:
         self._observer: BaseObserver | None = None
@@ -179,7 +178,7 @@ class Observing:
         """Watch a folder and everything below it.
 
         Raises:
-            OSError: the folder is not there (ENOENT), or a limit is reached (ENOSPC, EMFILE).
+            OSError: the folder is missing (ENOENT), or a limit is reached (ENOSPC, EMFILE).
         """
         return self._running().schedule(handler, str(root), recursive=True, event_filter=_EVENTS)
 
@@ -214,7 +213,7 @@ class Observing:
         if self._observer is None:
             from watchdog.observers import Observer
 
-            # watchdog warns when a folder leaves and comes back, which is no fault.
+            # watchdog warns when a folder disappears and comes back, which is normal.
             warnings.filterwarnings(
                 "ignore", "Callback with id", RuntimeWarning, r"watchdog\.observers\."
             )
@@ -226,7 +225,7 @@ class Observing:
 
     @staticmethod
     def _threads(observer: BaseObserver) -> list[threading.Thread]:
-        """Return the observer and, on Linux, the one thread that reads for all of its folders."""
+        """Return the observer and, on Linux, the thread that reads events for all folders."""
         reader = getattr(observer, "_inotify_fd", None)
         return [observer, reader] if isinstance(reader, threading.Thread) else [observer]
 

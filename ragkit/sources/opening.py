@@ -1,4 +1,4 @@
-"""Touching files that may change or hang: no pipe is waited for, no dead mount is waited out."""
+"""Opens files without waiting for pipes, and gives up on drives that do not answer."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from typing import BinaryIO, TypeAlias, TypeVar
 from ragkit.errors import SourceError
 
 STALL_SECONDS = 60.0
-"""A disk that does nothing for so long is taken for gone; one that has to start needs seconds."""
+"""A drive that does nothing for this long counts as gone; spinning up takes only seconds."""
 
 Step: TypeAlias = Callable[[], None]
-"""Says that the work goes on."""
+"""Called to signal that work is progressing."""
 
 _T = TypeVar("_T")
 
 
 class UnsettledError(OSError):
-    """A file is not what the scan saw: another kind of thing stands there, or it has grown."""
+    """A file is no longer what the scan saw: it is not a regular file, or it has grown."""
 
 
 def open_regular(path: Path) -> BinaryIO:
-    """Open a file to read its bytes, unbuffered; links are not followed.
+    """Open a file for reading, unbuffered; links are not followed.
 
     Raises:
         UnsettledError: it is a pipe, a socket, a device or a folder.
@@ -46,13 +46,13 @@ def open_regular(path: Path) -> BinaryIO:
 
 
 def patiently(work: Callable[[Step], _T], seconds: float | None = None) -> _T:
-    """Do some work that may hang; give it up when it reports no step for so long.
+    """Do work that may hang; give up if it calls its step function no more for ``seconds``.
 
-    The default is ``STALL_SECONDS``. It runs in a thread of its own, which is left to itself then:
-    nothing can end a read from a network drive that has gone.
+    The default is ``STALL_SECONDS``. The work runs in a thread of its own, which is abandoned then:
+    nothing can end a read from a dead network drive.
 
     Raises:
-        TimeoutError: it did not go on.
+        TimeoutError: the work hangs.
     """
     seconds = STALL_SECONDS if seconds is None else seconds
     going_on = threading.Event()
@@ -61,7 +61,7 @@ def patiently(work: Callable[[Step], _T], seconds: float | None = None) -> _T:
     def run() -> None:
         try:
             outcomes.put((work(going_on.set), None))
-        except BaseException as error:  # noqa: BLE001 - it is raised again where one waits
+        except BaseException as error:  # noqa: BLE001 - raised again in the calling thread
             outcomes.put((None, error))
 
     threading.Thread(target=run, name="ragkit-disk", daemon=True).start()
@@ -79,10 +79,10 @@ def patiently(work: Callable[[Step], _T], seconds: float | None = None) -> _T:
 
 
 def ask_disk(root: Path, work: Callable[[Step], _T]) -> _T:
-    """Do some work on the files of a source.
+    """Do work on the files of a source that may hang.
 
     Raises:
-        SourceError: its disk does not answer.
+        SourceError: the drive does not answer.
     """
     try:
         return patiently(work)

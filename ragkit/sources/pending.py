@@ -1,4 +1,4 @@
-"""Changes that have been seen but not yet reported, until they have come to rest."""
+"""Holds changes back until they have settled."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 MOST_PATHS = 500
-"""With more paths waiting than this, comparing the whole source is cheaper and safer."""
+"""With more waiting paths, comparing the whole source is cheaper and safer."""
 
 LONGEST_FACTOR = 20
-"""A path that never comes to rest is reported once in this many times the quiet time."""
+"""A path that never settles is reported after this many times the quiet time."""
 
 Signature = tuple[int, int] | None
-"""Size and time of a file; ``FOLDER`` for a folder; ``None`` when there is nothing."""
+"""Size and time of a file; ``FOLDER`` for a folder; ``None`` if nothing is there."""
 
 FOLDER: Signature = (-1, -1)
 
 
 @dataclass(slots=True)
 class _Waiting:
-    """One path: when it was first and last seen to change, and its signature then."""
+    """The times of a path's first and last change, and its signature at the last one."""
 
     first: float
     last: float
@@ -31,7 +31,7 @@ class _Waiting:
 
 @dataclass(frozen=True, slots=True)
 class Released:
-    """The changes that have come to rest: paths in order, or the whole."""
+    """Settled changes: sorted paths, or everything."""
 
     paths: tuple[str, ...] = ()
     everything: bool = False
@@ -41,9 +41,9 @@ class Released:
 class Pending:
     """The waiting changes below one root. Times are those of one monotonic clock, in seconds.
 
-    A path is released when no event named it for ``quiet`` seconds and its size and time are
-    those of the last event. A folder also waits for all paths below it, and stands for them.
-    Nothing waits much longer than ``LONGEST_FACTOR * quiet``.
+    A path is released after ``quiet`` seconds without events, if its size and time are those of its
+    last event. A folder also waits for the paths below it, and is released in their place. Nothing
+    waits much longer than ``LONGEST_FACTOR * quiet``.
     """
 
     root: Path
@@ -66,21 +66,21 @@ class Pending:
             self._paths[path] = _Waiting(now, now, signature)
 
     def note_everything(self, now: float) -> None:
-        """Record that something has changed, without knowing what."""
+        """Record that something unknown has changed."""
         self._paths.clear()
         if self._whole is None:
             self._whole = _Waiting(now, now, None)
         self._whole.last = now
 
     def next_release(self) -> float | None:
-        """Return when there may be something to release; ``None`` while nothing waits."""
+        """Return the time at which something may be released; ``None`` if nothing waits."""
         waiting = [*self._paths.values(), *([self._whole] if self._whole else [])]
         if not waiting:
             return None
         return max(self._hold, min(map(self._due, waiting)))
 
     def release(self, now: float) -> Released | None:
-        """Remove and return what has come to rest; ``None`` when nothing has."""
+        """Remove and return the settled changes, or ``None``."""
         if self._whole is not None:
             if now < self._due(self._whole):
                 return None
@@ -105,7 +105,7 @@ class Pending:
         return min(waiting.last + self.quiet, waiting.first + LONGEST_FACTOR * self.quiet)
 
     def _burst_goes_on(self, ready: set[str], now: float) -> bool:
-        """Return whether to wait for others, at most half a quiet time, to release all together."""
+        """Return whether to wait, for at most half the quiet time, to release others as well."""
         others = self._paths.keys() - ready
         if not ready or not others:
             return False
@@ -114,7 +114,7 @@ class Pending:
         return now < patience
 
     def _held_back(self, ready: set[str], now: float) -> set[str]:
-        """Return the ready folders that wait for paths below them, unless for too long."""
+        """Return the ready folders that must wait for paths below them, within limits."""
         busy: dict[str, float] = {}
         for path in self._paths.keys() - ready:
             last = self._paths[path].last
@@ -139,13 +139,13 @@ class Pending:
         return now >= self._due(waiting)
 
     def _is_inside(self, path: str) -> bool:
-        """Return whether no folder above the path has become a link, which must not be followed."""
+        """Return whether no folder above the path is a link, which must not be followed."""
         parent = (self.root / path).parent
         return os.path.realpath(parent) == str(parent)
 
 
 def signature_of(place: Path) -> Signature:
-    """Return the signature of what is at a place now, links not followed."""
+    """Return the signature of what is at a place now, without following links."""
     try:
         status = place.lstat()
     except (OSError, ValueError):

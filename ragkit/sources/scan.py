@@ -1,4 +1,4 @@
-"""Walking a folder: every file that should become a document, and the rules that leave one out."""
+"""Walks a folder for files that should become documents, and finds changes."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from ragkit.types import FileState
 
 _LARGEST_SIZE = 2**63 - 1
 _FURTHEST_NS = (2**63 - 1) // 10**9 * 10**9
-"""What the catalog can store; times are in the years from 1677 to 2262."""
+"""The largest values that the catalog can store; times reach from 1677 to 2262."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scan:
     """The result of a walk.
 
-    ``unreadable`` folders could not be listed, or not completely. ``unnameable`` files and
-    folders have names that are not valid UTF-8: they are left out, and given here escaped.
+    ``unreadable`` folders could not be listed completely. ``unnameable`` files and folders, whose
+    names are not valid UTF-8, are left out; their names are escaped here.
     """
 
     files: dict[str, FileState]
@@ -34,7 +34,7 @@ class Scan:
 def file_state(path: str, status: os.stat_result, device: int) -> FileState:
     """Return a file's state for comparison; ``device`` is that of its folder.
 
-    A size or time that cannot be stored becomes the nearest that can.
+    A size or time that cannot be stored is replaced by the nearest that can.
     """
     mtime_ns = max(-_FURTHEST_NS, min(status.st_mtime_ns, _FURTHEST_NS))
     # On Windows a listing gives no inode, and ctime is the time of creation.
@@ -43,12 +43,12 @@ def file_state(path: str, status: os.stat_result, device: int) -> FileState:
 
 
 def scan_folder(root: Path, *, gitignore: bool = True, step: Step = lambda: None) -> Scan:
-    """Walk a folder, links not followed, ignored files and folders left out.
+    """Walk a folder without following links, and without ignored files and folders.
 
     ``step`` is called for each folder.
 
     Raises:
-        SourceError: when the folder itself is not there or cannot be read.
+        SourceError: the folder itself is missing or cannot be read.
     """
     try:
         with os.scandir(root):
@@ -70,9 +70,10 @@ def scan_folder(root: Path, *, gitignore: bool = True, step: Step = lambda: None
 def scan_paths(
     root: Path, paths: Sequence[str], *, gitignore: bool = True, step: Step = lambda: None
 ) -> Scan:
-    """Scan some files and folders of a source only; those that are gone are not in the result.
+    """Scan only some files and folders of a source; missing ones are not in the result.
 
-    Left out is what a whole scan leaves out: ignored, linked, or below such a folder.
+    Everything that a whole scan leaves out is left out here, too: what is ignored or a link, and
+    what is below such a folder.
     """
     walk = _Walk(step)
     files: dict[str, FileState] = {}
@@ -94,7 +95,7 @@ def scan_paths(
 
 
 def _rules_above(root: Path, path: str, ignores: Ignores) -> Ignores | None:
-    """Return the rules for a path from the folders above it; ``None`` if one of them is ignored."""
+    """Return the rules of the folders above a path; ``None`` if one is ignored."""
     rules, relative = ignores, ""
     for part in ["", *path.split("/")[:-1]]:
         if part:
@@ -162,26 +163,21 @@ class _Walk:
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """The difference between a scan and the known files: paths, each list sorted."""
+    """The differences between a scan and the known files, as sorted paths."""
 
     new: tuple[str, ...]
     changed: tuple[str, ...]
     gone: tuple[str, ...]
     unchanged: int
 
-    @property
-    def nothing(self) -> bool:
-        """Whether there is nothing to do."""
-        return not (self.new or self.changed or self.gone)
-
 
 def find_changes(
     scan: Scan, known: Mapping[str, FileState], *, stale: frozenset[str] = frozenset()
 ) -> Changes:
-    """Compare a scan with the files that are known, by path.
+    """Compare a scan with the known files by path.
 
-    ``stale`` paths count as changed whatever their size, time and stamp. Files in a folder
-    that could not be read are neither gone nor changed.
+    ``stale`` paths always count as changed. Files in a folder that could not be read are neither
+    gone nor changed.
     """
     new, changed, unchanged = [], [], 0
     for path, file in scan.files.items():
@@ -197,19 +193,11 @@ def find_changes(
     return Changes(tuple(sorted(new)), tuple(sorted(changed)), tuple(sorted(gone)), unchanged)
 
 
-SKIPPED_FOLDERS = frozenset(
-    {
-        "__pycache__",
-        "node_modules",
-        "bower_components",
-        "site-packages",
-        "venv",
-        "$RECYCLE.BIN",
-        "System Volume Information",
-        "lost+found",
-    }
-)
-"""Folders that hold no document of a person's own; hidden ones are skipped as well."""
+SKIPPED_FOLDERS = frozenset((
+    "__pycache__", "node_modules", "bower_components", "site-packages", "venv", "$RECYCLE.BIN",
+    "System Volume Information", "lost+found",
+))  # fmt: skip
+"""Folders that contain no documents of people; hidden folders are skipped as well."""
 
 SKIPPED_FILES = frozenset({"Thumbs.db", "desktop.ini", "ehthumbs.db"})
 SKIPPED_PREFIXES = (".", "~$")
@@ -219,18 +207,18 @@ IGNORE_FILES = (".gitignore", ".ragkitignore")
 
 _LARGEST_IGNORE_FILE = 1_000_000
 _FOLDER_MARK = "ps_d"
-"""pathspec's name for the slash behind a folder in the expression that it makes of a pattern."""
+"""The name of the group in pathspec's expressions that matches the slash after a folder."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Rules:
-    """One ignore file: expressions and whether they exclude, the last line first."""
+    """The rules of one ignore file, last line first: (expression, whether it excludes)."""
 
     folder: str
     patterns: tuple[tuple[re.Pattern[str], bool], ...]
 
     def verdict(self, relative: str, *, is_folder: bool) -> bool | None:
-        """Return whether the last line that names this very path excludes it, as in git."""
+        """Return whether the last rule for exactly this path excludes it; ``None``: no rule."""
         inner = relative[len(self.folder) + 1 :] if self.folder else relative
         for expression, exclude in self.patterns:
             if _names(expression, inner, is_folder=is_folder):
@@ -240,13 +228,13 @@ class _Rules:
 
 @dataclass(frozen=True, slots=True)
 class Ignores:
-    """The rules in force inside one folder, the outermost first."""
+    """The ignore rules that apply inside one folder, outermost first."""
 
     honour_gitignore: bool
     rules: tuple[_Rules, ...] = ()
 
     def inside(self, folder: Path, relative: str, names: Collection[str] = IGNORE_FILES) -> Ignores:
-        """Return the rules inside ``folder``, where no ignore files have other than these names.
+        """Return the rules inside ``folder``, extended by its ignore files among ``names``.
 
         Links, pipes and devices are not read.
         """
@@ -285,7 +273,7 @@ class Ignores:
 
 
 def _patterns(lines: Iterable[str]) -> Iterator[tuple[re.Pattern[str], bool]]:
-    """Yield an expression for each line, and whether it excludes; blank lines have none."""
+    """Yield (expression, whether it excludes) for each line that is a pattern."""
     from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
 
     for line in lines:
@@ -298,10 +286,10 @@ def _patterns(lines: Iterable[str]) -> Iterator[tuple[re.Pattern[str], bool]]:
 
 
 def _names(expression: re.Pattern[str], path: str, *, is_folder: bool) -> bool:
-    """Return whether a pattern names the path itself, not merely a folder above it.
+    """Return whether a pattern matches the path itself, not merely a folder above it.
 
-    pathspec's expressions match whatever lies below a named folder too. That would decide
-    again what the walk has decided at that folder, and let ``!*/`` include every file.
+    pathspec's expressions also match everything below a matching folder. The walk has decided about
+    that folder already, and ``!*/`` would include every file.
     """
     match = expression.search(path)
     if match is not None and match.groupdict().get(_FOLDER_MARK) is None:

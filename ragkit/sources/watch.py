@@ -1,9 +1,8 @@
-"""Watching folders: what changed below them, reported once it has come to rest.
+"""Watches folders, and reports what has changed in them once it has settled.
 
-watchdog announces changes; this module checks it. Folders that the system had no room to watch,
-watchers that died, roots that were replaced and folders that were moved away are all detected,
-and what cannot be watched is compared every so often instead. A full comparison every few
-minutes (``scan.py``) still has the last word.
+watchdog announces changes; this module supervises it. It detects folders that the system cannot
+watch, dead watchers, replaced roots and folders that were moved away. Folders that cannot be
+watched are compared regularly. A full scan every few minutes finds whatever is missed.
 """
 
 from __future__ import annotations
@@ -30,34 +29,34 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 CHECK_SECONDS = 2.0
-"""Time between two checks that roots are still there and watchers still alive."""
+"""Time between checks that roots still exist and watchers are alive."""
 
 MOST_COMPARED = 50_000
-"""Files of an unwatched source that are remembered; a larger one is always compared whole."""
+"""The most files of an unwatched source that are remembered; a larger one is scanned as a whole."""
 
 MOST_WATCHED = 1000
-"""Folders that are watched; each takes a thread. Others are compared every so often."""
+"""The most folders that are watched, each by a thread; others are compared regularly."""
 
 _POLL_SHARE, _ALL_SHARE = 200, 20
-"""Comparing an unwatched source takes at most one part in so many of one core, and all of them
-together, and so do checks that roots are still there."""
+"""Comparing one unwatched source takes at most 1/200 of a core, comparing all of them at most 1/20,
+and checking the roots as well."""
 
 _LONGEST_REST = 30.0
-"""No check of the roots is later than this, however many there are."""
+"""The longest time between checks of the roots, however many there are."""
 
 _DISTRUST_SECONDS = 600.0
-"""After this time it is tried again."""
+"""Time until a folder whose watcher died twice is watched again."""
 
 _PAUSES = (0.0, 0.1, 0.4)
-"""Waits before folders count as unwatched: watchdog may be about to watch a new one."""
+"""Waits before a folder counts as unwatched: watchdog may not have noticed a new one yet."""
 
 
 class FolderWatcher:
     """Watches the folders of several sources.
 
-    Meant for one thread that calls ``watch`` and ``changes``; the watchers are maintained inside
-    ``changes``. ``state`` and ``stop`` may be called from any thread. Watch a source before
-    scanning it: what changes after ``watch`` has returned is reported.
+    One thread calls ``watch`` and ``changes``, which also maintains the watchers; any thread may
+    call ``states`` and ``stop``. Watch a source before scanning it: all changes after ``watch`` has
+    returned are reported.
     """
 
     def __init__(
@@ -89,10 +88,10 @@ class FolderWatcher:
         self.stop()
 
     def watch(self, sources: Mapping[int, Path]) -> None:
-        """Watch these roots, by source id, and no others. A missing root is waited for.
+        """Watch exactly these roots, by source id. A missing root is waited for.
 
         Raises:
-            RuntimeError: when the watcher has been stopped.
+            RuntimeError: the watcher has been stopped.
         """
         with self._control:
             if self._stopped:
@@ -101,7 +100,7 @@ class FolderWatcher:
             self._arrange()
 
     def changes(self, timeout: float) -> list[Change]:
-        """Wait up to ``timeout`` seconds for changes that have come to rest."""
+        """Wait up to ``timeout`` seconds for settled changes, and return them by source."""
         deadline = time.monotonic() + timeout
         while True:
             self._maintain()
@@ -118,13 +117,8 @@ class FolderWatcher:
                 self._wake_at = min(deadline, self._next_check, release)
                 self._wake.wait(max(0.0, self._wake_at - now))
 
-    def state(self, source_id: int) -> WatchState:
-        """Return how a source is being kept current at this moment."""
-        folder = self._places.get(source_id)
-        return folder.state if folder else WatchState("offline", "This source is not watched.")
-
     def states(self) -> dict[WatchState, list[int]]:
-        """Return how sources are kept current, and which so; ids ascend."""
+        """Return the sorted ids of the sources in each state."""
         states: dict[WatchState, list[int]] = {}
         for source_id, folder in self._places.items():
             states.setdefault(folder.state, []).append(source_id)
@@ -185,7 +179,7 @@ class FolderWatcher:
     # Which folders there are.
 
     def _arrange(self) -> None:
-        """Assign each source the folder its root leads to now, and drop those that none needs."""
+        """Assign each source the folder that its root resolves to; drop unused folders."""
         paths = {
             source_id: Path(os.path.realpath(root)) for source_id, root in self._sources.items()
         }
@@ -212,7 +206,7 @@ class FolderWatcher:
             if source_id in before and before[source_id].path != path:
                 self._report_everything(folders[path])
         if dropped:
-            # Their watches are free again: folders that found no room are tried once more.
+            # Their watches are free again: retry folders for which there was no room.
             for folder in folders.values():
                 if folder.limits is not None:
                     folder.limits = inotify.WatchLimits(0, 0)
@@ -243,7 +237,7 @@ class FolderWatcher:
                 lost, self._lost = self._lost, False
             self._arrange()
             if self._observing.has_died():
-                logger.warning("watching has stopped unexpectedly and is started again")
+                logger.warning("the folder watcher stopped unexpectedly; restarting it")
                 self._observing.stop()
             alive, limits = self._observing.alive(), inotify.read_limits()
             for folder in self._folders.values():
@@ -251,15 +245,11 @@ class FolderWatcher:
             rest = min(_ALL_SHARE * (time.thread_time() - started), _LONGEST_REST)
             with self._wake:
                 if self._next_check:
-                    # Nothing has asked meanwhile that they be looked at soon.
+                    # No other check was requested meanwhile.
                     self._next_check = max(self._next_check, time.monotonic() + rest)
 
     def _check(
-        self,
-        folder: Folder,
-        alive: set[ObservedWatch],
-        limits: inotify.WatchLimits,
-        lost: bool,
+        self, folder: Folder, alive: set[ObservedWatch], limits: inotify.WatchLimits, lost: bool
     ) -> None:
         identity = inotify.identity(folder.path)
         if isinstance(identity, str):
@@ -288,7 +278,7 @@ class FolderWatcher:
             recently = now < folder.revived_at + REVIVED_SECONDS
             folder.revived_at = now
             if recently:
-                self._poll(folder, "The system's watcher stopped twice in short order")
+                self._poll(folder, "The system's watcher stopped twice within a short time")
                 folder.retry_at = now + _DISTRUST_SECONDS
             else:
                 self._begin_and_report(folder)
@@ -303,7 +293,7 @@ class FolderWatcher:
         self._report_everything(folder)
 
     def _begin(self, folder: Folder) -> None:
-        """Watch a folder from now on, or record why that is not possible."""
+        """Start to watch a folder, or record why that is not possible."""
         self._unschedule(folder)
         identity = inotify.identity(folder.path)
         if isinstance(identity, str):
@@ -313,14 +303,14 @@ class FolderWatcher:
         folder.events.forget_rules()
         folder.is_beyond = self._watched >= MOST_WATCHED
         if folder.is_beyond:
-            why = f"{MOST_WATCHED:,} other folders are watched, and no more than that are"
-            cure = "To have it watched: add a folder that holds several."
-            # Whoever has it watched scans it, and whoever begins again reports everything.
+            why = f"{MOST_WATCHED:,} other folders are watched, which is the maximum"
+            cure = "To have it watched, add one folder that contains several."
+            # The caller scans a new source, and reports everything after a new beginning.
             self._poll(folder, why, cure, is_scanned=True)
             return
         kind = inotify.silent_file_system(folder.path)
         if kind:
-            self._poll(folder, f"A file system of this kind ({kind}) does not announce changes")
+            self._poll(folder, f"This kind of file system ({kind}) does not announce changes")
             return
         limits = inotify.read_limits()
         try:
@@ -338,7 +328,7 @@ class FolderWatcher:
         self._verify(folder, fresh=True)
 
     def _verify(self, folder: Folder, *, fresh: bool = False) -> None:
-        """Compare the watched folders with those there are; if some are missing, poll instead."""
+        """Poll a folder instead of watching it if some folders below it are not watched."""
         folder.unverified_since = None
         missing: frozenset[int] | None = None
         for pause in _PAUSES:
@@ -372,7 +362,7 @@ class FolderWatcher:
         folder.identity, folder.known, folder.limits, folder.is_beyond = None, None, None, False
         folder.state = WatchState("offline", reason)
 
-    # What cannot be watched is compared.
+    # Comparing folders that cannot be watched.
 
     def _poll(
         self,
@@ -386,15 +376,14 @@ class FolderWatcher:
         self._unschedule(folder)
         folder.limits, folder.known, folder.why, folder.cure = limits, None, why, cure
         self._compare(folder, is_scanned=is_scanned)
-        logger.log(
-            logging.DEBUG if folder.is_beyond else logging.WARNING,
-            "%s is not watched. %s", folder.path, folder.state.reason,
-        )  # fmt: skip
+        level = logging.DEBUG if folder.is_beyond else logging.WARNING
+        logger.log(level, "%s is not watched. %s", folder.path, folder.state.reason)
 
     def _compare(self, folder: Folder, *, is_scanned: bool = False) -> None:
-        """Record what differs from the last comparison, and say when the next one is.
+        """Record the differences from the last comparison, and schedule the next one.
 
-        Without a last one that is everything, unless it is scanned all the same.
+        Without a last comparison, everything counts as changed, unless ``is_scanned`` says that the
+        folder is scanned anyway.
         """
         started = time.monotonic()
         before, folder.known = folder.known, None

@@ -50,7 +50,7 @@ def test_a_large_share_of_a_source_is_not_removed_at_once(filled, folder, limite
     shutil.rmtree(folder / "notes")
     write_files(folder, {"new.md": "A puffin flies.\n"})
     job = do(filled, "sync", source_id=source_of(filled).id, **limited)
-    assert "20 documents of 50 are not there any more; a drive may be missing." in job.message
+    assert "20 of 50 files are missing; a drive may be disconnected." in job.message
     assert "removed," not in job.message
     assert source_of(filled).state == "held"
     assert set(statuses(filled)) >= {*NOTES, *OTHERS}

@@ -24,7 +24,7 @@ def test_a_source_is_read_again_or_its_missing_documents_are_let_go(library, tmp
     library.jobs.wait(library.sources.sync(source))
     app = run(library, "library")
     assert "needs your decision" in html(app)
-    assert "1 documents of 1 are not there any more" in html(app)
+    assert "1 of 1 files are missing" in html(app)
     with writer_lock(library.paths.lock, "test"):
         app.button(key=f"gone-{source.id}").click().run()
     [accepted] = library.jobs.open()
