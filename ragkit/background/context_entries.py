@@ -1,4 +1,4 @@
-"""From the chunks that wait for a context to what the catalog and the indexes hold of it."""
+"""From chunks that wait for a context to the entries of the catalog and the indexes."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class OpenDocument:
 
     @property
     def longest(self) -> ChunkRecord:
-        """The chunk beside which a prompt has the least room for the document."""
+        """The longest chunk, which leaves the least room for the document in a prompt."""
         return max(self.chunks.values(), key=lambda record: record.chunk.end - record.chunk.start)
 
     def finished(self, chunk: ChunkRecord, answer: ContextAnswer) -> FinishedContext:
@@ -72,7 +72,7 @@ class FinishedContext:
 
 
 def open_document(catalog: Catalog, document_id: int) -> OpenDocument | None:
-    """Read a document as it is at one moment; ``None`` when it has gone or no chunk waits."""
+    """Read a document in one transaction; ``None`` if it is gone or no chunk waits."""
     with catalog.connections.read():
         record = catalog.documents.get_many([document_id]).get(document_id)
         if record is None or record.status is not Status.INDEXED:
@@ -94,13 +94,13 @@ def open_document(catalog: Catalog, document_id: int) -> OpenDocument | None:
 
 
 def _kind_of(record: DocumentRecord) -> ContextKind:
-    """Recognise what people say to each other by its format, or by who took part."""
+    """Return "conversation" for a document with such a format or with participants."""
     has_speakers = any(name in record.metadata for name in _SPEAKERS)
     return "conversation" if record.format in _TALKS or has_speakers else "document"
 
 
 def _outline(sections: tuple[Section, ...]) -> tuple[str, ...]:
-    """Return the headings in order, one per line, indented by level."""
+    """Return the headings in order, indented by level."""
     return tuple(
         f"{'  ' * max(section.level - 1, 0)}{section.path[-1]}"
         for section in sections
@@ -112,7 +112,7 @@ def _outline(sections: tuple[Section, ...]) -> tuple[str, ...]:
 
 
 def answer_of(written: WrittenContext, model: str, prompt_hash: str) -> ContextAnswer:
-    """Convert what a model wrote into the form in which the catalog keeps it."""
+    """Convert a model's answer to the form in which the catalog stores it."""
     return ContextAnswer(
         context=written.context,
         keywords=written.keywords,
@@ -127,12 +127,12 @@ def answer_of(written: WrittenContext, model: str, prompt_hash: str) -> ContextA
 
 
 def store_contexts(writer: Writer, finished: Sequence[FinishedContext]) -> int:
-    """Index contexts in one transaction; return how many: changed chunks are left out."""
+    """Index contexts in one transaction, except of changed chunks; return how many."""
     return writer.catalog.contexts.put(context_drafts(writer, finished), writer.embedder_id)
 
 
 def context_drafts(writer: Writer, finished: Sequence[FinishedContext]) -> list[ContextDraft]:
-    """Build what is written for those chunks. Only texts without a vector are embedded."""
+    """Build the drafts of contexts; only texts without a vector are embedded."""
     texts = [context_texts(context.answer, context.record) for context in finished]
     hashes = {text: text_hash(text) for group in texts for _, text in group}
     have = writer.texts_not_to_embed(hashes.values())
@@ -161,10 +161,10 @@ def context_drafts(writer: Writer, finished: Sequence[FinishedContext]) -> list[
 
 
 def context_texts(answer: ContextAnswer, record: ChunkRecord) -> list[tuple[Level, str]]:
-    """Return the texts of a context that get a vector of their own, by level.
+    """Return (level, text) for each text of a context that is embedded.
 
-    Each stands after its chunk's structural context. The chunk's own text is left out: it has a
-    vector already, in which a few more words would be lost.
+    Each text follows its chunk's structural context. The chunk's own text is left out: it has a
+    vector already, and would outweigh the few words of the context.
     """
     texts: list[tuple[Level, str]] = []
     if answer.context:

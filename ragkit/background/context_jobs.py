@@ -1,4 +1,4 @@
-"""The writer's jobs about contexts: edit one, have some written again, retry, recall from a file.
+"""The writer's jobs about contexts: edit, regenerate, rewrite, retry, recall from a file.
 
 A file of recorded contexts has a JSON object on each line: ``path`` of the document in its source,
 ``chunk`` (its index, from 0), ``starts`` (the first words of the chunk, white space as single
@@ -41,7 +41,7 @@ _OWN_PARTS = frozenset(("path", "chunk", "starts", "context", "keywords", "quest
 
 
 def edit_context(writer: Writer, arguments: Mapping[str, Any], _reporter: Reporter) -> str:
-    """Replace a chunk's context by a person's words; keywords and questions stay.
+    """Replace a chunk's context by a person's text; keywords and questions stay.
 
     Raises:
         NotFoundError: there is no such chunk.
@@ -68,7 +68,7 @@ def edit_context(writer: Writer, arguments: Mapping[str, Any], _reporter: Report
 
 
 def regenerate_contexts(writer: Writer, arguments: Mapping[str, Any], _reporter: Reporter) -> str:
-    """Have the contexts of a document or one chunk written again; the old ones stay until then.
+    """Mark the contexts of a document or chunk to be written again; the old ones stay until then.
 
     Raises:
         NotFoundError: there is no such document or chunk.
@@ -91,9 +91,9 @@ def regenerate_contexts(writer: Writer, arguments: Mapping[str, Any], _reporter:
 
 
 def _ask_for_all(catalog: Catalog, record: DocumentRecord) -> int:
-    """Have a document summarised and its contexts written again, but for those of people.
+    """Mark a document's summary and contexts to be written again, except people's contexts.
 
-    What was answered before is forgotten: it would be taken for the answer.
+    Earlier answers are forgotten; they would be reused otherwise. Returns the number of contexts.
     """
     chunks = [stored.chunk for stored in catalog.documents.chunks(record.id)]
     texts = catalog.documents.slices([(record.id, chunk.start, chunk.end) for chunk in chunks])
@@ -103,7 +103,7 @@ def _ask_for_all(catalog: Catalog, record: DocumentRecord) -> int:
 
 
 def rewrite_contexts(writer: Writer, arguments: Mapping[str, Any], _reporter: Reporter) -> str:
-    """Have a collection's contexts written again that another prompt of a kind was used for.
+    """Mark the contexts of a collection that were written with another prompt of this kind.
 
     Raises:
         NotFoundError: there is no such collection.
@@ -123,10 +123,10 @@ def rewrite_contexts(writer: Writer, arguments: Mapping[str, Any], _reporter: Re
 
 
 def retry_contexts(writer: Writer, arguments: Mapping[str, Any], _reporter: Reporter) -> str:
-    """Let failed chunks wait for another attempt, in one collection or all.
+    """Mark failed contexts to be tried again, in one collection or all.
 
     A long document that could not be summarised is tried again with all of its contexts, which
-    were written without.
+    were written without a summary.
     """
     catalog, name = writer.catalog, arguments.get("collection")
     collection_id = None if name is None else catalog.collections.get(str(name)).id
@@ -141,9 +141,9 @@ def retry_contexts(writer: Writer, arguments: Mapping[str, Any], _reporter: Repo
 
 
 def remembered_answers(catalog: Catalog, document: OpenDocument) -> dict[int, ContextAnswer]:
-    """Return the answers that are kept for a document's waiting chunks, by chunk index.
+    """Return the remembered answers for a document's waiting chunks by chunk index.
 
-    Answers outlive the rows of their document. Chunks that are to be written again are left out.
+    Answers outlive the rows of their document. Chunks marked to be written again are left out.
     """
     if not catalog.contexts.remembers():
         return {}
@@ -162,12 +162,10 @@ def remembered_answers(catalog: Catalog, document: OpenDocument) -> dict[int, Co
 
 
 def restore_contexts(writer: Writer, since: float) -> int:
-    """Restore the contexts of documents that were read since then, without any model.
+    """Restore remembered contexts of documents that were read since then, without any model.
 
-    Returns how many chunks have theirs again. ``since`` is in seconds since the epoch.
+    Returns the number of chunks. ``since`` is in seconds since the epoch.
     """
-    if not writer.catalog.contexts.remembers():
-        return 0
     restored = 0
     finished: list[FinishedContext] = []
     for document_id in writer.catalog.contexts.waiting_documents(since=since):
@@ -193,12 +191,12 @@ def _chunk(catalog: Catalog, document_id: int, index: int) -> ChunkRecord:
     return chunks[0]
 
 
-# -- contexts that a file holds ------------------------------------------------------------
+# -- contexts recorded in a file -----------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class RecordedContext:
-    """A line of a file. It is for a chunk that begins with ``starts``."""
+    """A line of a file, for a chunk whose text begins with ``starts``."""
 
     path: str
     chunk: int
@@ -206,7 +204,7 @@ class RecordedContext:
     answer: ContextAnswer
 
     def is_about(self, text: str) -> bool:
-        """Return whether a chunk's text is the one that the context is about."""
+        """Return whether the context belongs to a chunk with this text."""
         return " ".join(text.split()).startswith(self.starts)
 
 
@@ -214,7 +212,7 @@ def read_recorded(file: Path) -> list[RecordedContext]:
     """Read a file of recorded contexts.
 
     Raises:
-        ContextsFileError: it cannot be read, or a line of it is no recorded context.
+        ContextsFileError: it cannot be read, or a line is not a recorded context.
     """
     try:
         lines = file.read_text("utf-8").split("\n")
@@ -228,7 +226,7 @@ def read_recorded(file: Path) -> list[RecordedContext]:
             recorded.append(_parse(json.loads(line)))
         except (ValueError, TypeError, KeyError, AttributeError) as error:
             raise ContextsFileError(
-                f"Line {number} of {file} is no recorded context: {error}.", "Fix that line."
+                f"Line {number} of {file} is not a recorded context: {error}.", "Fix that line."
             ) from error
     return recorded
 
@@ -250,9 +248,9 @@ def _parse(value: Mapping[str, Any]) -> RecordedContext:
 
 
 def recall_contexts(writer: Writer, arguments: Mapping[str, Any], reporter: Reporter) -> str:
-    """Store what ``file`` records of the waiting chunks of source ``source_id``.
+    """Store the contexts that ``file`` records for the waiting chunks of source ``source_id``.
 
-    A chunk that begins otherwise is left to a model, and so is one that has a context already.
+    A chunk whose text begins differently waits for a model.
 
     Raises:
         ContextsFileError: the file cannot be read.
@@ -275,7 +273,7 @@ def recall_contexts(writer: Writer, arguments: Mapping[str, Any], reporter: Repo
 def _recalled(
     catalog: Catalog, document: OpenDocument, recorded: Mapping[int, RecordedContext]
 ) -> Iterator[FinishedContext]:
-    """Remember and yield the contexts of the chunks that wait for their first one."""
+    """Remember and yield the recorded contexts of chunks that never had a context."""
     for waiting in document.waiting:
         context, chunk = recorded.get(waiting.index), document.chunks[waiting.index]
         text = document.text_of(chunk)

@@ -1,4 +1,4 @@
-"""The models that write contexts and rerank, by the settings and the person's choice."""
+"""The models that write contexts and rerank, as chosen in the settings or by the person."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ragkit.catalog.records import CollectionRecord
 from ragkit.models.factory import FOLDER
 
 if TYPE_CHECKING:
-    # A command imports what it needs: looking at an unchanged folder writes no context.
+    # Not imported at run time, so that commands that write no context start quickly.
     from ragkit.indexing.writer import Writer
     from ragkit.models.context_checks import WrittenContext, WrittenSummary
     from ragkit.models.context_prompt import ContextRequest, PromptKind
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class WritesContexts(Protocol):
-    """A model that writes contexts with one collection's prompts."""
+    """A model that writes contexts with the prompts of one collection."""
 
     @property
     def model(self) -> str:
@@ -31,7 +31,7 @@ class WritesContexts(Protocol):
         ...
 
     def prompt_hash(self, kind: PromptKind) -> str:
-        """Return the hash of the prompt that it uses for that kind."""
+        """Return the hash of its prompt of that kind."""
         ...
 
     def write(self, request: ContextRequest, attempt: int = 0) -> WrittenContext:
@@ -44,7 +44,7 @@ class WritesContexts(Protocol):
         ...
 
     def summarise(self, request: ContextRequest, attempt: int = 0) -> WrittenSummary | None:
-        """Summarise the document of a request; ``None`` where its prompt can show all of it.
+        """Summarise the document of a request; ``None`` if a prompt can hold all of it.
 
         Raises:
             ContextRejectedError: what the model wrote is of no use.
@@ -54,13 +54,13 @@ class WritesContexts(Protocol):
 
 
 OpenModel: TypeAlias = Callable[[CollectionRecord], WritesContexts]
-"""Returns the model of a collection, or raises a ModelError that says what is missing."""
+"""Returns the model of a collection, or raises a ``ModelError``."""
 
 
 def context_models(writer: Writer) -> OpenModel:
-    """Return a function that opens Ollama's model for a collection, with its own prompts.
+    """Return a function that opens Ollama's model for a collection, with the collection's prompts.
 
-    The model that the person chose for the library takes precedence over that of the settings.
+    The model chosen for the library takes precedence over that of the settings.
     """
     from ragkit.models.context_writer import ContextWriter
     from ragkit.models.ollama import OllamaClient
@@ -76,7 +76,7 @@ def context_models(writer: Writer) -> OpenModel:
 
 
 def query_writer_of(models: ModelSettings, catalog: Catalog) -> OpenQueryWriter:
-    """Return a function that opens the library's query writer once: the model of contexts."""
+    """Return a function that opens the query writer once; it uses the model of contexts."""
 
     @cache
     def opened() -> QueryWriter:
@@ -88,10 +88,9 @@ def query_writer_of(models: ModelSettings, catalog: Catalog) -> OpenQueryWriter:
 
 
 def grader_of(models: ModelSettings, catalog: Catalog) -> OpenGrader:
-    """Return a function that opens the library's grader; each is opened once, when first needed.
+    """Return a function that opens the library's grader, which is opened once.
 
-    The person's choice for the library reranks, or that of the settings; with neither, the model
-    that writes contexts.
+    The model is the one chosen for the library, that of the settings, or else that of contexts.
     """
 
     @cache

@@ -1,7 +1,7 @@
-"""The backfill: contexts are written chunk by chunk in the background, behind all other work.
+"""The backfill: writes contexts chunk by chunk in the background, after all other work.
 
-Each answer is kept in the catalog the moment it arrives; chunks are indexed in batches. So a
-crash repeats no more than the chunk at hand, and searches see few changes of the indexes.
+Each answer is stored in the catalog as soon as it arrives, and chunks are indexed in batches. So a
+crash repeats only the current chunk, and searches see few changes of the indexes.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ _MOST_HITS = 500
 
 @dataclass(frozen=True, slots=True)
 class Throttle:
-    """How much the backfill may take of the machine. ``per_minute`` 0: no limit."""
+    """Limits on the backfill. ``per_minute`` is the most calls of the model; 0: no limit."""
 
     batch: int = BATCH
     batch_seconds: float = BATCH_SECONDS
@@ -71,10 +71,10 @@ class Throttle:
 
 @dataclass
 class Backfill:
-    """Writes the contexts of one library. Used by one thread; its process holds the lock.
+    """Writes the contexts of one library, in one thread of the process that holds the lock.
 
-    ``busy`` says that the process has better things to do; ``watch`` receives progress, of
-    ``total`` chunks. Without ``heed_pause``, the person's pause is for other processes.
+    ``busy``: the process has more urgent work. ``watch`` receives the progress, of ``total``
+    chunks. Without ``heed_pause``, a pause by the person has no effect here.
     """
 
     writer: Writer
@@ -114,15 +114,15 @@ class Backfill:
         self._loop.run(self)
 
     def change_token(self) -> object:
-        """Return a value that differs whenever there may be new work."""
+        """Return a value that changes whenever there may be new work."""
         return self.writer.catalog.contexts.change_token()
 
     def reset(self) -> None:
-        """Forget the models, so that they are opened again."""
+        """Forget the models; they are opened again for the next work."""
         self._models.clear()
 
     def work(self, collection_id: int | None = None) -> bool:
-        """Write all waiting contexts; return False when interrupted.
+        """Write all waiting contexts, in one collection or all; return False if interrupted.
 
         Raises:
             ModelError: the model cannot be asked now. What was written is kept.
@@ -139,7 +139,7 @@ class Backfill:
                 first=self._hits,
                 limit=_QUEUE,
             )
-            # A pass that came to nothing would come to nothing again.
+            # After a pass without any result, another one would have none either.
             if not documents or settled == self._stored + self.failed:
                 if first is not None:
                     write_first(self.writer.catalog, None)
@@ -157,7 +157,7 @@ class Backfill:
                 self.flush()
 
     def flush(self) -> None:
-        """Index what has been written, in one transaction."""
+        """Index the finished contexts in one transaction."""
         finished, self._finished = self._finished, []
         if not finished:
             return
@@ -170,7 +170,7 @@ class Backfill:
         status = self._loop.status
         self._loop.update(ready=0)
         if status.phase is BackgroundPhase.WORKING:
-            # What was ready counts as written from now on, and must not be counted twice.
+            # Ready contexts count as written from now on, and must not be counted twice.
             self._loop.report(status.phase, status.message, now=True)
         if sum(self._changed.values()) >= _SAVE_AFTER:
             self._save_indexes()
@@ -178,7 +178,7 @@ class Backfill:
     # -- writing ---------------------------------------------------------------------------
 
     def _write_documents(self, documents: list[int]) -> None:
-        """Write the contexts of documents in turn, until it is time to look for others."""
+        """Write the contexts of documents in turn until other documents may come first."""
         until = time.monotonic() + _QUEUE_SECONDS
         for document_id in documents:
             self._write_document(document_id, until)
@@ -186,40 +186,40 @@ class Backfill:
                 return
 
     def _write_document(self, document_id: int, until: float) -> None:
-        """Write a document's contexts in their order, which the model's cache depends on."""
+        """Write a document's contexts in order, as the model's prompt cache requires."""
         catalog = self.writer.catalog
         document = open_document(catalog, document_id)
         if document is None:
             return
         remembered = remembered_answers(catalog, document)
-        for index, before in remembered.items():
-            self._finish(document, document.chunks[index], before)
-        left = [chunk for chunk in document.waiting if chunk.index not in remembered]
-        if not left:
+        for index, answer in remembered.items():
+            self._finish(document, document.chunks[index], answer)
+        missing = [chunk for chunk in document.waiting if chunk.index not in remembered]
+        if not missing:
             return
         self._await_turn(document)
         model = self._model(document)
         prompt = model.prompt_hash(document.kind)
         summary: str | None = None
-        for waiting in left:
+        for waiting in missing:
             chunk = document.chunks[waiting.index]
             key = text_key(document.text_of(chunk), document.record.hash)
-            answer = catalog.contexts.remembered(key, model.model, prompt)
-            if answer is None:
+            written = catalog.contexts.remembered(key, model.model, prompt)
+            if written is None:
                 self._await_turn(document)
                 if summary is None:
                     summary = self._summary(model, document)
                 request = document.request(chunk, summary)
-                answer = self._write(model, prompt, document, request, waiting)
-                if answer is None:
+                written = self._write(model, prompt, document, request, waiting)
+                if written is None:
                     continue
-                catalog.contexts.remember(key, answer)
-            self._finish(document, chunk, answer)
+                catalog.contexts.remember(key, written)
+            self._finish(document, chunk, written)
             if time.monotonic() >= until or self._has_news():
                 return
 
     def _summary(self, model: WritesContexts, document: OpenDocument) -> str:
-        """Return the summary that the prompts of a long document have; it may be written first."""
+        """Return the summary for the prompts of a long document, which may be written first."""
         started = time.monotonic()
         summary, was_asked = summary_of(self.writer.catalog.summaries, model, document)
         if was_asked:
@@ -235,7 +235,7 @@ class Backfill:
         request: ContextRequest,
         waiting: WaitingChunk,
     ) -> ContextAnswer | None:
-        """Have one context written; ``None`` when that failed for this chunk alone."""
+        """Have one context written; return ``None`` if that failed for this chunk only."""
         started = self._last_call = time.monotonic()
         place, attempts = (document.record.id, waiting.index), waiting.attempts
         try:
@@ -281,7 +281,7 @@ class Backfill:
         return model
 
     def _save_indexes(self) -> None:
-        """Write new generations of the indexes that have changed much."""
+        """Save the indexes of collections with new contexts."""
         documents = self.writer.catalog.documents.get_many(self._changed)
         self._changed.clear()
         for name in dict.fromkeys(record.collection for record in documents.values()):
@@ -301,10 +301,10 @@ class Backfill:
     # -- whose turn it is ------------------------------------------------------------------
 
     def _await_turn(self, document: OpenDocument) -> None:
-        """Wait until nothing speaks against asking the model.
+        """Wait until the model may be asked.
 
         Raises:
-            Interrupted: when it is time to stop or to pause.
+            Interrupted: it is time to stop or to pause.
         """
         while (left := self._seconds_until_next_call()) > 0:
             self._loop.check()
@@ -318,7 +318,7 @@ class Backfill:
         self._loop.pace.clear()
 
     def _seconds_until_next_call(self) -> float:
-        """Return how long the rate limit forbids another call, in seconds."""
+        """Return the seconds until the rate limit allows another call."""
         if not self.throttle.per_minute or not self._last_call:
             return 0.0
         return self._last_call + 60.0 / self.throttle.per_minute - time.monotonic()
@@ -331,7 +331,7 @@ class Backfill:
         return busy
 
     def _has_news(self) -> bool:
-        """Return whether other documents come first now, or another model is to write."""
+        """Return whether other documents come first now, or another model was chosen."""
         if RecentHits(self.writer.paths).waiting:
             return True
         requests = user_requests(self.writer.catalog)
@@ -344,7 +344,7 @@ def write_contexts(
     busy: Callable[[], bool],
     open_model: OpenModel | None = None,
 ) -> None:
-    """Write contexts until ``stopping`` is set, unless the settings switch them off."""
+    """Write contexts until ``stopping`` is set, unless the settings disable that."""
     settings = writer.settings.models
     if not settings.contexts:
         off = BackgroundReport(BackgroundPhase.OFF, "It is off in the settings.")

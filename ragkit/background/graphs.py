@@ -1,4 +1,4 @@
-"""Building the approximate indexes of large collections, in child processes of low priority."""
+"""Builds the approximate indexes of large collections in child processes of low priority."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from ragkit.types import INDEXED_LEVELS, Version
 logger = logging.getLogger(__name__)
 
 LOOK_SECONDS = 300.0
-"""Longest time until a new generation is noticed that no job of this worker made."""
+"""Longest time until a generation that no job of this worker wrote is noticed."""
 
 _WATCH_SECONDS = 0.5
 _RETRY_SECONDS = 3600.0
@@ -35,10 +35,10 @@ _NICE = 19
 
 @dataclass
 class GraphBuilder:
-    """Keeps the graphs of one library's large indexes. Used by one thread of the writer's process.
+    """Builds the graphs of one library's large indexes, in one thread of the writer's process.
 
     One graph is built at a time, in a child process of the lowest priority. A newer generation or
-    ``stopping`` ends it at once; what it did is lost, and nothing else.
+    ``stopping`` ends the child at once; only its own work is lost.
     """
 
     writer: Writer
@@ -51,9 +51,9 @@ class GraphBuilder:
     _failed: dict[Path, float] = field(default_factory=dict)
 
     def look_again(self, *, everywhere: bool = False) -> None:
-        """Request a look for new generations, even in collections that have not changed.
+        """Request a look for new generations; ``everywhere``: also in unchanged collections.
 
-        Any thread may.
+        Any thread may call this.
         """
         self._everywhere |= everywhere
         self._requests += 1
@@ -71,7 +71,7 @@ class GraphBuilder:
             ).run(self)
 
     def change_token(self) -> object:
-        """Return another value each time: generations are looked for on disk."""
+        """Return a new value each time: generations on disk have no token."""
         return object()
 
     def work(self) -> bool:
@@ -80,7 +80,7 @@ class GraphBuilder:
         return True
 
     def reset(self) -> None:
-        """Do nothing: no model is open."""
+        """Do nothing: this task opens no model."""
 
     def build_missing(self) -> int:
         """Build the graphs that are missing or damaged; return how many were built."""
@@ -92,9 +92,9 @@ class GraphBuilder:
         return built
 
     def _changed_folders(self) -> Iterator[Path]:
-        """Yield the folders of collections that changed before either of the last two looks.
+        """Yield the index folders of collections that changed since the look before the last one.
 
-        A change is noted before its generation is written, so that one look may be too early.
+        A change is recorded before its generation is written, so one look may come too early.
         """
         everywhere, self._everywhere = self._everywhere, False
         writer = self.writer.now()
@@ -106,13 +106,13 @@ class GraphBuilder:
         self._before, self._seen = self._seen, newest
 
     def _without_graph(self, folder: Path) -> NewestGraph | None:
-        """Return the newest generation if it should have a graph and has none that is whole."""
+        """Return the newest generation if it should have a graph but has no sound one."""
         try:
             newest = newest_graph(folder, checksums=False)
             if newest is None or newest.vectors < self.writer.settings.index.ann_rows:
                 return None
             if newest.state is GraphState.WHOLE and self._whole.get(folder) != newest.path:
-                # All its bytes are read once, and not again after each small change.
+                # Its bytes are verified once, and not again after each small change.
                 newest = newest_graph(folder) or newest
         except IndexCorruptError as error:
             logger.info("no graph for now: %s", error)
@@ -125,7 +125,7 @@ class GraphBuilder:
         return newest if may_retry else None
 
     def _build(self, folder: Path, generation: NewestGraph) -> bool:
-        """Build a graph in a child process; end it when it is no longer wanted."""
+        """Build a graph in a child process, which ends when the graph is no longer needed."""
         logger.info("building the graph of %s: %d vectors", generation.path, generation.vectors)
         started = time.monotonic()
         with subprocess.Popen(
@@ -138,7 +138,7 @@ class GraphBuilder:
                 while child.poll() is None:
                     stopping = self.stopping.wait(_WATCH_SECONDS)
                     if stopping or generations(folder)[-1:] != [generation.path]:
-                        logger.info("the graph of %s is not needed any more", generation.path)
+                        logger.info("the graph of %s is no longer needed", generation.path)
                         self.look_again(everywhere=True)
                         return False
                 message = child.stderr.read().decode("utf-8", "replace") if child.stderr else ""
@@ -148,7 +148,7 @@ class GraphBuilder:
             logger.warning("the graph of %s was not built: %s", generation.path, message.strip())
             self._failed[generation.path] = time.monotonic()
             return False
-        logger.info("built it in %.0f s", time.monotonic() - started)
+        logger.info("built the graph in %.0f s", time.monotonic() - started)
         return True
 
 
@@ -171,7 +171,7 @@ def main(arguments: list[str]) -> int:
 
 
 def _end_with_parent() -> None:
-    """Exit when the parent dies: it never writes, and its end of the pipe closes then."""
-    # Not by sys.stdin: at its end, the interpreter would wait for this thread's lock on it.
+    """Exit when the parent ends: it never writes to the pipe, which is closed then."""
+    # Not through sys.stdin, whose lock the interpreter would wait for at exit.
     os.read(0, 1)
     os._exit(1)

@@ -1,4 +1,4 @@
-"""The jobs of the writer, by kind: every change of a library is one of them."""
+"""Runs the writer's jobs. Every change of a library's documents is a job."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ _LEFT_SECONDS = 2
 logger = logging.getLogger(__name__)
 
 Handler: TypeAlias = "Callable[[Writer, Mapping[str, Any], Reporter], str]"
-"""Does a job with its arguments, reports progress, and returns a sentence on what was done.
+"""Does a job with its arguments, reports progress, and returns a sentence on the result.
 
 Raises:
-    JobCancelled: the person stopped the job.
+    JobCancelled: the job was stopped.
     RagkitError: the job failed.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class JobResult:
-    """How a job ended, in a sentence."""
+    """How a job ended, with a sentence for people."""
 
     state: JobState
     message: str
@@ -52,12 +52,11 @@ def run_job(
     watch: Callable[[Progress], None] | None = None,
     stopping: threading.Event | None = None,
 ) -> JobResult:
-    """Run one job and record how it ended. Only a crash of the process leaves it running.
+    """Run one job and record how it ended.
 
-    When ``stopping`` is set, the job goes back into the queue at its next step.
+    Once ``stopping`` is set, the job is put back into the queue at its next step.
     """
     jobs = writer.catalog.jobs
-
     stopping = stopping or threading.Event()
 
     def report(progress: Progress) -> bool:
@@ -74,11 +73,11 @@ def run_job(
     except JobCancelled:
         if stopping.is_set():
             jobs.requeue(job.id)
-            return JobResult(JobState.PENDING, "It goes on when the worker starts again.")
-        result = JobResult(JobState.CANCELLED, "Stopped when asked to. What was done is kept.")
+            return JobResult(JobState.PENDING, "It continues when the worker starts again.")
+        result = JobResult(JobState.CANCELLED, "Stopped on request. What was done is kept.")
     except RagkitError as error:
         if isinstance(error, ServerAwayError) and job.attempts < MOST_ATTEMPTS:
-            raise  # The worker waits for it and begins again.
+            raise  # The worker waits for the server and runs the job again.
         result = JobResult(JobState.FAILED, str(error))
     except Exception as error:
         logger.exception("job %d %s stopped unexpectedly", job.id, job.kind)
@@ -91,10 +90,10 @@ def run_job(
 def work_off(
     writer: Writer, job_id: int, watch: Callable[[Progress], None] | None = None
 ) -> JobRecord:
-    """Hold the lock and run the pending jobs up to ``job_id``; return that job as it ended.
+    """Hold the lock and run pending jobs up to ``job_id``; return that job afterwards.
 
     Raises:
-        LibraryBusyError: when another process writes.
+        LibraryBusyError: another process writes.
     """
     jobs = writer.catalog.jobs
     lock = writer_lock(writer.paths.lock, "command")
@@ -130,7 +129,7 @@ def _sync(writer: Writer, arguments: Mapping[str, Any], reporter: Reporter) -> s
 
 
 def _forget_attempts(writer: Writer, source: SourceRecord, paths: Sequence[str] | None) -> None:
-    """Have the files of a source, or those at or below some paths, read whatever they look like."""
+    """Forget when files of a source, or at or below ``paths``, were read: they are read again."""
     files = writer.catalog.files
     known = at_or_below(files.known(source.id), paths)
     files.forget_attempt([file.document_id for file in known.values()])
@@ -152,7 +151,7 @@ def _sync_all(
     paths: Sequence[str] | None = None,
     accept_removals: bool = False,
 ) -> str:
-    """Sync what this machine reads; the rest is left to others, each source to one of them."""
+    """Sync the sources that this machine reads; leave the others to other machines."""
     started = time.time()
     reports: list[SyncReport] = []
     for source in sources:
@@ -167,8 +166,10 @@ def _sync_all(
                 writer.catalog.jobs.release(claim_of(source))
         else:
             _leave(writer, source, paths, accept_removals)
-    if any(report.indexed for report in reports):
-        _restore_contexts(writer, started)
+    if any(report.indexed for report in reports) and writer.catalog.contexts.remembers():
+        from ragkit.background.context_jobs import restore_contexts
+
+        restore_contexts(writer, started)
     _save_indexes(writer, sources, reporter)
     left = len(sources) - len(reports)
     note = f" {plural(left, 'folder')} left to other machines." if left else ""
@@ -178,25 +179,25 @@ def _sync_all(
 def _leave(
     writer: Writer, source: SourceRecord, paths: Sequence[str] | None, accept_removals: bool
 ) -> None:
-    """Have a source synced later, by whichever machine reads it."""
+    """Add a job that syncs a source later, on whichever machine reads it."""
     arguments: dict[str, Any] = {"source_id": source.id}
     if paths is not None:
         arguments["paths"] = list(paths)
     if accept_removals:
         arguments["accept_removals"] = True
     if writer.reads(source):
-        # Another machine is at it, and may have seen the files before they changed.
+        # Another machine is syncing it, and may have looked before the files changed.
         arguments["not_before"] = round(time.time()) + _LEFT_SECONDS
     writer.catalog.jobs.add("sync", **arguments)
 
 
 def claim_of(source: SourceRecord) -> str:
-    """Return under which name a source is claimed by the machine that reads it."""
+    """Return the name under which a machine claims a source while it reads it."""
     return f"source {source.id}"
 
 
 def can_do(writer: Writer, job: JobRecord) -> bool:
-    """Return whether this machine has the files that a job is about, and no other is at them."""
+    """Return whether this machine can read the sources of a job and no other is reading them."""
     if not writer.paths.machine:
         return True
     if job.kind == "remove_uploads":
@@ -209,7 +210,7 @@ def can_do(writer: Writer, job: JobRecord) -> bool:
 
 
 def sources_of(catalog: Catalog, job: JobRecord) -> list[SourceRecord]:
-    """Return the sources whose files a job needs; none where any machine can do it."""
+    """Return the sources whose files a job needs; none if any machine can do it."""
     if job.kind == "sync" and "source_id" in job.arguments:
         numbers = {int(job.arguments["source_id"])}
     elif job.kind == "remove_documents":
@@ -221,7 +222,7 @@ def sources_of(catalog: Catalog, job: JobRecord) -> list[SourceRecord]:
 
 
 def _remove_documents(writer: Writer, arguments: Mapping[str, Any], reporter: Reporter) -> str:
-    """Remove uploaded files for good. Files of a folder stay as long as they lie in it."""
+    """Delete uploaded files. Documents of a watched folder stay as long as their files do."""
     documents = writer.catalog.documents.get_many(map(int, arguments["document_ids"]))
     homes = {document.source_id for document in documents.values()}
     sources = writer.catalog.collections.sources_of(homes)
@@ -235,7 +236,7 @@ def _remove_documents(writer: Writer, arguments: Mapping[str, Any], reporter: Re
     writer.catalog.documents.remove([document.id for document in removable])
     _save_indexes(writer, [sources[d.source_id] for d in removable], reporter)
     kept = len(documents) - len(uploaded)
-    note = f" {kept} lie in a watched folder: delete or ignore them there." if kept else ""
+    note = f" {kept} kept: delete or ignore the files in their watched folder." if kept else ""
     return f"Removed {plural(len(removable), 'document')}.{note}"
 
 
@@ -243,7 +244,7 @@ def _remove_source(writer: Writer, arguments: Mapping[str, Any], reporter: Repor
     source = writer.catalog.collections.source(int(arguments["source_id"]))
     if not writer.catalog.jobs.hold(claim_of(source)):
         raise RagkitError(
-            f"{source.root} is being read by another machine.", "Try again when that has ended."
+            f"{source.root} is being read by another machine.", "Try again when it has finished."
         )
     try:
         files = writer.catalog.files.known(source.id)
@@ -262,7 +263,7 @@ def _remove_source(writer: Writer, arguments: Mapping[str, Any], reporter: Repor
 
 
 def _remove_uploads(writer: Writer, arguments: Mapping[str, Any], reporter: Reporter) -> str:  # noqa: ARG001
-    """Delete the files of uploads that another machine has removed, unless some came since."""
+    """Delete the files of removed uploads, unless others were uploaded since."""
     root = str(arguments["root"])
     if Path(root).parent != writer.paths.uploads or writer.catalog.collections.has_sources(root):
         return "Uploaded files were kept."
@@ -307,7 +308,7 @@ _HANDLERS: Mapping[str, Handler] = {
 
 
 def handler_of(kind: str) -> Handler | None:
-    """Return what does the jobs of a kind; the rarer ones are imported when one is to be done."""
+    """Return the handler of a kind of job, or ``None``; rarer ones are imported when needed."""
     if kind in _HANDLERS:
         return _HANDLERS[kind]
     from ragkit.background import context_jobs
@@ -321,16 +322,8 @@ def handler_of(kind: str) -> Handler | None:
     return rarer.get(kind)
 
 
-def _restore_contexts(writer: Writer, since: float) -> None:
-    """Restore the contexts of documents that were read since then."""
-    if writer.catalog.contexts.remembers():
-        from ragkit.background.context_jobs import restore_contexts
-
-        restore_contexts(writer, since)
-
-
 def summary(reports: list[SyncReport], *, whole: bool = True) -> str:
-    """Summarise what several syncs did, in a sentence; ``whole``, if they looked everywhere."""
+    """Summarise several syncs in a sentence; ``whole``: they looked at all files."""
     counts = [
         (sum(report.indexed for report in reports), "indexed"),
         (sum(len(report.removed) for report in reports), "removed"),

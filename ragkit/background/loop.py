@@ -1,4 +1,4 @@
-"""The loop of work in the background: when it works, waits, pauses and stops, and its reports."""
+"""The loop that runs a background task: it works, waits, pauses, stops and reports."""
 
 from __future__ import annotations
 
@@ -28,47 +28,47 @@ _UNEXPECTED = "Something unexpected happened; see the log."
 
 
 class Interrupted(Exception):  # noqa: N818 - it is a request, not an error
-    """The current work is to end: the process stops, or the person asked for something else."""
+    """The current work must end: the process stops, or the work is no longer wanted."""
 
 
 class BackgroundTask(Protocol):
-    """What a loop does."""
+    """The work of a loop."""
 
     def change_token(self) -> object:
-        """Return a value that differs whenever there may be new work; ``()``: there is none."""
+        """Return a value that changes whenever there may be new work; ``()``: there is no work."""
         ...
 
     def work(self) -> bool:
         """Do all pending work; return whether it was finished.
 
         Raises:
-            Interrupted: it is to end now.
-            RagkitError: it cannot go on now. What was done is kept.
+            Interrupted: it must end now.
+            RagkitError: it cannot continue now. What was done is kept.
         """
         ...
 
     def reset(self) -> None:
-        """Close the models that were opened, so that they are opened again for the next work."""
+        """Close the models that were opened; they are opened again for the next work."""
         ...
 
 
 class Pace:
-    """How fast work goes, over the last ``steps`` steps."""
+    """The speed of the work, measured over the last ``steps`` steps."""
 
     def __init__(self, steps: int) -> None:
         self._ends: deque[tuple[float, int]] = deque(maxlen=steps)
 
     def add(self, count: int = 1) -> None:
-        """Note that a step of so many units has ended now."""
+        """Record that a step of ``count`` units has just ended."""
         self._ends.append((time.monotonic(), count))
 
     def clear(self) -> None:
-        """Start again, as after a wait."""
+        """Forget all steps, as after a wait."""
         self._ends.clear()
 
     @property
     def per_minute(self) -> float | None:
-        """Units per minute; ``None`` before it is known."""
+        """Units per minute; ``None`` until known."""
         if len(self._ends) < 2:
             return None
         seconds = self._ends[-1][0] - self._ends[0][0]
@@ -80,10 +80,10 @@ class Pace:
 class BackgroundLoop:
     """Runs one task of a library in one thread, and reports its state.
 
-    ``requests`` returns what the person requests: any change of it ends a rest. ``is_paused`` says
-    that the person wants no work now, ``busy`` that the process has better things to do. After a
-    failure, the loop waits for ``waits[0]`` seconds, then longer up to ``waits[1]``;
-    ``rest_seconds`` pass between two looks for work. Without a ``report_key``, nothing is reported.
+    ``requests`` returns the person's requests; any change of them ends a rest. ``is_paused``: the
+    person wants no work now. ``busy``: the process has more urgent work. After a failure the loop
+    waits ``waits[0]`` seconds, then longer, up to ``waits[1]``. It looks for work every
+    ``rest_seconds``. Without a ``report_key``, it reports nothing.
     """
 
     name: str
@@ -121,14 +121,14 @@ class BackgroundLoop:
         task.reset()
 
     def _log_wait(self, message: str) -> None:
-        """Log why the work waits: each reason at most once an hour, whatever its numbers."""
+        """Log why the work waits, at most once an hour for each reason, ignoring numbers in it."""
         reason, now = _NUMBER.sub("#", message), time.monotonic()
         if now - self._logged.get(reason, -math.inf) >= _LOG_SECONDS:
             self._logged[reason] = now
-            logger.warning("%s wait: %s", self.name, message)
+            logger.warning("%s: waiting: %s", self.name, message)
 
     def _pass(self, task: BackgroundTask, done: object) -> object:
-        """Work if there is work; return the change token up to which all is done."""
+        """Work if there is work; return the change token up to which everything is done."""
         token = task.change_token()
         try:
             if self.is_paused():
@@ -142,7 +142,7 @@ class BackgroundLoop:
         return done
 
     def _work_alone(self, task: BackgroundTask) -> bool:
-        """Work unless another machine does; what is not reported is each machine's own."""
+        """Work unless another machine does; work without a report is each machine's own."""
         if not self.report_key:
             return task.work()
         jobs = self.catalog.jobs
@@ -154,7 +154,7 @@ class BackgroundLoop:
             jobs.release(self.name)
 
     def _fail(self, task: BackgroundTask, message: str, seconds: float) -> None:
-        """Report a failure and wait, even when the catalog itself cannot be used."""
+        """Report a failure and wait, even if the catalog cannot be used."""
         task.reset()
         try:
             self.report(BackgroundPhase.WAITING, message)
@@ -163,7 +163,7 @@ class BackgroundLoop:
             self.stopping.wait(seconds)
 
     def rest(self, seconds: float, requests: object) -> None:
-        """Wait, unless it is time to stop or the person's requests are no longer these."""
+        """Wait until the time is over, it is time to stop, or the person's requests change."""
         until = time.monotonic() + seconds
         while (left := until - time.monotonic()) > 0:
             if self.stopping.wait(min(left, POLL_SECONDS)) or self.requests() != requests:
@@ -172,16 +172,12 @@ class BackgroundLoop:
     # -- whose turn it is ------------------------------------------------------------------
 
     def check(self) -> None:
-        """Return while the work is still wanted.
-
-        Raises:
-            Interrupted: it is time to stop or to pause.
-        """
+        """Raise ``Interrupted`` if it is time to stop or to pause."""
         if self.stopping.is_set() or self.is_paused():
             raise Interrupted
 
     def poll(self, seconds: float = POLL_SECONDS) -> None:
-        """Wait a moment in the middle of the work."""
+        """Wait a moment during the work."""
         self.rest(min(seconds, POLL_SECONDS), self.requests())
 
     def await_turn(
@@ -190,10 +186,10 @@ class BackgroundLoop:
         reason: Callable[[], str],
         before: Callable[[], None] = lambda: None,
     ) -> None:
-        """Wait as long as there is a ``reason`` to; ``before`` is called before each wait.
+        """Wait as long as ``reason`` returns one; call ``before`` before each wait.
 
         Raises:
-            Interrupted: as ``check`` does, which is called again and again.
+            Interrupted: raised by ``check``, which is called before and after each wait.
         """
         check()
         while message := reason():
@@ -210,11 +206,11 @@ class BackgroundLoop:
     # -- reporting -------------------------------------------------------------------------
 
     def update(self, **values: Any) -> None:
-        """Set values of the status, for the next report."""
+        """Change fields of the status for the next report."""
         self.status = replace(self.status, **values)
 
     def report(self, phase: BackgroundPhase, message: str = "", *, now: bool = False) -> None:
-        """Report the status: each change of phase, message or waiting at once, else rarely."""
+        """Report the status: at once if phase, message or waiting changed, otherwise rarely."""
         self.update(phase=phase, message=message, per_minute=self.pace.per_minute)
         seconds = _REPORT_SECONDS if phase is BackgroundPhase.WORKING else _IDLE_REPORT_SECONDS
         at, before = self._reported

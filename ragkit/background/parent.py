@@ -1,4 +1,4 @@
-"""Processes that ``ragkit serve`` starts end with it, however it ended."""
+"""Ends processes that ``ragkit serve`` has started when it ends, however it ends."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from collections.abc import Callable
 import psutil
 
 ENDS_WITH = "RAGKIT_ENDS_WITH"
-"""The environment variable with the number of the process that others end with."""
+"""The environment variable with the id of the process whose end also ends this one."""
 
 _LOOK_SECONDS = 1.0
 
 
 def process_to_end_with() -> int | None:
-    """Return the number of the process that this one ends with, if there is one."""
+    """Return the id of the process whose end also ends this one, or ``None``."""
     number = os.environ.get(ENDS_WITH, "")
     return int(number) if number.isdecimal() else None
 
 
 def follow_parent(stop: Callable[[], object]) -> None:
-    """Call ``stop`` from another thread when the process to end with is gone, if there is one.
+    """Call ``stop`` from another thread when the process to end with has ended, if there is one.
 
-    The system's own signal for that (Linux alone has one) would miss whoever a page starts.
+    The signal that Linux has for that is sent when the starting thread ends, such as a page's.
     """
     number = process_to_end_with()
     if number is None:

@@ -1,4 +1,4 @@
-"""What others know of a process that does a library's jobs: its heartbeats."""
+"""Heartbeats, by which others know of a process that does a library's jobs."""
 
 from __future__ import annotations
 
@@ -27,17 +27,18 @@ logger = logging.getLogger(__name__)
 
 @cache
 def _run() -> str:
-    """Return an id of this process that is unique: copies of a system share pids."""
+    """Return a unique id of this process: in copies of a system, process ids repeat."""
     return uuid.uuid4().hex
 
 
 def begin(writer: Writer, role: str) -> None:
     """Store the first heartbeat of a process that holds the folder's lock.
 
-    On a server it waits some seconds for one that was there before and ended without a word.
+    For a library on a server, this waits some seconds for an earlier process that did not report
+    its end.
 
     Raises:
-        LibraryError: another goes on, in a copy of this folder: both would read what is in one.
+        LibraryError: a worker is running in a copy of this folder; both would claim its sources.
     """
     until = time.monotonic() + _LONGEST_WAIT_SECONDS
     while not report(writer, role, "idle", {}):
@@ -46,16 +47,16 @@ def begin(writer: Writer, role: str) -> None:
             notes = other.notes if other else {}
             raise LibraryError(
                 f"A worker with this folder's id runs elsewhere ({notes.get('host')}, "
-                f"{notes.get('folder')}): one is a copy of the other.",
-                f"Delete {writer.paths.server} in the copy: it becomes a machine of its own.",
+                f"{notes.get('folder')}): one folder is a copy of the other.",
+                f"Delete {writer.paths.server} in the copy; it then counts as another machine.",
             )
         time.sleep(_POLL_SECONDS)
 
 
 def report(writer: Writer, role: str, state: str, notes: Mapping[str, Any]) -> bool:
-    """Store a heartbeat of this process; return False if another has this machine's place.
+    """Store a heartbeat; return False if another process reports as this machine.
 
-    That it cannot be stored is no reason to stop.
+    Returns True if it could not be stored, which is no reason to stop.
     """
     import psutil
 
@@ -72,9 +73,9 @@ def report(writer: Writer, role: str, state: str, notes: Mapping[str, Any]) -> b
 def send_heartbeats(
     writer: Writer, role: str, stopped: threading.Event, now: Callable[[], tuple[str, Any]]
 ) -> None:
-    """Store heartbeats until ``stopped`` is set; ``now`` returns the state and what to note.
+    """Store heartbeats until ``stopped`` is set; ``now`` returns the state and the notes.
 
-    It is set here when another process has taken this machine's place.
+    If another process reports as this machine, ``stopped`` is set here.
     """
     while True:
         state, notes = now()
@@ -89,12 +90,12 @@ def send_heartbeats(
 
 @contextmanager
 def present(writer: Writer, role: str) -> Iterator[None]:
-    """Let other machines know for the block that this one works: what it claims is its own.
+    """Send heartbeats during the block, so that other machines respect what this one claims.
 
-    In a library in a file, the lock says that.
+    For a library in a file, the lock is enough.
 
     Raises:
-        LibraryError: a copy of this folder works already.
+        LibraryError: a worker is running in a copy of this folder.
     """
     if not writer.paths.machine:
         yield

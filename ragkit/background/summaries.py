@@ -1,4 +1,4 @@
-"""Summaries: of a document that is too long for a prompt, written before its chunks' contexts."""
+"""Summaries of documents that are too long for a prompt, written before their contexts."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ def summary_of(
 ) -> tuple[str, bool]:
     """Return the summary of a document, and whether the model was asked for it just now.
 
-    It is written once by each model and prompt. It is empty where prompts can show all of the
-    document, or where the model failed: contexts are then written without, and the reason is kept.
+    Each model and prompt writes it once. It is empty if a prompt can hold the whole document, or if
+    the model failed: then the reason is stored, and contexts are written without a summary.
 
     Raises:
         OllamaError: no model can be asked now.

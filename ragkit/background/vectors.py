@@ -1,8 +1,8 @@
-"""Vectors made in the background: those that are missing, and those of an embedder to move to.
+"""Makes vectors in the background: missing ones, and all of them for a switch of the embedder.
 
-A library is moved to another embedder text by text, each batch kept the moment it is there; the
-embedder of before answers until none is missing and the new indexes are written. A crash repeats
-no more than the batch at hand, since vectors are kept by the hash of their text and their embedder.
+A library switches to another embedder text by text, and each batch is stored at once. The previous
+embedder answers searches until all vectors exist and the new indexes are written. Vectors are
+stored by embedder and hash of the text, so that a crash repeats only the current batch.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ _PROBE = "ragkit"
 
 @dataclass
 class EmbedderMigration:
-    """Makes missing vectors. Used by one thread; its process holds the lock.
+    """Makes missing vectors, in one thread of the process that holds the lock.
 
-    ``busy`` says that the process has better things to do; ``watch`` receives progress.
+    ``busy``: the process has more urgent work. ``watch`` receives the progress.
     """
 
     writer: Writer
@@ -72,7 +72,7 @@ class EmbedderMigration:
         self._loop.run(self)
 
     def run_now(self) -> str:
-        """Make here and now what is missing; return why it could not, or an empty string."""
+        """Make all missing vectors now; return the reason if that failed, or ``""``."""
         try:
             self.work()
         except Interrupted:
@@ -85,11 +85,11 @@ class EmbedderMigration:
         return ""
 
     def change_token(self) -> tuple[object, ...]:
-        """Return a value that differs whenever there may be new work; ``()`` before a choice."""
+        """Return a value that changes whenever there may be new work; ``()`` before any choice."""
         return self.writer.catalog.embedders.change_token()
 
     def reset(self) -> None:
-        """Close the embedders: Ollama may have another model of that name when it is back."""
+        """Close the embedders: after a failure, Ollama may have another model of the same name."""
         for embedder in self._embedders.values():
             close = getattr(embedder, "close", None)
             if close is not None:
@@ -97,11 +97,11 @@ class EmbedderMigration:
         self._embedders.clear()
 
     def work(self) -> bool:
-        """Finish the move to another embedder, if one is requested; then make missing vectors.
+        """Finish a requested switch to another embedder; then make missing vectors.
 
         Raises:
-            Interrupted: it is time to stop or to pause, or something else was chosen.
-            RagkitError: an embedder cannot be asked now. What was made is kept.
+            Interrupted: it is time to stop or to pause, or another embedder was chosen.
+            RagkitError: an embedder is unavailable now. Finished vectors are kept.
         """
         choice = self.writer.catalog.embedders.choice()
         if choice is None:
@@ -110,7 +110,7 @@ class EmbedderMigration:
             if choice.target:
                 self._move(choice)
         finally:
-            # New documents get the vectors that answer, whatever stops the move.
+            # New documents get vectors of the active embedder, even if the switch fails.
             now = self.writer.catalog.embedders.choice()
             if now is not None and self._is_wanted(now):
                 self._fill(now)
@@ -120,7 +120,7 @@ class EmbedderMigration:
     # -- making vectors --------------------------------------------------------------------
 
     def _move(self, choice: EmbedderChoice) -> None:
-        """Make every vector of the target and let it answer."""
+        """Make all vectors of the target embedder, then activate it."""
         catalog = self.writer.catalog
         embedder = self._opened(choice.target)
         number = catalog.embedders.ensure(embedder.fingerprint, embedder.name, embedder.dimensions)
@@ -130,7 +130,7 @@ class EmbedderMigration:
         catalog.embedders.set_target_id(choice.target, number)
         self._underivable.clear()
         while True:
-            # Every text counts here, whatever became of its vector since it was last seen.
+            # Check every text again: vectors may have been removed since.
             catalog.vectors.recheck(number)
             missing = catalog.vectors.missing(number)
             self._embed_all(embedder, number, choice, missing, renew=False)
@@ -142,7 +142,7 @@ class EmbedderMigration:
                 self._await_turn(choice)
                 indexes.rebuild(collection)
             if catalog.embedders.switch(number, self._underivable):
-                logger.info("%s answers now, after %s", embedder.name, choice.active.name)
+                logger.info("switched from %s to %s", choice.active.name, embedder.name)
                 return
             self._check(choice)
 
@@ -173,7 +173,7 @@ class EmbedderMigration:
         *,
         renew: bool,
     ) -> None:
-        """Embed until no text lacks a vector; what arrives meanwhile is left to the next pass."""
+        """Embed until no text lacks a vector."""
         stored, loop = self.writer.catalog.vectors, self._loop
         done, total = missing.total - missing.texts, missing.total
         loop.update(model=embedder.name, done=done, total=total)
@@ -194,14 +194,14 @@ class EmbedderMigration:
                 return
 
     def _most(self, embedder: Embedder) -> tuple[int, int]:
-        """Return how many characters and texts are embedded together."""
+        """Return the most characters and texts that are embedded together."""
         models = self.writer.settings.models
         if is_brought(embedder.name):
             return models.embed_characters, models.embed_texts
         return _LOCAL_CHARACTERS, _LOCAL_TEXTS
 
     def _missing_texts(self, number: int) -> Iterator[tuple[bytes, str]]:
-        """Yield texts without a vector and their hashes, those of the newest documents first."""
+        """Yield (hash, text) of texts without a vector, of the newest documents first."""
         catalog = self.writer.catalog
         taken: set[bytes] = set()
         for document_id in catalog.vectors.documents_missing(number):
@@ -209,13 +209,13 @@ class EmbedderMigration:
             missing -= taken | self._underivable
             texts = missing_texts(catalog, document_id, missing) if missing else {}
             if lost := missing - texts.keys():
-                # They cannot be made again, unless the document has just changed.
+                # These texts cannot be rebuilt, unless the document has just changed.
                 self._underivable |= lost & catalog.vectors.texts_missing(document_id, number)
             taken |= texts.keys()
             yield from texts.items()
 
     def _vectors(self, embedder: Embedder, batch: dict[bytes, str]) -> dict[bytes, bytes]:
-        """Embed a batch; a text that the model makes no vector of gets one of zeros.
+        """Return the vectors of a batch, float16, by hash; zeros for a text the model rejects.
 
         Raises:
             RagkitError: the embedder makes no vectors at all now.
@@ -224,7 +224,7 @@ class EmbedderMigration:
         try:
             rows = embedder.embed_passages(texts)
         except OllamaAnswerError:
-            # If not even one plain word works, it is not for the texts.
+            # If it rejects even a plain word, the texts are not to blame: this raises.
             embedder.embed_passages([_PROBE])
             rows = np.stack([_vector_of(embedder, text) for text in texts])
         data = rows.astype("<f2")
@@ -250,22 +250,17 @@ class EmbedderMigration:
         return (now.active.id, now.target) == (choice.active.id, choice.target)
 
     def _check(self, choice: EmbedderChoice) -> None:
-        """Return while the vectors of this choice are still wanted.
-
-        Raises:
-            Interrupted: they are not.
-        """
+        """Raise ``Interrupted`` if the vectors of this choice are no longer wanted."""
         if not self._is_wanted(choice):
             raise Interrupted
 
     def _await_turn(self, choice: EmbedderChoice) -> None:
-        """Wait until nothing speaks against the next batch.
+        """Wait until the next batch may be embedded.
 
         Raises:
             Interrupted: it is no longer wanted.
         """
-        check = partial(self._check, choice)
-        self._loop.await_turn(check, self._loop.reason_to_wait)
+        self._loop.await_turn(partial(self._check, choice), self._loop.reason_to_wait)
 
     def _report_progress(self) -> None:
         self._loop.report(BackgroundPhase.WORKING)
@@ -275,7 +270,7 @@ class EmbedderMigration:
 
 
 def _vector_of(embedder: Embedder, text: str) -> NDArray[np.float32]:
-    """Return the vector of one text, or zeros when the model makes none of it."""
+    """Return the vector of one text, or zeros if the model rejects the text."""
     try:
         row: NDArray[np.float32] = embedder.embed_passages([text])[0]
     except OllamaAnswerError as error:
@@ -285,9 +280,10 @@ def _vector_of(embedder: Embedder, text: str) -> NDArray[np.float32]:
 
 
 def missing_texts(catalog: Catalog, document_id: int, hashes: Set[bytes]) -> dict[bytes, str]:
-    """Build the texts of a document with those hashes again, from what the catalog stores of it.
+    """Rebuild the texts with these hashes from what the catalog stores of a document.
 
-    A text is left out when the document was made by older rules: reading its file again fixes it.
+    Texts of a document that was indexed by an older version are missing: its file must be read
+    again.
     """
     with catalog.connections.read():
         stored = catalog.integrity.stored(document_id)

@@ -1,6 +1,7 @@
-"""The worker: the one process of a library's folder that writes, one job after another.
+"""The worker: the one process that writes to a library's folder, one job after another.
 
-A library on a server has a worker in each folder. Each claims jobs, and reads what it alone sees.
+A library on a server has one worker for each machine's folder. Each claims jobs, and reads the
+sources that only it can see.
 """
 
 from __future__ import annotations
@@ -37,24 +38,24 @@ _WAIT_SECONDS = 1.0
 _RETRY_SECONDS = 10.0
 _SAVE_SECONDS = 15.0
 _FOLLOW_SHARE = 100
-"""Reading the list of folders takes at most one part in so many of one core."""
+"""Reading the list of folders takes at most 1/100 of a core."""
 
 _LONGEST_FAREWELL = 2.0
-"""A model may take minutes to answer; it is asked again by the next worker."""
+"""Seconds to wait for a loop at the end; a model may take minutes, and is asked again later."""
 
 
 @dataclass
 class _Due:
-    """When something is to be done again, by the monotonic clock."""
+    """The monotonic time at which something is due."""
 
     at: float = 0.0
 
     def is_now(self) -> bool:
-        """Return whether it is to be done now."""
+        """Return whether it is due now."""
         return time.monotonic() >= self.at
 
     def again_in(self, seconds: float) -> None:
-        """Have it done again after so many seconds."""
+        """Make it due again after some seconds."""
         self.at = time.monotonic() + seconds
 
 
@@ -76,11 +77,11 @@ class Worker:
     def run(self, *, watch: bool = True, wait: bool = False) -> None:
         """Hold the writer's lock and work until ``stopping`` is set.
 
-        ``wait``: for another process that writes, however long that takes.
+        ``wait``: wait for another process that writes, instead of raising an error.
 
         Raises:
-            LibraryBusyError: when another process writes already, and this one does not wait.
-            LibraryError: when the library was moved or deleted meanwhile.
+            LibraryBusyError: another process writes already.
+            LibraryError: the library was moved or deleted meanwhile.
         """
         lock = self.writer.paths.lock
         self._catalog_file = self._place()
@@ -95,8 +96,8 @@ class Worker:
                     raise
         if not self._is_there():
             raise LibraryError(
-                f"The library in {self.writer.paths.root} was taken away, so its worker has ended.",
-                "Start it again where the library is now.",
+                f"The library in {self.writer.paths.root} was moved or deleted; the worker ended.",
+                "Start the worker again where the library is now.",
             )
 
     def _hold_the_lock(self, watch: bool) -> None:
@@ -168,7 +169,7 @@ class Worker:
             self._work(wait)
 
     def _add_scans(self) -> None:
-        """Have every folder looked at that this machine reads; one that all see, by one of them."""
+        """Add scans of the folders that this machine reads and no other has just scanned."""
         collections, jobs = self.writer.catalog.collections, self.writer.catalog.jobs
         if not self.writer.paths.machine:
             jobs.add("sync")
@@ -180,17 +181,14 @@ class Worker:
                 jobs.add("sync", source_id=source.id)
 
     def _add_backup(self) -> None:
-        """Have the catalog copied once a day, when there is anything in it."""
+        """Add a backup of the catalog once a day, unless it is empty."""
         if self.writer.paths.machine:
-            return  # What a server holds is copied where it runs.
+            return  # The server is backed up where it runs.
         if self.writer.catalog.documents.any() and backup_is_due(self.writer.paths):
             self.writer.catalog.jobs.add("backup")
 
     def _save_what_others_wrote(self) -> None:
-        """Write indexes here of collections that other machines changed: searches are quick then.
-
-        Nothing depends on it.
-        """
+        """Save indexes of collections changed by other machines, only to speed up searches."""
         for collection in self.writer.catalog.collections.changed_since(self._saved):
             if self.stopping.is_set():
                 return
@@ -200,9 +198,9 @@ class Worker:
                 writer.indexes.save(collection)
 
     def _work(self, wait: Callable[[], object]) -> None:
-        """Run jobs while there are any; else wait, which may bring new ones.
+        """Run jobs while there are any, or else wait, which may add new ones.
 
-        A server that is away is waited for. What ran here then does not run any more.
+        If the server is unavailable, wait for it; jobs that ran here then are queued again.
         """
         lost = False
         while not self.stopping.is_set():
@@ -212,7 +210,7 @@ class Worker:
                 lost = False
                 self._work_once(wait)
             except ServerAwayError as error:
-                logger.warning("the worker waits for the server: %s", error)
+                logger.warning("waiting for the server: %s", error)
                 lost = True
                 self.stopping.wait(_WAIT_SECONDS)
 
@@ -231,7 +229,7 @@ class Worker:
     def _follow(self, watcher: FolderWatcher, listing: _Due) -> None:
         """Watch the folders that the catalog lists now.
 
-        What comes or goes is seen at once; a folder that has another place when it is due.
+        A new or removed source is noticed at once, a changed path when ``listing`` is due.
         """
         collections, machine = self.writer.catalog.collections, self.writer.paths.machine
         last = collections.last_source()
@@ -251,7 +249,7 @@ class Worker:
         self._listed = last, roots
 
     def _retry_failed(self) -> None:
-        """Have the files read that could not be read a while ago."""
+        """Add jobs for files whose reading failed and is due to be retried."""
         for source_id, paths in self.writer.catalog.retries.due(time.time()).items():
             self.writer.catalog.jobs.add("sync", source_id=source_id, paths=paths)
 
@@ -287,21 +285,21 @@ class Worker:
         if not self._is_there():
             self.stopping.set()
         states = self._watcher.states().items() if self._watcher else ()
-        told = ((state.mode, state.reason, sources) for state, sources in states)
-        return self._state, {"watching": watched_notes(told)}
+        watched = ((state.mode, state.reason, sources) for state, sources in states)
+        return self._state, {"watching": watched_notes(watched)}
 
     def _is_there(self) -> bool:
-        """Return whether the library is the one that this worker began with."""
+        """Return whether the library is still the one with which this worker began."""
         return self._place() == self._catalog_file
 
     def _place(self) -> tuple[int, int] | None:
-        """Return what tells the catalog's file from any other; on a server, this folder's note."""
+        """Return the identity of the catalog's file; on a server, of this folder's note."""
         paths = self.writer.paths
         return _identity(paths.server if paths.machine else paths.catalog)
 
 
 def _identity(file: Path) -> tuple[int, int] | None:
-    """Return what tells a file from any other; ``None`` when there is none."""
+    """Return (device, inode) of a file, or ``None`` if it is missing."""
     try:
         status = file.stat()
     except OSError:

@@ -1,1 +1,1 @@
-"""Whether a library is well: checks of its parts and its surroundings, and repair."""
+"""Checks of a library and its environment; repair, backups, recovery and archives."""

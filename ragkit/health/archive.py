@@ -1,8 +1,8 @@
-"""A library as one archive file, written at one moment and checked when it is read.
+"""Exports a library as one archive file, a consistent snapshot.
 
 An archive is a ZIP of ``catalog.sqlite``, ``settings.json``, ``uploads/…`` and, last,
-``manifest.json`` with the size and BLAKE2b hash of every other file. Index files are left out:
-they are rebuilt from the catalog without one model call.
+``manifest.json`` with the size and BLAKE2b hash of every other file. Index files are left out: they
+are rebuilt from the catalog without calling a model.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from ragkit.settings import Settings
 from ragkit.types import ALL_COLLECTIONS
 
 ARCHIVE_VERSION = 1
-"""Bump when older code could not read an archive."""
+"""Bump when older versions could no longer read an archive."""
 
 FORMAT = "ragkit library"
 CATALOG, SETTINGS, MANIFEST = "catalog.sqlite", "settings.json", "manifest.json"
@@ -40,7 +40,7 @@ SETTING_GROUPS = ("chunking", "models")
 
 @dataclass(frozen=True, slots=True)
 class ArchivedFile:
-    """Size of an archived file in bytes, its BLAKE2b hash, and when it was changed."""
+    """An archived file: size in bytes, BLAKE2b hash, and time of modification."""
 
     size: int
     hash: str
@@ -49,7 +49,7 @@ class ArchivedFile:
 
 @dataclass(frozen=True, slots=True)
 class ArchiveReport:
-    """Counts and bytes of what was archived or restored; ``notes`` are sentences for the person."""
+    """What was archived or restored; ``size`` is in bytes, ``notes`` are sentences for people."""
 
     documents: int
     uploads: int
@@ -65,10 +65,10 @@ def export_library(
     *,
     overwrite: bool = False,
 ) -> ArchiveReport:
-    """Write the library as it is now to ``target``: all of it, or nothing.
+    """Write the library as it is now to ``target``, atomically.
 
     Raises:
-        LibraryError: there is such a file already, or it cannot be written.
+        LibraryError: the file exists already, or cannot be written.
     """
     target = target.expanduser().absolute()
     if target.exists() and not overwrite:
@@ -107,7 +107,7 @@ def _write(
     files: dict[str, ArchivedFile] = {}
     notes: list[str] = []
     if threads:
-        notes.append(f"{plural(threads, 'kept thread')} of questions and answers went along.")
+        notes.append(f"It includes {plural(threads, 'kept thread')} of questions and answers.")
     recorded = {name: getattr(settings, name).model_dump(mode="json") for name in SETTING_GROUPS}
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=3) as archive:
         files[CATALOG] = _add_file(archive, CATALOG, snapshot)
@@ -115,7 +115,7 @@ def _write(
         for name, path in sorted(_uploads(paths.uploads.absolute(), listed).items()):
             member = f"{UPLOADS}/{name}"
             if not is_plain(member):
-                notes.append(f"{name!r} was left out: not every system takes that name.")
+                notes.append(f"{name!r} was left out: not every system allows that name.")
                 continue
             try:
                 files[member] = _add_file(archive, member, path)
@@ -138,7 +138,7 @@ def _write(
 
 
 def _uploads(folder: Path, listed: Iterable[Path]) -> dict[str, Path]:
-    """Return the uploaded files, listed or not, but no links: they may lead anywhere."""
+    """Return the uploaded files by relative path, also unlisted ones, but no links."""
     paths = {path for path in folder.rglob("*") if stat.S_ISREG(path.lstat().st_mode)}
     paths |= {path for path in listed if path.is_relative_to(folder)}
     return {path.relative_to(folder).as_posix(): path for path in paths}
@@ -166,7 +166,7 @@ def _add_json(archive: zipfile.ZipFile, name: str, value: object) -> ArchivedFil
 
 
 def is_plain(name: str) -> bool:
-    """Return whether a library's file may have this name, on every system."""
+    """Return whether this is a valid name of an archived file on every system."""
     if name in (CATALOG, SETTINGS, MANIFEST):
         return True
     parts = name.split("/")

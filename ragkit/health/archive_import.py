@@ -1,4 +1,4 @@
-"""A library from an archive (``archive.py``), which may be damaged or hostile."""
+"""Imports a library from an archive (``archive.py``), which may be damaged or hostile."""
 
 from __future__ import annotations
 
@@ -47,11 +47,11 @@ _DAMAGED = "Export the library again, or use another copy of the archive."
 
 
 def import_library(archive: Path, directory: Path, settings: Settings) -> ArchiveReport:
-    """Restore a library into ``directory`` from an archive; the catalog comes last, in one step.
+    """Restore a library from an archive into ``directory``; the catalog is put in place last.
 
     Raises:
-        LibraryError: the archive is damaged or hostile, or there is a library with contents.
-        LibraryFormatError: it was written by a newer ragkit.
+        LibraryError: the archive is damaged or hostile, or the directory is not empty.
+        LibraryFormatError: it was written by a newer version.
         LibraryBusyError: another process writes in that directory.
     """
     paths = LibraryPaths(directory.expanduser().absolute())
@@ -97,7 +97,7 @@ def _import(archive: Path, paths: LibraryPaths, settings: Settings) -> ArchiveRe
 
 
 def _refuse_contents(paths: LibraryPaths) -> None:
-    """Raise if the library holds anything."""
+    """Raise a ``LibraryError`` if the directory holds a library with contents or other files."""
     if not paths.catalog.exists():
         own = {paths.logs, paths.temporary, paths.indexes, paths.lock}
         own |= {paths.lock.with_suffix(".json"), paths.marker}
@@ -126,10 +126,10 @@ def _refuse_contents(paths: LibraryPaths) -> None:
 
 
 def _manifest(archive: zipfile.ZipFile) -> tuple[dict[str, Any], dict[str, ArchivedFile]]:
-    """Read and check the manifest of an archive."""
+    """Return the checked manifest of an archive, and the files that it lists by name."""
     names = archive.namelist()
     if len(set(names)) != len(names):
-        raise _refusal("it holds a name twice")
+        raise _refusal("it contains the same name twice")
     if MANIFEST not in names:
         raise _refusal("its manifest is missing")
     if archive.getinfo(MANIFEST).file_size > _MOST_MANIFEST_BYTES:
@@ -137,7 +137,7 @@ def _manifest(archive: zipfile.ZipFile) -> tuple[dict[str, Any], dict[str, Archi
     try:
         manifest = json.loads(archive.read(MANIFEST))
         if manifest["format"] != FORMAT:
-            raise _refusal("it holds something else")
+            raise _refusal("it is not an archive of a library")
         newer = (
             int(manifest["archive_version"]) > ARCHIVE_VERSION
             or int(manifest["library_version"]) > FORMAT_VERSION
@@ -156,20 +156,20 @@ def _manifest(archive: zipfile.ZipFile) -> tuple[dict[str, Any], dict[str, Archi
             "Update ragkit.",
         )
     if {*files, MANIFEST} != set(names):
-        raise _refusal("it does not hold what its manifest lists")
+        raise _refusal("its files are not those of its manifest")
     if CATALOG not in files:
-        raise _refusal("it holds no catalog")
+        raise _refusal("it contains no catalog")
     for info in archive.infolist():
         kind = stat.S_IFMT(info.external_attr >> 16)
         if not is_plain(info.filename) or kind not in (0, stat.S_IFREG):
-            raise _refusal(f"it holds {info.filename[:200]!r}, which no library has")
+            raise _refusal(f"it contains the unexpected file {info.filename[:200]!r}")
     return manifest, files
 
 
 def _refuse_bomb(
     archive: zipfile.ZipFile, files: dict[str, ArchivedFile], paths: LibraryPaths
 ) -> None:
-    """Raise if the archive would unpack to far more than its size, or than the disk has free."""
+    """Raise if the archive would unpack to far more than its size, or than the free space."""
     for name, record in files.items():
         if record.size != archive.getinfo(name).file_size:
             raise _refusal(f"the size of {name} is not that of the manifest")
@@ -213,12 +213,12 @@ def _read(source: IO[bytes], size: int) -> bytes:
 
 
 def _adopt(file: Path, paths: LibraryPaths) -> None:
-    """Check a catalog from elsewhere, migrate it, and point it at its uploads."""
+    """Check an imported catalog, migrate it, and update the paths of its uploads."""
     examine(file)
     catalog = Catalog.open(file)
     try:
         move_uploads(catalog.connections, paths.uploads)
-        # It is a library of its own from now on.
+        # From now on, it is another library than the exported one.
         catalog.set_meta(META_KEY, None)
         catalog.mark()
         catalog.integrity.settle()
@@ -227,7 +227,7 @@ def _adopt(file: Path, paths: LibraryPaths) -> None:
 
 
 def _move_in(unpacked: Path, paths: LibraryPaths) -> None:
-    """Move uploads first and the catalog last: until then the library stays empty."""
+    """Move uploads first and the catalog last; until then, the library stays empty."""
     for folder in sorted(paths.indexes.iterdir()):
         shutil.rmtree(folder, ignore_errors=True)
     uploads = unpacked / UPLOADS
@@ -242,7 +242,7 @@ def _move_in(unpacked: Path, paths: LibraryPaths) -> None:
 
 
 def _differences(file: Path, settings: Settings) -> tuple[str, ...]:
-    """Return a sentence for each setting of the archive that differs here; none is taken over."""
+    """Return a sentence for each setting that differs here; the archive's are not applied."""
     try:
         recorded = json.loads(file.read_text("utf-8"))
         return tuple(

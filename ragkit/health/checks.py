@@ -1,6 +1,6 @@
 """Checks of a library: its catalog, contents, vectors and indexes, and whether they agree.
 
-Nothing here changes anything; each finding names what would fix it.
+The checks change nothing; each finding names its fix.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def check_library(
 
 
 def verify_library(parts: Parts, *, collection: str | None = None) -> tuple[Finding, ...]:
-    """Check the library alone: nothing lost, nothing torn, nothing extra.
+    """Check only the library, completely: nothing is lost, inconsistent or left over.
 
     Raises:
         NotFoundError: there is no such collection.
@@ -59,7 +59,7 @@ def verify_library(parts: Parts, *, collection: str | None = None) -> tuple[Find
 def _findings(
     parts: Parts, depth: Depth, collection: str | None, checks: Mapping[str, _Check]
 ) -> tuple[Finding, ...]:
-    """Run checks, named as their findings are, even after others failed."""
+    """Run checks by name; one that fails becomes a finding."""
     scope = parts.catalog.collections.get(collection) if collection is not None else None
     narrowed = replace(parts, scope=scope, depth=depth)
     findings: list[Finding] = []
@@ -72,14 +72,14 @@ def _findings(
             why = (error.strerror or str(error)).lower()
             findings.append(Finding(name, False, f"This could not be checked: {why}."))
         except (ValueError, TypeError, KeyError) as error:
-            # Rows that no longer are what ragkit wrote cannot be read as such.
+            # Damaged rows may fail in any of these ways.
             text = f"The catalog holds invalid data: {error}."
             findings.append(Finding(name, False, text, _CATALOG_CURE))
     return tuple(findings)
 
 
 def documents_to_read_again(parts: Parts) -> set[int]:
-    """Return every document with a fault that reading its file again fixes.
+    """Return the ids of all documents with a fault that reading the file again fixes.
 
     This reads the whole library.
     """
@@ -147,7 +147,7 @@ def _embedder(parts: Parts) -> Iterator[Finding]:
         return
     integrity, name = parts.catalog.integrity, parts.embedder.name
     missing: Mapping[int, int] = {}
-    # Only lazy embedders leave entries without vectors, and looking at a million takes seconds.
+    # Only lazy embedders leave entries without vectors, and checking a million takes seconds.
     if parts.depth is not Depth.GLANCE or (
         is_lazy(parts.embedder) and not parts.catalog.vectors.is_complete(parts.embedder_id)
     ):
@@ -181,7 +181,7 @@ def _fingerprint(parts: Parts, collection: CollectionRecord) -> str:
 
 
 def _waiting(parts: Parts, name: str, documents: int) -> Finding:
-    """Report vectors to come: that is well, unless the embedder cannot be asked."""
+    """Report vectors that are still to be made: fine, unless the embedder is unavailable."""
     state = read_embedder_state(parts.catalog)
     text = (
         f"{plural(documents, 'document')} waiting for vectors of {name}; "
@@ -191,7 +191,7 @@ def _waiting(parts: Parts, name: str, documents: int) -> Finding:
 
 
 def _to_come(parts: Parts) -> str:
-    """Return a sentence on an embedder that is to answer, or that the settings name."""
+    """Return a sentence on a switch of the embedder, under way or suggested by the settings."""
     choice = parts.catalog.embedders.choice()
     if choice is None or parts.embedder is None or parts.embedder.name != choice.active.name:
         return ""
@@ -232,7 +232,7 @@ def _indexes(parts: Parts) -> Iterator[Finding]:
 
 
 def _graph(parts: Parts, folder: Path) -> GraphState | None:
-    """Return the state of a large index's graph; ``None`` where there is to be none."""
+    """Return the state of an index's graph; ``None`` if the index needs none."""
     newest = newest_graph(folder, checksums=parts.depth is not Depth.GLANCE)
     least = parts.settings.index.ann_rows
     if newest is None or (newest.state is GraphState.NONE and not 0 < least <= newest.vectors):
@@ -289,10 +289,10 @@ def _removals(parts: Parts) -> Iterator[Finding]:
 def _counts(parts: Parts) -> Iterator[Finding]:
     wrong = len(parts.catalog.integrity.miscounted(parts.collection_id))
     if wrong:
-        text = f"The number of entries that is kept of {plural(wrong, 'collection')} is wrong."
+        text = f"The stored number of entries of {plural(wrong, 'collection')} is wrong."
         yield Finding("counts", False, text, "rebuild_indexes", wrong)
     else:
-        yield Finding("counts", True, "The numbers of entries that are kept are right.")
+        yield Finding("counts", True, "The stored numbers of entries are correct.")
 
 
 def _uploads(parts: Parts) -> Iterator[Finding]:
@@ -332,7 +332,7 @@ def _leftovers(parts: Parts) -> Iterator[Finding]:
 
 
 def leftovers(catalog: Catalog, paths: LibraryPaths) -> Iterator[Path]:
-    """Yield what killed writers left behind, and indexes of collections that are gone."""
+    """Yield what killed writers left behind, and indexes of deleted collections."""
     collections = {str(collection.id) for collection in catalog.collections.all()}
     if paths.temporary.is_dir():
         yield from sorted(paths.temporary.iterdir())
@@ -372,4 +372,4 @@ _CHECKS: Mapping[Depth, Mapping[str, _Check]] = {
     Depth.CHECK: _CLOSELY,
     Depth.VERIFY: {**_CLOSELY, "words": _words},
 }
-"""The checks of the library by the name of their findings, at each depth."""
+"""The checks of the library at each depth, by the name of their findings."""

@@ -1,4 +1,4 @@
-"""Whether a document's parts fit together, and an index holds what the catalog holds."""
+"""Checks whether a document's parts are consistent, and an index agrees with the catalog."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ _COMPARED = frozenset(LEVEL_CODES[level] for level in INDEXED_LEVELS)
 
 @dataclass(frozen=True, slots=True)
 class IndexState:
-    """How an index on disk compares with the catalog. ``fault`` is empty when they agree.
+    """How an index on disk compares with the catalog. ``fault`` is empty if they agree.
 
-    ``entries`` counts those of the catalog; ``found`` those of the index, of which ``vectors``
-    have a vector, if that was counted. ``missing``: there is no index yet, which is no fault.
+    ``entries`` counts those of the catalog, ``found`` those of the index, and ``vectors`` those of
+    the index with a vector, if they were counted. ``missing``: there is no index yet.
     """
 
     entries: int = 0
@@ -39,9 +39,9 @@ class IndexState:
 
 
 def fault_of(document: StoredDocument, fingerprint: str | None) -> str:
-    """Return the first fault in how a document is stored, or an empty string.
+    """Return the first fault in how a document is stored, or ``""``.
 
-    The texts of its entries are compared only for documents of that pipeline fingerprint.
+    The texts of its entries are compared only if the document has this pipeline fingerprint.
     """
     return (
         _span_fault(document)
@@ -95,7 +95,7 @@ def _entry_fault(document: StoredDocument) -> str:
 
 
 def stored_texts(document: StoredDocument) -> list[EmbeddedText]:
-    """Return the texts of all entries that a document should have, without model contexts."""
+    """Return the texts of all entries that a document should have, except model contexts."""
     name = document_name(document.title, document.markup, document.path)
     chunks = [record.chunk for record in document.chunks]
     contexts = [record.context for record in document.chunks]
@@ -107,8 +107,8 @@ def stored_texts(document: StoredDocument) -> list[EmbeddedText]:
 def compare_index(parts: Parts, collection: CollectionRecord, level: Level) -> IndexState:
     """Compare the newest generation of an index, brought up to date, with the catalog.
 
-    At a glance, the numbers of entries are compared; else their ids and the checksums of its files,
-    and to verify every vector and word. Nothing is changed.
+    The depth decides what is compared: the numbers of entries at a glance; their ids and the
+    checksums of the files in a check; also every vector and word to verify. Nothing is changed.
     """
     catalog, levels = parts.catalog, INDEXED_LEVELS[level]
     try:
@@ -159,7 +159,7 @@ def compare_index(parts: Parts, collection: CollectionRecord, level: Level) -> I
 
 def _other_number(count: int, expected: int, name: str) -> str:
     if count != expected:
-        return f"{name} gives {count} entries, the catalog has {expected}."
+        return f"{name} has {count} entries, the catalog has {expected}."
     return ""
 
 
@@ -167,12 +167,12 @@ def _difference(ids: Ids, expected: Ids, name: str) -> str:
     if fault := _other_number(len(ids), len(expected), name):
         return fault
     if not np.array_equal(ids, expected):
-        return f"{name} gives other entries than the catalog has."
+        return f"{name} has other entries than the catalog."
     return ""
 
 
 def _contents_fault(index: CollectionIndex, everything: RowSlices, name: str) -> str:
-    """Compare an index with the catalog, a slice at a time; their entry ids are the same."""
+    """Compare the contents of an index and the catalog slice by slice; their ids are equal."""
     last = 0
     for expected in everything.slices:
         first, last = last, int(expected.entry_ids[-1])
@@ -184,17 +184,17 @@ def _contents_fault(index: CollectionIndex, everything: RowSlices, name: str) ->
 def _slice_fault(found: EntryRows, expected: EntryRows, name: str) -> str:
     for column in ("document_ids", "levels", "chunk_indexes", "content_keys"):
         if not np.array_equal(getattr(found, column), getattr(expected, column)):
-            return f"{name}: {column.replace('_', ' ')} are not those of the catalog."
-    # An index leaves out vectors without a direction: zeros, and those that are not finite.
+            return f"{name}: {column.replace('_', ' ')} differ from the catalog."
+    # An index leaves out vectors that are zero or not finite.
     vectors = expected.vectors
     usable = expected.has_vector & np.isfinite(vectors).all(axis=1) & vectors.any(axis=1)
     if not np.array_equal(found.has_vector, usable):
         return f"{name}: other entries have vectors than in the catalog."
     if not np.array_equal(found.vectors[usable], vectors[usable]):
-        return f"{name}: vectors are not those of the catalog."
+        return f"{name}: vectors differ from the catalog."
     empty = TokenColumn.of([()] * len(expected))
     for field in {*found.tokens, *expected.tokens}:
         a, b = (rows.tokens.get(field) or empty for rows in (found, expected))
         if not (np.array_equal(a.offsets, b.offsets) and np.array_equal(a.flat, b.flat)):
-            return f"{name}: words ({field.value}) are not those of the catalog."
+            return f"{name}: words ({field.value}) differ from the catalog."
     return ""

@@ -23,13 +23,13 @@ from ragkit.models.model_folder import INSTALL, find_folder, is_installed
 from ragkit.web.addresses import SERVICES, address_of
 
 _SLOW_SECONDS = 30.0
-"""After so long without a heartbeat, a worker of this machine does not answer."""
+"""Without a heartbeat for this long, a worker of this machine counts as unresponsive."""
 
 _GIGABYTE = 1_000_000_000
 _LOG_TAIL_BYTES = 64_000
 _LOG_SECONDS = 24 * 3600
 _MOST_SOURCES, _MOST_REASONS = 50, 5
-"""Where there are more, those are named that something is wrong with."""
+"""If there are more, only those in trouble are named."""
 
 _REPEATABLE = ("sync", "compact", "rebuild_indexes", "reread")
 
@@ -74,7 +74,7 @@ def _worker(parts: Parts) -> Iterator[Finding]:
 
 
 def _machines(parts: Parts) -> Iterator[Finding]:
-    """Say who else works on a library on a server."""
+    """Report the other machines that work on a library on a server."""
     if not parts.paths.machine:
         return
     for other in parts.catalog.jobs.others():
@@ -110,12 +110,14 @@ def _jobs(parts: Parts) -> Iterator[Finding]:
 
 
 def _sources(parts: Parts) -> Iterator[Finding]:
-    heard = [
+    workers = [
         worker
         for worker in parts.catalog.jobs.workers()
         if worker.machine == parts.paths.machine or worker.works
     ]
-    watched = {number: how for one in reversed(heard) for number, how in one.watched().items()}
+    watched = {
+        number: how for worker in reversed(workers) for number, how in worker.watched().items()
+    }
     collections, machine = parts.catalog.collections, parts.paths.machine
     sources = collections.sources(parts.collection_id, limit=_MOST_SOURCES + 1)
     more = others = 0
@@ -131,33 +133,33 @@ def _sources(parts: Parts) -> Iterator[Finding]:
         else:
             yield from _source(source, *watched.get(source.id, ("", "")))
     if more:
-        text = f"{plural(more, 'more folder')} offline, or not seen by a worker."
+        text = f"{plural(more, 'more folder')} offline, or not visible to any worker."
         yield Finding("sources", False, text, "sync", more)
     if others:
         polled = Counter(reason for mode, reason in watched.values() if mode == "polling")
         for reason, count in polled.most_common(_MOST_REASONS):
             yield Finding("sources", True, f"{plural(count, 'folder')}: {reason}")
-        yield Finding("sources", True, f"{plural(others, 'other folder')} as they should be.")
+        yield Finding("sources", True, f"{plural(others, 'other folder')} without problems.")
     elif not sources:
         yield Finding("sources", True, "No folders yet.")
 
 
 def _unseen(source: SourceRecord, host: str) -> Finding:
-    """Report a folder of a library on a server that no machine which works can see."""
+    """Report a source that no running worker of a library on a server can see."""
     if source.kind == "uploads":
         text = (
-            f"Files that were dropped on {host}: found all the same while it does not run. What "
-            "is to be done with them waits for it."
+            f"Files uploaded on {host}: they stay searchable while its worker is not running; "
+            "changes to them wait for it."
         )
         return Finding("sources", True, text, count=source.documents)
-    text = f"{source.root}: no worker that runs reads it, so changes are not seen."
+    text = f"{source.root}: no running worker reads it, so changes are not noticed."
     text += f" It belongs to {host}." if host else ""
     fix = "start the worker there, or add the folder on another machine"
     return Finding("sources", False, text, fix, source.documents)
 
 
 def _source(source: SourceRecord, mode: str, why: str) -> Iterator[Finding]:
-    """Report a folder that a worker keeps current in a mode, and why not better."""
+    """Report a source that a worker keeps up to date; ``why`` says why it is not watched."""
     if source.state == "offline":
         named = source.root in source.reason
         text = source.reason if named else f"{source.root} is offline: {source.reason}"
@@ -199,13 +201,13 @@ def _contexts(parts: Parts) -> Iterator[Finding]:
 
 
 def _models(parts: Parts) -> Iterator[Finding]:
-    """Look whether the models in folders that are in use are there; their files are not read."""
+    """Report whether the models in use that are in folders exist, without reading them."""
     used = {rerank_model_name(parts.catalog, parts.settings.models): "reranks"}
     choice = parts.catalog.embedders.choice()
     embedders = (choice.active.name, choice.target) if choice else ()
     in_folder = any(name.startswith(FOLDER) for name in embedders)
     if in_folder and not read_embedder_state(parts.catalog).message:
-        # Otherwise documents wait for it, and that finding says why.
+        # Otherwise documents wait for it, which another finding reports.
         used |= dict.fromkeys(embedders, "embeds")
     for name, does in used.items():
         if not name.startswith(FOLDER):
@@ -226,7 +228,7 @@ def _models(parts: Parts) -> Iterator[Finding]:
 def _disk(parts: Parts) -> Iterator[Finding]:
     free = shutil.disk_usage(parts.paths.root).free
     file = parts.catalog.connections.file
-    # Every index is a folder of its own, and looking at 50,000 takes seconds.
+    # Each index is a folder, and measuring 50,000 of them takes seconds.
     glance = file if parts.depth is Depth.GLANCE else None
     size = glance.stat().st_size if glance else folder_size(parts.paths.root)
     text = (
@@ -277,7 +279,7 @@ def folder_size(folder: Path) -> int:
 
 def _log(parts: Parts) -> Iterator[Finding]:
     since = time.time() - _LOG_SECONDS
-    # The worker, the pages and what programs ask, and commands each have a log.
+    # The worker, the server and the commands have a log each.
     errors = [
         (error, file)
         for file in parts.paths.logs.glob("*.log")
@@ -292,7 +294,7 @@ def _log(parts: Parts) -> Iterator[Finding]:
 
 
 def last_errors(file: Path, since: float) -> list[str]:
-    """Return the errors at the end of a log that are not older than ``since``."""
+    """Return the error lines at the end of a log since a time in seconds since the epoch."""
     try:
         with file.open("rb") as stream:
             stream.seek(max(0, file.stat().st_size - _LOG_TAIL_BYTES))
@@ -326,4 +328,4 @@ ENVIRONMENT_CHECKS: Mapping[str, Callable[[Parts], Iterator[Finding]]] = {
     "web": _web,
     "log": _log,
 }
-"""The checks by the name of their findings."""
+"""The checks of the environment by the name of their findings."""

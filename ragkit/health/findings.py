@@ -1,4 +1,4 @@
-"""What health checks look at, and what they find."""
+"""The input and the results of health checks."""
 
 from __future__ import annotations
 
@@ -18,24 +18,14 @@ if TYPE_CHECKING:
     from ragkit.types import Level
 
 
-FIXES = frozenset(
-    (
-        "worker",
-        "retry",
-        "retry_contexts",
-        "sync",
-        "compact",
-        "rebuild_indexes",
-        "reread",
-        "make_private",
-        "backup",
-        "adopt_uploads",
-    )
-)
-"""The fixes that are jobs; any other is a sentence for the person."""
+FIXES = frozenset((
+    "worker", "retry", "retry_contexts", "sync", "compact", "rebuild_indexes", "reread",
+    "make_private", "backup", "adopt_uploads",
+))  # fmt: skip
+"""The fixes that ragkit can carry out; any other is a sentence for people."""
 
 _WORTH_A_LOOK = frozenset(("worker", "retry", "retry_contexts", "sync"))
-"""The fixes of what works, and not as well as it could."""
+"""Fixes that turn a finding without a problem into one that deserves attention."""
 
 
 class Severity(StrEnum):
@@ -43,28 +33,27 @@ class Severity(StrEnum):
 
     OK = "ok"
     ATTENTION = "attention"
-    """It works; some of it failed or is left to be done."""
+    """It works, but something failed or remains to be done."""
     PROBLEM = "problem"
 
 
 class Depth(StrEnum):
-    """How closely to look."""
+    """How thoroughly to check."""
 
     GLANCE = "glance"
-    """Milliseconds, for a page: states and counts."""
+    """Milliseconds, for a page: only states and counts."""
     CHECK = "check"
-    """Seconds: also how rows fit together, and every byte of the index files."""
+    """Seconds: also the consistency of rows, and every byte of the index files."""
     VERIFY = "verify"
-    """Reads the whole library: also each text, vector and word."""
+    """Reads the whole library: also every text, vector and word."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that was looked at.
+    """The result of one check.
 
-    ``fix`` is one of ``FIXES``, or words for the person; empty when there is nothing to do. One
-    that is ``ok`` may have a fix too: it is well, and could be better. ``count`` is how many
-    things it is about.
+    ``fix`` is one of ``FIXES``, a phrase for people, or empty if there is nothing to do; a finding
+    that is ``ok`` may have one as well. ``count`` is the number of things that it concerns.
     """
 
     name: str
@@ -81,16 +70,16 @@ class Finding:
         return Severity.ATTENTION if self.fix in _WORTH_A_LOOK else Severity.OK
 
     def as_json(self) -> dict[str, Any]:
-        """Return the finding as JSON values; ``fix`` is called ``mend`` there."""
+        """Return the finding as JSON values; ``fix`` is called ``mend`` in JSON."""
         values = asdict(self)
         return {"mend" if name == "fix" else name: value for name, value in values.items()}
 
 
 @dataclass(frozen=True)
 class Parts:
-    """What is checked. Without an ``embedder``, ``trouble`` says why there is none.
+    """What to check. Without an ``embedder``, ``trouble`` says why there is none.
 
-    ``scope`` is the one collection to check, or ``None`` for all, and ``depth`` how closely.
+    ``scope`` is the only collection to check, or ``None`` for all; ``depth`` is how thoroughly.
     """
 
     settings: Settings
@@ -102,7 +91,7 @@ class Parts:
     depth: Depth = Depth.VERIFY
 
     def pipeline_fingerprint(self, collection: CollectionRecord) -> str | None:
-        """Return the fingerprint for its documents now; ``None`` without an embedder."""
+        """Return the current fingerprint for a collection; ``None`` without an embedder."""
         return pipeline_fingerprint(self.settings, collection) if self.embedder else None
 
     @property
@@ -118,12 +107,12 @@ class Parts:
         return self.scope.id if self.scope else None
 
     def index_folder(self, collection: CollectionRecord, level: Level) -> Path:
-        """Return where an index of this embedder lies."""
+        """Return the folder of an index of this embedder."""
         fingerprint = self.embedder.fingerprint if self.embedder else "unknown"
         return self.paths.index(collection.id, level.value, fingerprint)
 
     def is_here(self, uploads: str) -> bool:
-        """Return whether a folder of uploads is this machine's, where several share a library."""
+        """Return whether a folder of uploads is on this machine."""
         return not self.paths.machine or Path(uploads).is_relative_to(self.paths.uploads)
 
     def collections(self, limit: int = -1) -> list[CollectionRecord]:

@@ -1,7 +1,7 @@
-"""Backups of the catalog, going back to one, and saving what a damaged catalog still holds.
+"""Backups of the catalog, restoring one, and recovering a damaged catalog.
 
-An archive (``archive.py``) is a whole library in one file for elsewhere; a backup is a copy of the
-catalog that lies in the library, so that a torn file costs a day at most.
+An archive (``archive.py``) holds a whole library, for use elsewhere. A backup is a daily copy of
+the catalog inside the library, so that a damaged file costs one day at most.
 """
 
 from __future__ import annotations
@@ -48,14 +48,14 @@ _NAMES = {
 
 @dataclass(frozen=True, slots=True)
 class Recovered:
-    """What was saved, as sentences, and where the catalog of before is kept."""
+    """What was recovered, in sentences, and where the previous catalog is kept."""
 
     sentences: tuple[str, ...]
     aside: Path | None
 
 
 def back_up(writer: Writer, arguments: Mapping[str, Any], reporter: Reporter) -> str:
-    """Copy the catalog into the library, or to the file that is named.
+    """Copy the catalog to a backup in the library, or to the given file.
 
     Raises:
         CatalogError: the catalog is damaged or on a server, or the copy cannot be written.
@@ -75,10 +75,10 @@ def back_up(writer: Writer, arguments: Mapping[str, Any], reporter: Reporter) ->
 
 
 def restore(paths: LibraryPaths, file: Path | None = None) -> Recovered:
-    """Go back to a backup: to the newest, or to the file that is named.
+    """Restore a backup: the newest sound one, or the given file.
 
     Raises:
-        LibraryError: there is no such backup, it is not sound, or there is no room.
+        LibraryError: there is no such backup, it is damaged, or the disk is full.
         LibraryBusyError: another process writes to the library.
     """
     with _changing(paths, "restore") as scratch:
@@ -94,12 +94,12 @@ def restore(paths: LibraryPaths, file: Path | None = None) -> Recovered:
 
 
 def recover(paths: LibraryPaths) -> Recovered:
-    """Save what can be read of the catalog, with the newest sound backup where it has gaps.
+    """Recover what is readable of the catalog; fill gaps from the newest sound backup.
 
-    A catalog that is sound stays as it is, even if it is older than it should be.
+    A sound catalog stays as it is.
 
     Raises:
-        LibraryError: there is no room, or the library is not to be written.
+        LibraryError: the disk is full, or the library cannot be written.
         LibraryBusyError: another process writes to the library.
     """
     with _changing(paths, "recover") as scratch:
@@ -110,13 +110,13 @@ def recover(paths: LibraryPaths) -> Recovered:
         else:
             reports = salvage(paths.catalog, backup, new, scratch)
             check_copy(new)
-            sentences = _told(reports, backup)
+            sentences = _sentences(reports, backup)
         aside = put_in_place(paths, new)
     return Recovered(sentences, aside)
 
 
 def _is_sound(paths: LibraryPaths, backup: Path | None) -> bool:
-    """Return whether a catalog holds together, and anything while a backup does."""
+    """Return whether the catalog is sound, and not empty while the backup has documents."""
     from ragkit.catalog.write_ahead_log import log_is_damaged
 
     if not paths.catalog.is_file() or log_is_damaged(Path(f"{paths.catalog}{LOG}")):
@@ -140,7 +140,7 @@ def _documents(file: Path) -> int:
 
 
 def adopt_uploads(writer: Writer, _arguments: Mapping[str, Any], reporter: Reporter) -> str:
-    """Read uploaded files that no row of the catalog speaks of, where the library lies now."""
+    """Index uploaded files that the catalog does not list, and update paths of uploads."""
     move_uploads(writer.catalog.connections, writer.paths.uploads)
     collections, count = writer.catalog.collections, 0
     for folder in sorted(writer.paths.uploads.glob("[0-9]*")):
@@ -161,7 +161,7 @@ def adopt_uploads(writer: Writer, _arguments: Mapping[str, Any], reporter: Repor
 
 
 def forget_gaps(catalog: Catalog) -> None:
-    """Have documents read again whose words are not all there."""
+    """Mark documents with entries without words to be read again."""
     catalog.files.forget_attempt(
         catalog.connections.column(
             "SELECT DISTINCT document_id FROM entries e "
@@ -171,9 +171,9 @@ def forget_gaps(catalog: Catalog) -> None:
 
 
 def unknown_uploads(catalog: Catalog, paths: LibraryPaths) -> list[Path]:
-    """Return uploaded files without a row, unless a job is still to read them.
+    """Return uploaded files that the catalog does not list, if no job is waiting to read them.
 
-    On a server they are read by the next sync: no catalog is ever lost without them.
+    For a library on a server there are none: the next sync reads such files.
     """
     if paths.machine or catalog.jobs.open():
         return []
@@ -198,7 +198,7 @@ HANDLERS = {"backup": back_up, "adopt_uploads": adopt_uploads}
 
 @contextmanager
 def _changing(paths: LibraryPaths, role: str) -> Iterator[Path]:
-    """Hold the writer's lock, and give a scratch folder, while the catalog is replaced."""
+    """Hold the writer's lock while the catalog is replaced; yield a scratch folder."""
     if not paths.root.is_dir():
         raise LibraryError(
             f"There is no library in {paths.root}.", "Choose another with --library."
@@ -228,13 +228,13 @@ def _newest_sound(paths: LibraryPaths) -> Path | None:
 
 
 def _copy(source: Path, target: Path) -> None:
-    """Copy a sound catalog, log and all."""
+    """Copy a catalog with its journal and log."""
     for ending in ("", JOURNAL, LOG):
         if Path(f"{source}{ending}").is_file():
             shutil.copyfile(f"{source}{ending}", f"{target}{ending}")
 
 
-def _told(reports: Sequence[SavedTable], backup: Path | None) -> tuple[str, ...]:
+def _sentences(reports: Sequence[SavedTable], backup: Path | None) -> tuple[str, ...]:
     sentences = []
     for report in reports:
         if report.name in _NAMES and (report.saved or report.from_backup or report.gaps):

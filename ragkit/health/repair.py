@@ -1,13 +1,13 @@
-"""The writer's jobs that tidy and repair: compact, rebuild_indexes, reread.
+"""The writer's jobs that tidy up and repair a library.
 
-What is kept on purpose:
+These are kept on purpose:
 
-* Records of removed entries back to the oldest index generation on disk, and of the newest
-  ``KEPT_VERSIONS`` changes. A reader of another process whose index in memory is older still finds
-  that it holds more entries than the catalog, and builds its index again: slower, never wrong.
-* Words that no entry uses. SQLite would give the highest free id to another word, while an index
-  generation, and this process's memory, still know it as the old one; they take little room.
-* Vectors of other embedders, as long as their text is present: going back costs nothing then.
+* Records of removed entries since the oldest index generation on disk, and of the newest
+  ``KEPT_VERSIONS`` changes. A process with an older index in memory notices that it has more
+  entries than the catalog, and rebuilds its index: slower, but never wrong.
+* Words that no entry uses. SQLite might give their ids to other words, while index generations and
+  running processes still know the old ones. They take little space.
+* Vectors of other embedders for existing texts, which make switching back free.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from ragkit.indexing.writer import Writer
 from ragkit.types import INDEXED_LEVELS, Level
 
 KEPT_VERSIONS = 1000
-"""Removals of so many of a collection's newest changes stay on record."""
+"""Records of removals are kept for this many of a collection's newest changes."""
 
 _UNFINISHED_SECONDS = 3600.0
 _SPARE_BYTES = 8_000_000
@@ -39,7 +39,7 @@ _SPARE_SHARE = 0.2
 
 
 def compact(writer: Writer, arguments: Mapping[str, Any], reporter: Reporter) -> str:
-    """Merge indexes, delete what nothing needs any more and return spare space to the disk."""
+    """Merge indexes, delete unneeded data, and return unused space to the disk."""
     collections = _chosen(writer, arguments)
     before = writer.catalog.integrity.space()[0]
     reporter.start("Merging the indexes", len(collections))
@@ -71,7 +71,7 @@ def compact(writer: Writer, arguments: Mapping[str, Any], reporter: Reporter) ->
 
 
 def rebuild_indexes(writer: Writer, arguments: Mapping[str, Any], reporter: Reporter) -> str:
-    """Rebuild every index from the catalog. The old ones answer until the new are whole.
+    """Rebuild every index from the catalog; the old indexes serve until the new ones are complete.
 
     Raises:
         LibraryError: an index could not be written.
@@ -100,7 +100,7 @@ def rebuild_indexes(writer: Writer, arguments: Mapping[str, Any], reporter: Repo
 
 
 def reread(writer: Writer, _arguments: Mapping[str, Any], reporter: Reporter) -> str:
-    """Read the files of all faulty documents again."""
+    """Read the files of all damaged documents again."""
     catalog = writer.catalog
     reporter.start("Looking for damaged documents", 0)
     catalog.integrity.drop_misshapen_vectors()
@@ -125,7 +125,7 @@ def reread(writer: Writer, _arguments: Mapping[str, Any], reporter: Reporter) ->
 
 
 def remove_leftovers(writer: Writer) -> int:
-    """Delete what killed writers left behind; what may still be written to stays."""
+    """Delete what killed writers left behind, except recent files; return how many."""
     removed = 0
     for path in leftovers(writer.catalog, writer.paths):
         try:
@@ -152,7 +152,7 @@ def _folder(writer: Writer, collection: CollectionRecord, level: Level) -> Path:
 
 
 def _prune(writer: Writer, collection: CollectionRecord, level: Level) -> int:
-    """Keep the newest generation only, none without entries; return how many entries there are."""
+    """Keep only the newest generation, or none without entries; return the number of entries."""
     entries = writer.catalog.entries.count(collection.id, INDEXED_LEVELS[level])
     folder = _folder(writer, collection, level)
     if folder.is_dir():
@@ -180,7 +180,7 @@ def _drop_other_indexes(writer: Writer, collection: CollectionRecord) -> None:
 
 
 def _forget_removals(writer: Writer, collection: CollectionRecord) -> list[int]:
-    """Forget what no index needs any more; return the numbers of the indexes' versions."""
+    """Forget removals that no index needs any more; return the versions of the indexes."""
     oldest = writer.catalog.collections.version(collection.id).number - KEPT_VERSIONS
     indexed: list[int] = []
     for level in INDEXED_LEVELS:
@@ -188,7 +188,7 @@ def _forget_removals(writer: Writer, collection: CollectionRecord) -> list[int]:
         if not generations(folder):
             continue
         try:
-            # Only the newest is left: older ones have just been deleted.
+            # Older generations have just been deleted.
             newest = open_newest(folder, checksums=False)
         except IndexCorruptError:
             return indexed
@@ -201,12 +201,12 @@ def _forget_removals(writer: Writer, collection: CollectionRecord) -> list[int]:
 
 
 def make_private(writer: Writer, _arguments: Mapping[str, Any], reporter: Reporter) -> str:
-    """Close the library's files to other users of this machine.
+    """Deny other users of this machine access to the library's files.
 
     Raises:
-        LibraryError: some belong to another user.
+        LibraryError: a file belongs to another user.
     """
-    reporter.start("Closing the files", 0)
+    reporter.start("Making files private", 0)
     count = writer.paths.make_private()
     left = writer.paths.open_to_others()
     if left:
@@ -217,7 +217,7 @@ def make_private(writer: Writer, _arguments: Mapping[str, Any], reporter: Report
 
 
 def _shrink(writer: Writer) -> str:
-    """Return spare space to the disk when there is much and the disk has room to do it."""
+    """Return unused space to the disk if that is worthwhile and possible; return a note."""
     integrity = writer.catalog.integrity
     size, spare = integrity.space()
     try:
@@ -228,7 +228,7 @@ def _shrink(writer: Writer) -> str:
         else:
             integrity.shrink()
     except CatalogError as error:
-        # Someone reads at this moment, or the disk filled up: nothing is lost by leaving it.
+        # A reader is active or the disk is full; nothing is lost by not shrinking it.
         return f" The catalog was not shrunk: {error.message}"
     return ""
 

@@ -101,7 +101,7 @@ def test_a_failure_is_reported_and_models_are_opened_again(loop, catalog, caplog
         (0.02, "waiting", "Something unexpected happened; see the log."),
     ]
     assert (task.worked, task.resets) == (3, 3)
-    assert "tests wait: No model." in caplog.text
+    assert "tests: waiting: No model." in caplog.text
     assert "tests stopped unexpectedly" in caplog.text
 
 
@@ -164,9 +164,9 @@ def test_a_reason_to_wait_is_logged_once_an_hour_whatever_its_numbers(catalog, c
         loop._log_wait(f"Ollama is left alone for {seconds} s.")
     loop._log_wait("Ollama has no model.")
     assert caplog.messages == [
-        "tests wait: Ollama is left alone for 30 s.",
-        "tests wait: Ollama has no model.",
+        "tests: waiting: Ollama is left alone for 30 s.",
+        "tests: waiting: Ollama has no model.",
     ]
     clock[0] += 3601
     loop._log_wait("Ollama is left alone for 7 s.")
-    assert caplog.messages[2:] == ["tests wait: Ollama is left alone for 7 s."]
+    assert caplog.messages[2:] == ["tests: waiting: Ollama is left alone for 7 s."]

@@ -269,7 +269,7 @@ def test_an_index_with_other_vectors_or_words_is_found_only_by_verify(library):
     other = np.full(32, 32**-0.5, "<f2").tobytes()
     sql(library, "UPDATE vectors SET data = ? WHERE text_hash = ?", other, hash_)
     assert fixes_of(library, Depth.CHECK) == {}
-    assert "vectors are not those of the catalog" in finding_of(library, "indexes").sentence
+    assert "vectors differ from the catalog" in finding_of(library, "indexes").sentence
     work(library, "rebuild_indexes")
     assert fixes_of(library) == {}
     sql(library, "INSERT INTO vocabulary VALUES (0, 'zero')")

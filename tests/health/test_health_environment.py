@@ -149,7 +149,7 @@ def test_of_very_many_folders_those_are_named_that_something_is_wrong_with(libra
         collections.set_source_state(number, "offline", "It is not there.")
     found = [one for one in library.health.check() if one.name == "sources"]
     assert [(one.ok, one.sentence) for one in found[3:]] == [
-        (False, "1 more folder offline, or not seen by a worker."),
-        (True, "3 other folders as they should be."),
+        (False, "1 more folder offline, or not visible to any worker."),
+        (True, "3 other folders without problems."),
     ]
     assert [one.sentence.split()[0] for one in found[:3]] == ["/gone/0", "/gone/1", "/gone/2"]

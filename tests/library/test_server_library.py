@@ -235,7 +235,7 @@ def test_what_was_dropped_is_listed_where_it_was_dropped(database, tmp_path):
         findings = one.health.check(Depth.CHECK)
         assert {finding.name for finding in findings if not finding.ok} <= {"worker"}
         said = [finding.sentence for finding in findings if finding.name == "sources"]
-        assert any(line.startswith(f"Files that were dropped on {place}:") for line in said)
+        assert any(line.startswith(f"Files uploaded on {place}:") for line in said)
         other.catalog.jobs.heartbeat(1, 1.0, "idle", {"host": "attic"})
         assert one.jobs.progress()[1].phase == ""
         assert one.documents.get(document.id).elsewhere == "attic"

@@ -43,7 +43,7 @@ def test_three_workers_give_what_one_gives(database, folders, tmp_path):
             assert all(worker.poll() is None for worker in started)
         findings = {finding.name: finding for finding in library.health.check()}
         assert not findings["sources"].ok
-        assert "no worker that runs reads it" in findings["sources"].sentence
+        assert "no running worker reads it" in findings["sources"].sentence
         done = {job.claimed_by for job in library.jobs.recent(100) if job.kind == "sync"}
         assert len(done) >= 2  # It was not one alone.
 

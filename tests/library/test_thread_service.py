@@ -107,7 +107,7 @@ def test_an_archive_has_the_threads(library, tmp_path):
 
     turn = kept(library, quoted(library))
     report = library.export(tmp_path / "all.zip")
-    assert report.notes == ("1 kept thread of questions and answers went along.",)
+    assert report.notes == ("It includes 1 kept thread of questions and answers.",)
     import_library(tmp_path / "all.zip", tmp_path / "other", library.settings)
     with open_library(tmp_path / "other", create=False) as other:
         assert only_turn(other) == turn
