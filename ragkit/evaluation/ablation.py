@@ -1,6 +1,6 @@
 """Ablation: what each field, each kind of vector and each kind of context contributes.
 
-Variants are searches that differ in one thing. A variant that cannot be evaluated says why.
+Variants are search configurations that differ in one respect.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ from ragkit.retrieval.candidates import WRITTEN, field_weights, levels_of_chunks
 from ragkit.types import Field, Level
 
 KEYWORDS, VECTORS, GRID = "Keywords", "Vectors", "Contexts"
-"""The tables."""
+"""The names of the tables."""
 
 _MODEL, _TEXT, _RERANKER = "model contexts", "texts alone", "a reranker"
 
 _Row: TypeAlias = tuple[str, str, dict[str, Any], tuple[str, ...]]
-"""A name, a label, changed options, and what is needed."""
+"""Name, label, changed options and requirements of a variant."""
 
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """A search that differs in one thing: what it changes, and what it needs for that.
+    """A search configuration that differs in one respect, with its requirements.
 
-    ``first`` names the variant that it is compared with; empty for that one itself.
+    ``first`` names the variant that it is compared with; it is empty for that variant itself.
     """
 
     table: str
@@ -51,11 +51,11 @@ class Variant:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The evaluation of a variant with what it takes, or else why there is none.
+    """The evaluation of a variant with its cost, or the reason why there is none.
 
-    ``difference`` is that to the ``first`` of its row of variants, by the most informative metric;
-    ``tokens`` and ``seconds`` are what models took for its contexts and its reranking, and
-    ``index_bytes`` what is kept of vectors and tokens that it searches.
+    ``difference`` is the one to the variant ``first``, by the main metric. ``tokens`` and
+    ``seconds`` are the cost of models for its contexts and reranking, and ``index_bytes`` is the
+    size of the vectors and tokens that it searches.
     """
 
     variant: Variant
@@ -69,7 +69,7 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Ablation:
-    """The outcomes of all variants over a question set. ``partial``: later ones are missing."""
+    """The outcomes of variants over a question set; ``partial``: later variants are missing."""
 
     name: str
     outcomes: tuple[Outcome, ...]
@@ -80,7 +80,7 @@ class Ablation:
 _BOTH = (Level.CONTEXT, Level.QUESTION)
 _SAME_WEIGHT = (
     (Field.TEXT, 1.0),
-    (Field.TITLE, -1.0),  # A title's words stand in the text twice.
+    (Field.TITLE, -1.0),  # The text field has the title's words as well.
     *((name, 1.0) for name in WRITTEN),
 )
 
@@ -123,7 +123,7 @@ def vector_variants() -> list[Variant]:
 
 
 def grid_variants(*, rrf: bool = True) -> list[Variant]:
-    """Return each mode with no context, with structural context, and with model contexts."""
+    """Return each search mode without context, with structural context and with model contexts."""
     contexts = (
         ("none", "no", Contexts.STRUCTURAL, (_TEXT,)),
         ("structural", "structural", Contexts.STRUCTURAL, ()),
@@ -159,7 +159,7 @@ TABLES: Mapping[str, Callable[[], list[Variant]]] = {
     "vectors": vector_variants,
     "contexts": grid_variants,
 }
-"""The variants of each table, by the name that a command has for it."""
+"""The variants of each table, by its name on the command line."""
 
 
 def ablate(
@@ -169,10 +169,10 @@ def ablate(
     base: SearchOptions | None = None,
     reporter: Reporter | None = None,
 ) -> Ablation:
-    """Evaluate variants; ``plain`` is the same set with only its texts indexed.
+    """Evaluate variants; ``plain`` is the same set with only its bare texts indexed.
 
-    ``base`` holds the options that variants do not change. When it is cancelled, the outcomes so
-    far are the result.
+    ``base`` holds the options that variants do not change. After a cancellation, the result has the
+    outcomes so far.
 
     Raises:
         JobCancelled: it was cancelled before the first answer.
@@ -186,10 +186,10 @@ def ablate(
         reason = ""
         if _MODEL in variant.needs and not written:
             reason = (
-                "no model contexts are there: ragkit contextualize writes them, --contexts replays"
+                "there are no model contexts: ragkit contextualize writes, --contexts replays them"
             )
         elif chosen is None:
-            reason = "a set of files with excerpts is not indexed as texts alone"
+            reason = "a set of files with excerpts cannot be indexed as bare texts"
         if reason or chosen is None:
             outcomes.append(Outcome(variant, None, reason))
             continue
@@ -209,13 +209,13 @@ def ablate(
             outcomes.append(Outcome(variant, None, f"{prefix}{error}"))
             continue
         partial = evaluation.partial
-        # Figures of some of the questions cannot stand beside those of all.
+        # Figures of only some questions are not comparable with those of all.
         if first or not partial:
             outcomes.append(_outcome(variant, chosen, evaluation, outcomes))
         if partial:
             break
     evaluations = [outcome.evaluation for outcome in outcomes if outcome.evaluation]
-    notices = list(dict.fromkeys(notice for found in evaluations for notice in found.notices))
+    notices = list(dict.fromkeys(notice for each in evaluations for notice in each.notices))
     if 0 < written < counts.chunks:
         notices.append(f"{written} of {counts.chunks} chunks have a model context.")
     if partial:
@@ -226,7 +226,7 @@ def ablate(
 def _outcome(
     variant: Variant, experiment: Experiment, evaluation: Evaluation, before: Sequence[Outcome]
 ) -> Outcome:
-    """Compare an evaluation with that of the variant it is compared with, and add up its cost."""
+    """Return the outcome of a variant: its evaluation, difference and cost."""
     of_first = next(
         (outcome.evaluation for outcome in before if outcome.variant.name == variant.first), None
     )
@@ -242,7 +242,7 @@ def _outcome(
 
 
 def _index_bytes(experiment: Experiment, options: SearchOptions) -> int:
-    """Return how many bytes of the chunk index a search with these options reads."""
+    """Return the size in bytes of the parts of the chunk index that these options search."""
     index = experiment.indexes.current(experiment.catalog.collections.get(experiment.collection))
     levels = () if options.mode is Mode.KEYWORD else (Level.CHUNK, *levels_of_chunks(options))
     fields = () if options.mode is Mode.VECTOR else tuple(field_weights(index, options))

@@ -1,4 +1,4 @@
-"""The figures of an ablation: what is told of it, kept, and shown again."""
+"""The figures of an ablation, which are shown, stored as JSON and loaded again."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _SHOWN = (("pass@5", "pass@10", "pass@20"), ("ndcg@10", "mrr", "recall@10"),
 class Cell:
     """One variant: its figures, or the ``reason`` why there are none.
 
-    ``difference`` is to the cell named ``first``, by the ablation's metric. ``p50`` and ``p95`` are
-    milliseconds of a search, ``tokens`` and ``seconds`` what models took for contexts and
-    reranking, ``index_bytes`` what is kept of the vectors and tokens that it searches.
+    ``difference`` is the one to the cell named ``first``, by the main metric. ``p50`` and ``p95``
+    are milliseconds of a search, ``tokens`` and ``seconds`` the cost of models for contexts and
+    reranking, ``index_bytes`` the size of the vectors and tokens that it searches.
     """
 
     table: str
@@ -47,7 +47,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class AblationFigures:
-    """The cells of an ablation. ``questions`` says in words what was asked, ``at`` when."""
+    """The cells of an ablation; ``questions`` describes the set, ``at`` is in epoch seconds."""
 
     name: str
     cells: tuple[Cell, ...]
@@ -78,7 +78,7 @@ class AblationFigures:
 
 
 def figures_of(ablation: Ablation, questions: str = "") -> AblationFigures:
-    """Return the figures of an ablation as it was measured now."""
+    """Return the figures of an ablation that was measured just now."""
     return AblationFigures(
         ablation.name, tuple(map(_cell, ablation.outcomes)), ablation.partial, ablation.notices,
         questions, time.time(), revision=revision(),
@@ -152,10 +152,10 @@ def _cell_as_values(cell: Cell) -> dict[str, Any]:
 
 
 def from_values(values: Mapping[str, Any]) -> AblationFigures:
-    """Return the figures that :func:`as_values` returned the values of.
+    """Return the figures from the output of :func:`as_values`.
 
     Raises:
-        LookupError, TypeError: they are not such values.
+        LookupError, TypeError: the values have another form.
     """
     return AblationFigures(
         values["name"],

@@ -1,4 +1,4 @@
-"""Answers measured: whether they rest on what is right, and are silent where nothing is."""
+"""Measures answers: whether they rest on right places, and are silent if there are none."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ Write = Callable[[str, Answer], Iterable[WrittenAnswer]]
 
 @dataclass(frozen=True, slots=True)
 class AnswerQuestion:
-    """A question with the places that answer it: slices by a document's path, or all of it.
+    """A question with the places that answer it: spans by document path.
 
-    ``places`` holds no slices for a document that is right as a whole. It is empty where it is
-    known that nothing answers. It is asked under ``filters``.
+    ``places`` has no spans for a document that is right as a whole, and is empty if it is known
+    that nothing answers the question. It is asked under ``filters``.
     """
 
     text: str
@@ -32,11 +32,11 @@ class AnswerQuestion:
 
     @property
     def marked(self) -> bool:
-        """Whether slices are known."""
+        """Whether any span is known."""
         return any(self.places.values())
 
     def is_met_by(self, source: Source) -> bool:
-        """Return whether a sentence shares text with a right slice."""
+        """Return whether a cited sentence overlaps a right span."""
         spans = self.places.get(source.document.path, ()) if source.document else ()
         return any(start < source.end and source.start < end for start, end in spans)
 
@@ -45,16 +45,15 @@ def answer_questions(
     answered: Iterable[tuple[Question, Mapping[str, Sequence[tuple[int, int]]]]],
     unanswerable: Iterable[Question],
 ) -> tuple[AnswerQuestion, ...]:
-    """Return questions with the places that answer them, then those that nothing answers."""
-    with_places = (AnswerQuestion(one.text, at, one.filters) for one, at in answered if at)
+    """Return questions with the places that answer them, then the unanswerable ones."""
     return (
-        *with_places,
+        *(AnswerQuestion(question.text, at, question.filters) for question, at in answered if at),
         *(AnswerQuestion(question.text, {}, question.filters) for question in unanswerable),
     )
 
 
 def first_questions(questions: Sequence[AnswerQuestion], count: int) -> tuple[AnswerQuestion, ...]:
-    """Return the first ``count`` questions with an answer, and as many without."""
+    """Return the first ``count`` answerable questions, and the first ``count`` others."""
     answered = [question for question in questions if question.places][:count]
     return (*answered, *[question for question in questions if not question.places][:count])
 
@@ -68,23 +67,23 @@ class Share:
 
     @property
     def value(self) -> float | None:
-        """The share, from 0 to 1; ``None`` of none."""
+        """The share from 0 to 1; ``None`` of an empty total."""
         return self.count / self.of if self.of else None
 
     def and_(self, held: bool) -> Share:
-        """Return the share with one more."""
+        """Return the share with one more case, which counts if ``held``."""
         return Share(self.count + held, self.of + 1)
 
 
 @dataclass(slots=True)
 class Figures:
-    """What holds of the answers of one kind.
+    """Figures of one kind of answers.
 
-    ``first`` and ``three`` are questions with a marked place that the first sentence, or one of
-    the first three, shares text with; of a written answer those that it cites. ``document``
-    counts questions whose first sentence is of a right document. ``silent`` and ``refused`` are
-    questions without an answer, of those that have one and of those that have none. ``exact`` are
-    sentences that stand in the stored text just as they are shown.
+    Of questions with right spans, ``first`` counts those whose first sentence overlaps one, and
+    ``three`` those of whose first three sentences one does (of a written answer, the sentences that
+    it cites). ``document`` counts questions whose first sentence is from a right document.
+    ``silent`` and ``refused`` count empty answers to answerable and to unanswerable questions.
+    ``exact`` counts sentences that are in the stored text exactly as shown.
     """
 
     first: Share = field(default_factory=Share)
@@ -95,7 +94,7 @@ class Figures:
     exact: Share = field(default_factory=Share)
 
     def add(self, question: AnswerQuestion, sources: Sequence[Source], texts: _Texts) -> None:
-        """Count the answer to one question; no sources are silence."""
+        """Count the answer to one question; without sources it is empty."""
         for source in sources:
             self.exact = self.exact.and_(texts.hold(source))
         if not question.places:
@@ -111,11 +110,11 @@ class Figures:
 
 @dataclass(slots=True)
 class Written(Figures):
-    """What holds of the answers that ``model`` wrote.
+    """Figures of the answers that ``model`` wrote.
 
-    ``holding`` are sentences with a source and without a finding against them, ``findings`` the
-    findings by their kind. ``dropped`` counts citations of numbers that were never given, and
-    ``failed`` questions without a whole answer; ``failure`` says why the last one has none.
+    ``holding`` counts sentences with a source and without a failed check, ``findings`` the failed
+    checks by kind, ``dropped`` citations of numbers that do not exist, and ``failed`` questions
+    without a complete answer; ``failure`` is the last reason.
     """
 
     model: str = ""
@@ -141,7 +140,7 @@ class Written(Figures):
 
 @dataclass(frozen=True, slots=True)
 class AnswerFigures:
-    """The figures of a question set; ``written`` is ``None`` where no model was asked."""
+    """The figures of a question set; ``written`` is ``None`` if no model was asked."""
 
     name: str
     questions: int
@@ -157,16 +156,16 @@ class _Texts:
 
     def __init__(self, read: Callable[[int], str]) -> None:
         self._read = read
-        self._known: dict[int, str] = {}
+        self._texts: dict[int, str] = {}
 
     def hold(self, source: Source) -> bool:
-        """Return whether a sentence is the slice that it says it is."""
+        """Return whether a sentence equals its span of the stored text."""
         if source.document is None:
             return bool(source.url)
         number = source.document.id
-        if number not in self._known:
-            self._known[number] = self._read(number)
-        return self._known[number][source.start : source.end] == source.text
+        if number not in self._texts:
+            self._texts[number] = self._read(number)
+        return self._texts[number][source.start : source.end] == source.text
 
 
 def measure_answers(
@@ -180,16 +179,16 @@ def measure_answers(
     model: str = "",
     reporter: Reporter | None = None,
 ) -> AnswerFigures:
-    """Answer every question and count what holds; ``read`` returns a document's stored text.
+    """Answer every question and measure the answers; ``read`` returns a document's stored text.
 
-    When it is cancelled through the reporter or by Ctrl-C, the figures are of what was asked.
+    After a cancellation through the reporter or by Ctrl-C, the figures are of the questions so far.
 
     Raises:
-        EvaluationError: there is no question.
+        EvaluationError: there are no questions.
         JobCancelled: it was cancelled before the first answer.
     """
     if not questions:
-        raise EvaluationError("There is no question to answer.", "Choose another set.")
+        raise EvaluationError("There are no questions to answer.", "Choose another set.")
     reporter = reporter or Reporter()
     figures, texts = Figures(), _Texts(read)
     written = Written(model=model) if write is not None else None

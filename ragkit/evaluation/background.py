@@ -1,4 +1,4 @@
-"""What pages have done in the background: one task at a time, each in a thread."""
+"""Background tasks of pages: evaluations, ablations, writing question sets, naming topics."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class TaskStatus:
-    """How far a task is; ``problem`` and ``cure`` are set when it failed.
+    """The progress of a task; ``problem`` and ``cure`` are set if it failed.
 
-    ``cancelled``: it stops as soon as it can. ``stopped``: it ended before it was done. ``round``
-    counts the tasks of this process.
+    ``cancelled``: it stops as soon as possible. ``stopped``: it ended early. ``round`` counts the
+    tasks of this kind since the process started.
     """
 
     running: bool = False
@@ -59,17 +59,17 @@ class BackgroundTask(Generic[Status]):
             return self._status
 
     def cancel(self) -> None:
-        """Ask the task to stop after its current step; finished work is kept."""
+        """Stop the task after its current step; finished work is kept."""
         self._update(cancelled=True)
 
     def wait(self, seconds: float) -> bool:
-        """Wait for the end; True when the task is over."""
+        """Wait up to ``seconds``; return whether the task has ended."""
         if self._thread is not None:
             self._thread.join(seconds)
         return not self.status.running
 
     def _begin(self, status: Status, work: Callable[[], None]) -> bool:
-        """Start ``work`` with an initial status; False when another task is still running."""
+        """Start ``work`` with an initial status; return False if another task is running."""
         with self._guard:
             if self._status.running:
                 return False
@@ -97,7 +97,7 @@ class BackgroundTask(Generic[Status]):
             self._update(running=False)
 
     def _report(self, progress: Progress) -> bool:
-        """Record the progress; False when the task is to stop."""
+        """Record the progress; return False if the task must stop."""
         self._update(progress=progress)
         return not self.status.cancelled
 
@@ -108,9 +108,9 @@ class BackgroundTask(Generic[Status]):
 
 @dataclass(frozen=True, slots=True)
 class RunStatus(TaskStatus):
-    """Status of an evaluation: configuration ``number`` of ``count``, ``name`` in words.
+    """Status of an evaluation: configuration ``number`` of ``count``, described by ``name``.
 
-    ``kept`` are the ids of the runs kept so far.
+    ``kept`` holds the ids of the runs stored so far.
     """
 
     name: str = ""
@@ -120,7 +120,7 @@ class RunStatus(TaskStatus):
 
 
 class BackgroundRuns(BackgroundTask[RunStatus]):
-    """Evaluates a question set with several search configurations and keeps each run."""
+    """Evaluates a question set with several search configurations and stores each run."""
 
     def __init__(self) -> None:
         super().__init__(RunStatus(), "evaluation")
@@ -131,9 +131,9 @@ class BackgroundRuns(BackgroundTask[RunStatus]):
         configs: Sequence[SearchConfig],
         keep: Callable[[Evaluation], RunRecord],
     ) -> bool:
-        """Start asking with each configuration; False when another run is not over yet.
+        """Start an evaluation with each configuration; return False if another is running.
 
-        A cancelled run stops after the current question and is kept as partial.
+        A cancelled run stops after the current question and is stored as partial.
         """
 
         def run() -> None:
@@ -165,9 +165,9 @@ class BackgroundAblation(BackgroundTask[AblationStatus]):
         super().__init__(AblationStatus(), "ablation")
 
     def start(self, collection: str, run: Callable[..., AblationFigures]) -> bool:
-        """Start ``run(report=...)``; False when another ablation is not over yet.
+        """Start ``run(report=...)``; return False if another ablation is running.
 
-        A cancelled one stops after the current question; whole cells are kept.
+        A cancelled one stops after the current question; complete cells are kept.
         """
 
         def measure_all() -> None:
@@ -178,7 +178,7 @@ class BackgroundAblation(BackgroundTask[AblationStatus]):
 
 @dataclass(frozen=True, slots=True)
 class WritingStatus(TaskStatus):
-    """Status of the writing of a question set; ``report`` is the result of the last one."""
+    """Status of writing a question set; ``report`` is the result once it is written."""
 
     collection: str = ""
     report: GenerationReport | None = None
@@ -191,7 +191,7 @@ class BackgroundWriting(BackgroundTask[WritingStatus]):
         super().__init__(WritingStatus(), "question-writing")
 
     def start(self, collection: str, generate: Callable[..., GenerationReport]) -> bool:
-        """Start ``generate(report=...)``; False when another set is still being written.
+        """Start ``generate(report=...)``; return False if another set is being written.
 
         A cancelled task stops after the current passage.
         """
@@ -204,7 +204,7 @@ class BackgroundWriting(BackgroundTask[WritingStatus]):
 
 @dataclass(frozen=True, slots=True)
 class NamingStatus(TaskStatus):
-    """Status of the naming of topics: ``names`` are those of the long text ``key``."""
+    """Status of naming topics: ``names`` are the topics of the long text ``key``."""
 
     key: str = ""
     names: tuple[str, ...] = ()
@@ -217,9 +217,9 @@ class BackgroundNaming(BackgroundTask[NamingStatus]):
         super().__init__(NamingStatus(), "topic-naming")
 
     def start(self, key: str, texts: Sequence[str], open_namer: Callable[[], TopicNamer]) -> bool:
-        """Start naming each text; False when those of another long text are still being named.
+        """Start naming the topic of each text; return False if another naming is running.
 
-        Names are there once all are; an empty one is none.
+        The status has the names once all are found; a topic without a name has an empty one.
         """
 
         def write() -> None:

@@ -1,4 +1,4 @@
-"""Comparison: one question asked with several settings, and how the rankings differ."""
+"""Compares the answers to one question with several search configurations."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ragkit.retrieval.search import SearchEngine
 from ragkit.traces import Trace
 
 PERSISTENCE = 0.9
-"""The p of rank-biased overlap: the first ten ranks then hold 86 % of the weight."""
+"""The p of rank-biased overlap, with which the first ten ranks have 86 % of the weight."""
 
 T = TypeVar("T", bound=Hashable)
 
@@ -35,7 +35,7 @@ class RankChange(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Movement:
-    """A change of rank; ``steps`` is how many ranks up or down, 0 for the others."""
+    """A change of rank; ``steps`` is the number of ranks up or down, otherwise 0."""
 
     change: RankChange
     steps: int = 0
@@ -43,9 +43,9 @@ class Movement:
 
 @dataclass(frozen=True, slots=True)
 class RankedResult:
-    """One result in a column. ``rank`` counts from 1; ``only``: no other column has it.
+    """One result in a column. ``rank`` counts from 1; ``only``: no other column has the document.
 
-    A document's further results in the same column are ``AGAIN``.
+    Further results of the same document in the column have the movement ``AGAIN``.
     """
 
     rank: int
@@ -58,8 +58,8 @@ class RankedResult:
 class Column:
     """The results of one search configuration, compared with the first column.
 
-    ``gone`` are documents of the first column that are missing here. ``overlap`` and ``rbo`` lie
-    between 0 and 1 and compare with the first column. ``problem`` says why nothing was asked.
+    ``gone`` holds documents of the first column that are missing here. ``overlap`` and ``rbo``,
+    from 0 to 1, measure the agreement with the first column. ``problem`` says why it is empty.
     """
 
     settings: SearchConfig
@@ -82,7 +82,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Columns side by side. ``shared`` are documents of several columns, as they first appear."""
+    """Columns side by side; ``shared`` are ids of documents in several columns, in order."""
 
     question: str
     columns: tuple[Column, ...]
@@ -91,10 +91,10 @@ class Comparison:
 
 
 class ComparisonTarget(Protocol):
-    """What comparisons are asked of: a library."""
+    """A library, as far as comparisons need it."""
 
     def services(self, name: str) -> SearchTarget:
-        """Return what searches with an embedder; one that is not active needs all vectors."""
+        """Return the search services for an embedder that has vectors of all texts."""
         ...
 
 
@@ -103,11 +103,11 @@ def compare(
 ) -> Comparison:
     """Ask a question with two to four search configurations.
 
-    A column that cannot be asked says why; the others are asked nevertheless.
+    A failing column says why; the others are not affected.
 
     Raises:
-        EvaluationError: too few or too many columns.
-        QueryError: the question holds an invalid filter.
+        EvaluationError: there are too few or too many columns.
+        QueryError: the question has an invalid filter.
         NotFoundError: there is no such collection.
     """
     if not FEWEST <= len(columns) <= MOST:
@@ -120,9 +120,8 @@ def compare(
             engines[embedder] = library.services(embedder).engine
         except RagkitError as error:
             engines[embedder] = error
-    # All is asked once before it is timed: the first column would pay for opening indexes, and for
-    # the words of texts that others show as well. One more candidate keeps the search out of the
-    # answer cache. No model is asked twice.
+    # Each search runs once before it is timed: the first column would pay for opening indexes and
+    # tokenising texts. One more candidate avoids the answer cache. No model is asked twice.
     warming = [
         SearchConfig(
             replace(
@@ -156,10 +155,10 @@ def _answer(
 
 
 def ask(engine: SearchEngine, question: str, column: SearchConfig) -> Answer:
-    """Ask a question with a column's settings.
+    """Ask a question with a search configuration.
 
     Raises:
-        QueryError: the question holds an invalid filter.
+        QueryError: the question has an invalid filter.
         NotFoundError: there is no such collection.
     """
     if not column.chunked:
@@ -216,10 +215,9 @@ def aligned(
 
 
 def overlap(left: Sequence[T], right: Sequence[T], depth: int) -> float:
-    """Return which share of the first ``depth`` is the same in both, in any order.
+    """Return the share of the first ``depth`` items that both have, in any order.
 
-    Where both lists are shorter, the longer one's length counts as the depth; two empty lists
-    agree wholly.
+    If both lists are shorter, the length of the longer one is the depth. Two empty lists agree.
     """
     first, second = set(left[:depth]), set(right[:depth])
     most = max(len(first), len(second))
@@ -227,7 +225,7 @@ def overlap(left: Sequence[T], right: Sequence[T], depth: int) -> float:
 
 
 def rank_biased_overlap(left: Sequence[T], right: Sequence[T], p: float = PERSISTENCE) -> float:
-    """Compare two rankings of distinct items, the first ranks counting most; 1: the same.
+    """Return the agreement of two rankings of distinct items, weighted by rank; 1: equal.
 
     Extrapolated RBO, equation 32 of Webber, Moffat and Zobel, "A similarity measure for indefinite
     rankings", ACM Transactions on Information Systems 28 (4), 2010. With the shorter list's length
@@ -237,7 +235,7 @@ def rank_biased_overlap(left: Sequence[T], right: Sequence[T], p: float = PERSIS
                              + sum over d = s+1..l of X_s * (d - s) / (s * d) * p^d)
               + ((X_l - X_s) / l + X_s / s) * p^l
 
-    Two empty lists agree wholly, an empty one and another not at all.
+    Two empty lists agree completely, an empty one and another not at all.
     """
     short, long_ = sorted((left, right), key=len)
     s, longest = len(short), len(long_)
@@ -256,7 +254,7 @@ def movements(
     *,
     reference_itself: bool = False,
 ) -> list[Movement]:
-    """Return for each place of a ranking how it moved against another ranking."""
+    """Return for each item of a ranking how it moved compared with a reference ranking."""
     before = {document: rank for rank, document in reversed(list(enumerate(_once(reference))))}
     moves: list[Movement] = []
     seen: set[T] = set()

@@ -2,13 +2,12 @@
 
 ``corpus.jsonl`` holds rows ``{_id, title, text, metadata}``, ``queries.jsonl`` ``{_id, text}``,
 and ``qrels.tsv`` (or ``qrels/test.tsv``) ``query-id corpus-id score``, tab-separated below a
-header. A question may have a ``filter`` in the query language, ``path:reports/2021 type:pdf``: it
-is asked with these filters, as a person sets them. ``metadata.path`` of a row is the file that it
-is a part of, by which ``path:`` and ``type:`` find it; rows of one file are one document. Or
-``documents.jsonl`` holds ``{_id, metadata: {path}}`` for the ``metadata.doc`` of each row. The path
-is the title of a row that has none.
-``dups_by_content.json`` holds lists of ids of rows that count as the same. ``excerpts.jsonl``
-``{query, doc, start, end, text}`` marks the right places in the files of ``docs/``.
+header. A question may have a ``filter`` in the query language, such as ``path:reports/2021
+type:pdf``, under which it is asked. ``metadata.path`` of a row names the file that it is part of,
+which ``path:`` and ``type:`` match; the rows of one file are one document. Alternatively
+``documents.jsonl`` has ``{_id, metadata: {path}}`` for the ``metadata.doc`` of each row. A row
+without a title has its path as the title. ``dups_by_content.json`` has lists of ids of equal rows.
+``excerpts.jsonl`` ``{query, doc, start, end, text}`` marks the right places in files of ``docs/``.
 """
 
 from __future__ import annotations
@@ -33,9 +32,9 @@ from ragkit.options.filters import NO_FILTERS, Filters
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One row of a corpus, of the file at ``path`` where that is known.
+    """One row of a corpus, part of the file at ``path`` if that is known.
 
-    Rows of one file belong to one document; of none, those that share a title do.
+    Rows of one file, or without a file rows with the same title, belong to one document.
     """
 
     id: str
@@ -48,7 +47,7 @@ class Row:
 class Question:
     """A question with its id in the set.
 
-    ``filter`` is what it is restricted to, as it is written, and ``filters`` what that means.
+    ``filter`` is its restriction in the query language, and ``filters`` the parsed form.
     """
 
     id: str
@@ -72,12 +71,11 @@ class Excerpt:
 
 @dataclass(frozen=True, slots=True)
 class QuestionSet:
-    """Questions with what is right for each of them.
+    """Questions with their right answers.
 
-    ``judgments`` hold for a question's id the relevance of rows (above 0: relevant).
-    ``notices`` are sentences on what was left out. ``same`` maps a row's id to the id that
-    represents all rows which count as the same. ``unanswerable`` are questions that nothing
-    answers, as ``metadata.answerability`` of ``queries.jsonl`` says.
+    ``judgments`` maps a question's id to the relevance of rows (above 0: relevant). ``same`` maps a
+    row's id to the id that represents all equal rows. ``unanswerable`` are questions marked so by
+    ``metadata.answerability`` of ``queries.jsonl``. ``notices`` are sentences on what was left out.
     """
 
     name: str
@@ -97,7 +95,7 @@ def load_question_set(
     qrels: Path | None = None,
     limit: int | None = None,
 ) -> QuestionSet:
-    """Read a folder; ``limit`` keeps that many questions, in the order of the file.
+    """Read a question set from a folder; ``limit`` keeps the first questions of the file.
 
     Raises:
         NotFoundError: a required file is missing.
@@ -161,7 +159,7 @@ def _row(line: Mapping[str, Any], paths: Mapping[str, str]) -> Row:
 
 
 def _distinct(items: Iterable[Item], what: str, notices: list[str]) -> list[Item]:
-    """Keep the first item of each id; others are left out with a notice."""
+    """Keep the first item with each id; add notices on the others."""
     kept: dict[str, Item] = {}
     twice: list[str] = []
     nameless = 0
@@ -188,7 +186,7 @@ def _paths(path: Path) -> dict[str, str]:
 
 
 def _judgments(path: Path, rows: set[str], notices: list[str]) -> dict[str, dict[str, int]]:
-    """Read qrels; a judgment of a missing row still counts as something to find."""
+    """Read qrels; judgments of missing rows are kept, as rows that cannot be found."""
     judgments: dict[str, dict[str, int]] = {}
     unknown: list[str] = []
     twice: list[str] = []
@@ -206,10 +204,10 @@ def _judgments(path: Path, rows: set[str], notices: list[str]) -> dict[str, dict
 def _judged(
     asked: Sequence[Question], judgments: Mapping[str, Any], notices: list[str]
 ) -> tuple[Question, ...]:
-    """Keep the questions for which something is right.
+    """Keep the questions with a relevant row or excerpt.
 
     Raises:
-        EvaluationError: there is no such question.
+        EvaluationError: there are none.
     """
     kept, without = [], []
     for question in asked:

@@ -1,4 +1,4 @@
-"""An ephemeral library for one evaluation: the product's own parts over a temporary directory."""
+"""A temporary library for one evaluation, built from the parts of the product."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _MOST_WORDS = 5000
 
 
 class EphemeralLibrary:
-    """Catalog, writer, indexes and engine, wired as the product wires them."""
+    """Catalog, writer, indexes and engine, connected as in the product."""
 
     def __init__(
         self,
@@ -56,7 +56,7 @@ class EphemeralLibrary:
         grading: MeasuredGrading | None = None,
         open_query_writer: OpenQueryWriter | None = None,
     ) -> None:
-        """Create a library in an empty directory; its models are the settings', or those given."""
+        """Create a library in an empty directory with the given or the settings' models."""
         models = settings.models
         self._settings = settings
         self._paths = LibraryPaths(root)
@@ -82,7 +82,7 @@ class EphemeralLibrary:
         self.catalog.close()
 
     def add_folder(self, folder: Path, reporter: Reporter) -> None:
-        """Read and index the files of a folder, as a source of the collection.
+        """Index the files of a folder as a source of the collection.
 
         Raises:
             EvaluationError: nothing in it could be indexed.
@@ -102,12 +102,10 @@ class EphemeralLibrary:
         rows_as: RowsAs = RowsAs.JOINED,
         structural: bool = True,
     ) -> RowPlaces:
-        """Index rows: those of one file are the chunks of one document, unless apart.
+        """Index rows as chunks: rows of one file, or else of one title, as one document.
 
-        Of rows without a file, those that share a title are.
-
-        A row that is longer than a chunk is split like any text, unless rows stay ``whole``.
-        Without ``structural`` context, only the text of a row is indexed, not its title and path.
+        ``RowsAs.APART`` makes each row a document. A row longer than a chunk is split, unless rows
+        stay ``whole``. Without ``structural`` context, titles and paths are not indexed.
         """
         source = self._source("/rows")
         fingerprint = pipeline_fingerprint(self._settings, self.collection)
@@ -146,10 +144,10 @@ class EphemeralLibrary:
         return places
 
     def add_texts(self, catalog: Catalog, collection_id: int, reporter: Reporter) -> None:
-        """Index the documents of another library's collection, each chunk as its bare text.
+        """Index the chunks of another library's collection as bare texts.
 
-        Chunks are cut where they are there. Nothing says what stands around them: no title, no
-        headings, no pages, no names of files and folders. Filters find what they find there.
+        The same chunks are indexed without title, headings, pages and names of files and folders.
+        Filters match the same documents as in the other library.
         """
         documents = catalog.documents.list(collection_id, status=Status.INDEXED)
         reporter.start("Indexing the texts alone", len(documents))
@@ -159,20 +157,20 @@ class EphemeralLibrary:
         }
         for first in range(0, len(documents), _BATCH_DOCUMENTS):
             batch = documents[first : first + _BATCH_DOCUMENTS]
-            # Two sources may have a file of the same path, which a pipeline takes for one.
+            # One run of the pipeline must not have two files with the same path.
             for source_id, source in sources.items():
                 inside = [record for record in batch if record.source_id == source_id]
                 files = [_bare(catalog, record, source.id, self.collection.id) for record in inside]
                 drafts = [
-                    replace(draft, speakers=catalog.filters.speakers(one.id))
-                    for draft, one in zip(self._writer.pipeline.run(files), inside, strict=True)
+                    replace(draft, speakers=catalog.filters.speakers(record.id))
+                    for draft, record in zip(self._writer.pipeline.run(files), inside, strict=True)
                 ]
                 self.catalog.documents.put_many(drafts, self._writer.embedder_id)
             reporter.step(done=len(batch))
         self._save()
 
     def write_contexts(self, model: WritesContexts, reporter: Reporter) -> ContextCounts:
-        """Have the backfill write the contexts of all chunks with a model; return their counts."""
+        """Write the contexts of all chunks with a model; return their counts."""
         contexts = self.catalog.contexts
         reporter.start("Writing contexts", contexts.counts(self.collection.id).pending)
         backfill = Backfill(
@@ -194,7 +192,7 @@ class EphemeralLibrary:
 
 
 def _bare(catalog: Catalog, record: DocumentRecord, source_id: int, collection_id: int) -> ReadFile:
-    """Return a document as if it had been read without its title, headings and pages."""
+    """Return a document as read without its title, headings and pages."""
     documents = catalog.documents
     sections = tuple(documents.sections(record.id))
     chunks = tuple(

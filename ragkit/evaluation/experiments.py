@@ -1,4 +1,4 @@
-"""Experiments: a question set with the library that answers it, and its evaluation."""
+"""Experiments: a question set together with the library that answers it."""
 
 from __future__ import annotations
 
@@ -41,11 +41,10 @@ from ragkit.settings import Settings
 class Experiment:
     """A question set and the library that answers it.
 
-    ``contexts`` counts the model contexts of its chunks, ``tokens`` and ``seconds`` are what models
-    took for them.
-    ``kinds`` holds the type of each question's id, where there are types. ``answers`` are the
-    questions with the places that answer them, and then those that nothing answers. ``grading``
-    is what its engine reranks with.
+    ``grading`` is the grader with which ``engine`` reranks. ``contexts`` counts the model contexts
+    of the chunks; ``tokens`` and ``seconds`` are what they cost. ``kinds`` maps a question's id to
+    its type, if there are types. ``answers`` holds the questions with the places that answer them,
+    then the unanswerable ones.
     """
 
     name: str
@@ -71,7 +70,7 @@ class Experiment:
         return self.catalog.documents.text(document_id)
 
     def first(self, count: int) -> Experiment:
-        """Return the experiment with its first questions alone, of each kind of answers."""
+        """Return the experiment with only its first questions, of each kind."""
         answers = first_questions(self.answers, count)
         return replace(self, questions=self.questions[:count], answers=answers)
 
@@ -90,11 +89,10 @@ def ephemeral_experiment(
 ) -> Iterator[Experiment]:
     """Index a published set into an empty directory, and write its recorded contexts.
 
-    Sets with excerpts are scored by the passages that are shown, others by chunks, mapped back
-    to the rows that they come from.
+    Sets with excerpts are scored by the passages shown, others by the corpus rows of chunks.
 
     Raises:
-        EvaluationError: nothing could be indexed, or it cannot be indexed in that way.
+        EvaluationError: nothing could be indexed, or the set does not allow these arguments.
     """
     reporter = reporter or Reporter()
     if questions.excerpts and (contexts or not structural):
@@ -137,7 +135,7 @@ def ephemeral_experiment(
 
 @dataclass(frozen=True, slots=True)
 class _IndexedCorpus:
-    """What scores results over an indexed set, and what is marked as right for each question."""
+    """The scorer of an indexed set, and the right places of each question."""
 
     scorer: Scorer
     marked: Mapping[str, Spans]
@@ -145,7 +143,7 @@ class _IndexedCorpus:
 
 
 def _indexed_files(library: EphemeralLibrary, questions: QuestionSet) -> _IndexedCorpus:
-    """Return how a set of files with excerpts is scored: by the excerpts' spans."""
+    """Return the scorer of a set of files with excerpts, by the spans of the excerpts."""
     right, lost = right_places(library.catalog, library.collection.id, questions.excerpts)
     notices = (f"{lost} excerpts do not stand in the text as it was read.",) if lost else ()
     return _IndexedCorpus(SpanScorer(library.engine, right), right, notices)
@@ -154,7 +152,7 @@ def _indexed_files(library: EphemeralLibrary, questions: QuestionSet) -> _Indexe
 def _indexed_rows(
     library: EphemeralLibrary, questions: QuestionSet, places: RowPlaces
 ) -> _IndexedCorpus:
-    """Return how a set of rows is scored: by the documents that the rows are in."""
+    """Return the scorer of a set of rows."""
     marked: Mapping[str, Spans] = {
         question: {library.catalog.documents.get(document).path: () for document in documents}
         for question, documents in places.documents(questions.judgments).items()
@@ -175,7 +173,7 @@ def _experiment(
     scorer: Scorer,
     **others: Any,
 ) -> Experiment:
-    """Build an experiment over a collection as it is, with what its contexts cost."""
+    """Build an experiment over a collection, with the cost of its contexts."""
     counts, cost = catalog.documents.counts(collection.id), catalog.contexts.cost(collection.id)
     return Experiment(
         name, engine, grading, indexes, catalog, collection.name, questions, scorer,
@@ -185,7 +183,7 @@ def _experiment(
 
 
 class Indexed(SearchTarget, Protocol):
-    """What a collection's own questions are asked of: a library."""
+    """A library, as far as experiments need it."""
 
     @property
     def indexes(self) -> IndexBackend:
@@ -196,13 +194,13 @@ class Indexed(SearchTarget, Protocol):
 def judged_experiment(
     library: Indexed, catalog: Catalog, collection: str, question_set: str = ""
 ) -> Experiment:
-    """Build an experiment of a collection's question set over that collection as it is.
+    """Build an experiment of a collection's question set over that collection.
 
-    Documents are scored, by their paths; a copy that is folded into another one counts as found.
+    Documents are scored by their paths; a duplicate folded into another document counts as found.
 
     Raises:
         NotFoundError: there is no such collection.
-        EvaluationError: there is no such set, or nothing in it can be asked.
+        EvaluationError: there is no such set, or none of its questions can be asked.
     """
     record = catalog.collections.get(collection)
     sets = catalog.judgments.sets(record.id)
@@ -223,12 +221,12 @@ def judged_experiment(
             "No relevant document of this set is indexed any more.",
             " ".join(judged.notices) or "Rate some results as relevant.",
         )
-    # An engine of its own: the answer cache of the library's would falsify the times.
+    # A separate engine: the library's answer cache would falsify the times.
     asked, notices = _restricted((*judged.questions, *judged.unanswerable), catalog, record)
-    usual = library.engine
-    grading = MeasuredGrading(usual.open_grader)
+    shared = library.engine
+    grading = MeasuredGrading(shared.open_grader)
     engine = SearchEngine(
-        catalog, library.indexes, usual.embedder, grading, usual.open_query_writer
+        catalog, library.indexes, shared.embedder, grading, shared.open_query_writer
     )
     return _experiment(
         question_set or "judged", engine, grading, library.indexes, catalog, record,
@@ -254,12 +252,12 @@ def judged_experiment(
 def bare_experiment(
     experiment: Experiment, settings: Settings, root: Path, reporter: Reporter | None = None
 ) -> Iterator[Experiment]:
-    """Ask the same questions of the same documents, indexed into an empty directory as bare texts.
+    """Index the documents of an experiment into an empty directory as bare texts.
 
-    What a library's own experiment is compared with: chunks without title, headings and places.
+    The result has the same questions, and serves as a baseline: its chunks have no context.
 
     Raises:
-        TypeError: it is not scored by documents, as those of published sets are not.
+        TypeError: the experiment is not scored by documents.
     """
     if not isinstance(experiment.scorer, DocumentScorer):
         raise TypeError("only an experiment that is scored by documents can be asked elsewhere")
@@ -295,7 +293,7 @@ def bare_experiment(
 def _restricted(
     judged: Iterable[JudgedQuestion], catalog: Catalog, collection: CollectionRecord
 ) -> tuple[dict[str, Question], list[str]]:
-    """Return questions with what their filters mean, by key; the rest is told."""
+    """Return questions with parsed filters by key, and notices on invalid filters."""
     fields = catalog.filters.field_names([collection])
     questions, refused = {}, []
     for question in judged:

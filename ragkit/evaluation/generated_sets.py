@@ -1,4 +1,4 @@
-"""Question sets written by a model: asked of sampled passages, checked, and marked as such."""
+"""Question sets written by a model about sampled passages."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ WRITTEN = "written"
 """The default name of a set."""
 
 MOST_WANTED = 1000
-"""The most questions that may be requested."""
+"""The largest number of questions that may be requested."""
 
 LEAST_TOKENS = 30
-"""Chunks of fewer tokens say too little to be asked about."""
+"""Chunks with fewer tokens are too short for questions."""
 
 _RIGHT = 2
 _MOST_IN_VAIN = 10
@@ -53,10 +53,10 @@ class KeptQuestion:
 class GenerationReport:
     """The result of having a set written.
 
-    The set now has ``total`` of ``wanted`` questions, ``questions`` of them new; ``passages``
-    were asked about. ``left_out`` counts rejected questions by a word of ``REASONS``, ``failed``
-    the passages without a readable answer. ``ended`` is a sentence on why there are fewer
-    questions than wanted, with its cure; empty when there are not.
+    The set now has ``total`` of ``wanted`` questions; ``questions`` are the new ones, written about
+    ``passages`` passages. ``left_out`` counts rejected questions by a key of ``REASONS``, and
+    ``failed`` the passages without a readable answer. ``ended`` says why there are fewer questions
+    than wanted, or is empty.
     """
 
     name: str
@@ -80,7 +80,7 @@ class GenerationReport:
         """The report in sentences, for a person."""
         if self.total >= self.wanted and not self.passages:
             total = plural(self.total, "question")
-            return (f'"{self.name}" has {total} already: ask for more than that.',)
+            return (f'"{self.name}" has {total} already; request a higher number.',)
         count = plural(len(self.questions), "question")
         sentences = [f'{self.model} wrote {count}; "{self.name}" has {self.total} now.']
         if self.left_out:
@@ -105,10 +105,10 @@ class SampledChunk:
 
 
 def sample_chunks(catalog: Catalog, collection_id: int, seed: int = 0) -> Iterator[SampledChunk]:
-    """Yield chunks in an order that the seed alone decides: one of each document in turn.
+    """Yield chunks of one document after another, in an order that depends only on the seed.
 
-    Adding or removing a document does not change the order of the others. Copies of a document
-    count once, as do chunks of the same words.
+    Adding or removing a document does not change the order of the others. Copies of a document or
+    of a chunk count once.
     """
     seen: set[bytes] = set()
     orders: dict[int, Iterator[int]] = {}
@@ -166,13 +166,12 @@ def write_set(
 ) -> GenerationReport:
     """Have a model write a collection's question set until it has ``count`` questions.
 
-    Without ``model``, it is the one that writes contexts; a collection may have its own prompt. A
-    set that a model has begun is continued. What was written is kept when the model fails or
-    ``report`` returns False.
+    The default ``model`` is the one that writes contexts. A set begun by a model is continued.
+    Questions written so far are kept if the model fails or ``report`` returns False.
 
     Raises:
         NotFoundError: there is no such collection.
-        EvaluationError: the set is a person's, or the collection holds nothing to ask about.
+        EvaluationError: the set has other judgments, or no passage is long enough.
         ModelError: the model failed before it had written any question.
         SettingsError: the collection's own prompt is invalid.
     """
@@ -206,7 +205,7 @@ def write_set(
 
 
 class _SetWriter:
-    """Has questions written until the set has ``count``; each is kept at once."""
+    """Has questions written and stores each at once, until the set has ``count``."""
 
     def __init__(
         self,
@@ -235,12 +234,12 @@ class _SetWriter:
         return self._before + len(self.kept)
 
     def run(self, report: Callable[[Progress], bool]) -> str:
-        """Ask about passages until there are enough questions; return why there are not.
+        """Ask about passages until there are enough questions; return why there are not, or ``""``.
 
         Raises:
-            JobCancelled: ``report`` asked to stop.
-            EvaluationError: the collection holds nothing to ask about.
-            ModelError: nothing can be asked of the model now.
+            JobCancelled: ``report`` returned False.
+            EvaluationError: no passage is long enough.
+            ModelError: the model cannot be asked now.
         """
         if self.total >= self._count:
             return ""
@@ -268,7 +267,7 @@ class _SetWriter:
         return "There are no more passages to ask about."
 
     def _ask(self, chunk: SampledChunk) -> int:
-        """Have questions on one passage written and keep them; return how many."""
+        """Have questions about one passage written and store them; return how many."""
         self.passages += 1
         try:
             checked = self._writer.write(chunk.request, self._seed)

@@ -1,7 +1,7 @@
-"""Judging: how people grade passages, and where those passages stand now.
+"""Judgments: how people grade passages, and where those passages are now.
 
-A judgment is a span of a document's stored text with the words that stood there, so that another
-way of cutting chunks cannot lose it. When a text has changed, the words are looked for again.
+A judgment refers to a span of a document's stored text and quotes it, so that it does not depend on
+chunks. If the text has changed, the quotation is searched for again.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from ragkit.errors import EvaluationError
 from ragkit.types import Span, Status
 
 GRADES = {2: "Relevant", 1: "Partly", 0: "Not relevant"}
-"""What a grade is called on the pages."""
+"""The names of the grades on the pages."""
 
 _BY_HAND = (Origin.SEARCH, Origin.COMPARE)
 
 
 class PlaceState(StrEnum):
-    """Whether a judged place is still there."""
+    """Whether a judged place still exists."""
 
     HERE = "here"
     FOUND_AGAIN = "found again"
@@ -36,8 +36,8 @@ class PlaceState(StrEnum):
 class Placed:
     """A judgment with its current place; ``span`` is ``None`` for a whole document.
 
-    ``document_id`` and ``path`` are the document's current ones. A stale judgment keeps those it
-    had, and ``why`` says in a sentence what happened.
+    ``document_id`` and ``path`` are the document's current ones. A stale judgment keeps its old
+    ones, and ``why`` says what happened.
     """
 
     record: JudgmentRecord
@@ -49,7 +49,7 @@ class Placed:
 
     @property
     def grade(self) -> int:
-        """2 (right), 1 (partly) or 0 (not)."""
+        """2 (relevant), 1 (partly) or 0 (not relevant)."""
         return self.record.judged.grade
 
 
@@ -60,10 +60,10 @@ class Grades:
     placed: tuple[Placed, ...] = ()
 
     def of(self, document_id: int, span: Span | None = None) -> int | None:
-        """Return the last grade of a place; ``None`` when it has not been judged.
+        """Return the last grade of a place, or ``None`` if it was not judged.
 
-        A passage counts as judged when one that shares more than half of the shorter of the two
-        was, or else when its whole document was.
+        A passage has the grade of a judged passage that shares more than half of the shorter one
+        with it, or else of its whole document.
         """
         judgments = [
             placed
@@ -78,7 +78,7 @@ class Grades:
 
 
 class Judging:
-    """Stores judgments and votes and locates them. Safe to share between threads."""
+    """Stores and locates judgments, and stores votes. Safe to share between threads."""
 
     def __init__(self, catalog: Catalog) -> None:
         self._catalog = catalog
@@ -95,13 +95,13 @@ class Judging:
         question_set: str = "",
         filter_: str = "",
     ) -> JudgmentRecord:
-        """Store how well a passage, or without one a whole document, answers a question.
+        """Store how well a passage, or a whole document, answers a question.
 
-        ``filter_`` is what the question is restricted to, in the query language.
+        ``filter_`` is the restriction of the question in the query language.
 
         Raises:
-            EvaluationError: the question is empty, or there is no such grade or place.
-            NotFoundError: there is no such document any more.
+            EvaluationError: the question is empty, or the grade or the place does not exist.
+            NotFoundError: the document no longer exists.
         """
         asked = normalised_question(question)
         if not asked:
@@ -131,7 +131,7 @@ class Judging:
         return JudgmentRecord(self._catalog.judgments.add(collection_id, [judged])[0], judged)
 
     def undo(self, collection_id: int) -> JudgmentRecord | None:
-        """Remove the last judgment that was made by hand; the one before it holds again."""
+        """Remove the last judgment made by hand, so that the previous one counts again."""
         last = self._catalog.judgments.last(collection_id, _BY_HAND)
         if last is not None:
             self._catalog.judgments.remove([last.id])
@@ -162,10 +162,10 @@ class Judging:
     def vote(
         self, collection_id: int, question: str, settings: Sequence[str], winner: int | None
     ) -> int:
-        """Store which of the settings answered better (an index), or ``None`` for none of them.
+        """Store which configuration answered better (its index); ``None``: none of them.
 
         Raises:
-            EvaluationError: fewer than two settings, or the winner is not one of them.
+            EvaluationError: there are fewer than two, or the winner is not one of them.
         """
         asked = normalised_question(question)
         valid = winner is None or 0 <= winner < len(settings)
@@ -178,7 +178,7 @@ class Judging:
     def _documents(
         self, collection_id: int, judged: Sequence[JudgmentDraft]
     ) -> list[DocumentRecord | None]:
-        """Find the documents: by id, or, when removed and added again, by path or content."""
+        """Find the documents by id, or if they were added again, by path or content."""
         by_id = self._catalog.documents.get_many({draft.document_id for draft in judged})
         others: Iterable[DocumentRecord] = ()
         if any(draft.document_id not in by_id for draft in judged):
@@ -213,13 +213,13 @@ class Judging:
 
 
 def normalised_question(question: str) -> str:
-    """Return the form that judgments are stored under: NFC, each run of white space one space."""
+    """Return a question as judgments store it: NFC, with single spaces."""
     whole = question.encode("utf-8", "replace").decode("utf-8")
     return " ".join(unicodedata.normalize("NFC", whole).split())
 
 
 def find_quote(text: str, quote: str, near: int = 0) -> Span | None:
-    """Find a quotation in a text, nearest to an offset; white space may differ."""
+    """Find the occurrence of a quotation nearest to an offset; white space may differ."""
     if not quote.strip():
         return None
     exact = re.compile(re.escape(quote))

@@ -1,4 +1,4 @@
-"""What reranking costs in an evaluation: each grading is counted, and asked for once."""
+"""Measures the cost of reranking in an evaluation, and caches grades."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ def _nothing_grades() -> Grader:
 
 
 class MeasuredGrading:
-    """Stands before the grader of an experiment; it opens as a grader does.
+    """Wraps the grader of an experiment; it is also the function that opens it.
 
-    A question is asked twice, once to be judged and once to be timed, and its passages are graded
-    once. ``seconds`` and ``tokens`` are what that took since ``forget``; ``saved`` is the time, in
-    seconds, that kept grades saved the searches.
+    A question is asked twice, once to be scored and once to be timed, but its passages are graded
+    once. ``seconds`` and ``tokens`` are the cost since ``forget``; ``saved`` is the time in seconds
+    that cached grades have saved.
     """
 
     def __init__(self, open_grader: OpenGrader | None) -> None:
@@ -28,7 +28,7 @@ class MeasuredGrading:
         self.tokens = 0
 
     def __call__(self) -> MeasuredGrading:
-        """Return itself: what grades is opened when it is first asked."""
+        """Return itself; the grader is opened when first asked."""
         return self
 
     @property
@@ -37,7 +37,7 @@ class MeasuredGrading:
         return self._open().name
 
     def forget(self) -> None:
-        """Drop all grades, and count from nothing."""
+        """Drop all grades and reset the counters."""
         self._kept.clear()
         self.seconds = self.saved = 0.0
         self.tokens = 0

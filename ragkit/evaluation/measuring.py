@@ -1,4 +1,4 @@
-"""Measuring: every question of an experiment asked with one search configuration."""
+"""Evaluates one search configuration with all questions of an experiment."""
 
 from __future__ import annotations
 
@@ -35,12 +35,11 @@ class StageTime:
 class Evaluation:
     """The result of an evaluation.
 
-    ``values`` holds each metric for each question's id and ``asked`` the texts of the questions
-    that were asked; ``partial``: these are not all ``questions``. ``tokens`` is what models read
-    and wrote for the contexts that were searched, ``seconds`` the time of all searches.
-    ``filters`` are those of the asked questions that have one, as they are written. ``kinds`` has
-    the metrics by question type, where there are several. ``grading_tokens`` and
-    ``grading_seconds`` are what a model took for reranking.
+    ``values`` holds each metric by question id, ``asked`` the texts of the questions asked, and
+    ``filters`` their filters as written, if any; ``partial``: not all ``questions`` were asked.
+    ``tokens`` is what models read and wrote for the contexts, ``seconds`` the time of all searches.
+    ``kinds`` has the metrics by question type, if there are several. ``grading_tokens`` and
+    ``grading_seconds`` are the cost of reranking by a model.
     """
 
     name: str
@@ -78,10 +77,10 @@ def measure(
     timed: bool = True,
     phase: str = "Asking",
 ) -> Evaluation:
-    """Ask every question with one search configuration; ``timed`` also as a person would.
+    """Ask every question with one search configuration; ``timed``: also time normal searches.
 
-    When it is cancelled through the reporter or by Ctrl-C, the questions asked so far are the
-    result, marked as partial.
+    After a cancellation through the reporter or by Ctrl-C, the result is of the questions so far,
+    marked as partial.
 
     Raises:
         EvaluationError: no question could be asked.
@@ -128,7 +127,7 @@ def measure(
 
 @dataclass(slots=True)
 class _Session:
-    """Asks the questions of an experiment and collects observations, times and failures."""
+    """Asks the questions of an experiment; collects observations, times and failures."""
 
     experiment: Experiment
     config: SearchConfig
@@ -142,7 +141,7 @@ class _Session:
     generation: str = ""
 
     def run(self, phase: str) -> bool:
-        """Ask one question after the other; True when cancelled after the first answer."""
+        """Ask one question after another; return True if cancelled after the first answer."""
         questions = self.experiment.questions
         try:
             self.reporter.start(phase, len(questions))
@@ -156,9 +155,9 @@ class _Session:
         return False
 
     def _ask(self, question: Question) -> None:
-        """Observe one question; its times are those of a search as a person makes it.
+        """Observe one question, then time it as a normal search.
 
-        The longer list of the scorer goes first: it pays for what is opened only once.
+        The observation comes first, since it pays for what is opened only once.
         """
         answer = None
         options = self.config.options
@@ -178,7 +177,7 @@ class _Session:
         self.asked[question.id] = question.text
         if answer is not None:
             self.generation = answer.trace.generation or self.generation
-            # Grades that were kept from the first time took a person's search as long.
+            # A normal search takes as long as its cached grades took the first time.
             grading_ms = 1000 * (grading.saved - saved)
             times = {"total": answer.trace.ms + grading_ms}
             for stage in answer.trace.stages:
@@ -188,12 +187,12 @@ class _Session:
                 self.times.setdefault(name, []).append(ms)
 
     def _observe(self, question: Question, config: SearchConfig) -> Any:
-        """Return the scorer's observation; where a model fails at times, that without it."""
+        """Return the scorer's observation; without the model if that fails only sometimes."""
         scorer = self.experiment.scorer
         try:
             return scorer.observe(question, config)
         except ModelError as error:
-            # Figures of a model that has not answered at all would say nothing.
+            # Figures of a model that has never answered would be meaningless.
             nothing_reranked = len(self.not_reranked) == len(self.asked)
             options = config.options
             asks_none = options.rerank is Rerank.NONE and options.phrasings is Phrasings.NONE
@@ -205,14 +204,14 @@ class _Session:
 
     @property
     def stages(self) -> tuple[StageTime, ...]:
-        """The quantiles of every stage's times; the whole search comes first."""
+        """The quantiles of the times of each stage; the whole search comes first."""
         return tuple(
             StageTime(name, *(float(ms) for ms in np.quantile(times, [0.5, 0.95])))
             for name, times in self.times.items()
         )
 
     def notices(self, *, partial: bool) -> Iterator[str]:
-        """Yield sentences on what restricts the figures."""
+        """Yield sentences on limits of the figures."""
         yield from counted(self.refused, "questions have an invalid filter and found nothing")
         options = self.config.options
         if options.rerank is not Rerank.NONE:
@@ -222,9 +221,9 @@ class _Session:
             last = list(self.not_reranked.values())[-1]
             count = f"{len(self.not_reranked)} of {len(self.asked)} questions"
             missing = "other words" if options.rerank is Rerank.NONE else "reranking"
-            yield f"{count} count as they were found without {missing}. The last: {last}"
+            yield f"{count} were evaluated without {missing}. The last error: {last}"
         if partial:
             yield (
                 f"Stopped after {len(self.asked)} of {len(self.experiment.questions)} questions: "
-                "these figures are of those alone."
+                "the figures are of these only."
             )

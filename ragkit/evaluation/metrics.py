@@ -13,7 +13,7 @@ Rankings: TypeAlias = Mapping[str, Sequence[str]]
 """For each question's id, the ids of the results, best first."""
 
 Judgments: TypeAlias = Mapping[str, Mapping[str, int]]
-"""For each question's id, how relevant which ids are."""
+"""For each question's id, the relevance of result ids."""
 
 Values: TypeAlias = dict[str, dict[str, float]]
 """For each metric, a number from 0 to 1 for each question's id."""
@@ -30,21 +30,21 @@ MEASURES: Mapping[str, str] = {
     "hit@1": "Success@1",
     "hit@10": "Success@10",
 }
-"""The metrics by the names that people write, and as ir-measures calls them."""
+"""The metrics by name, with their names in ir-measures."""
 
 JUDGED = "judged@10"
-"""The share of the first ten results that somebody judged; what nobody judged counts as wrong."""
+"""The share of the first ten results that were judged; others count as not relevant."""
 
 HEADLINES = ("ndcg@10", "mrr", "recall@10", "hit@1")
 """The metrics that a small table shows."""
 
 MAIN_METRICS = ("pass@10", "ndcg@10", "token_recall")
-"""By what runs are compared when nobody names a metric: the first of these that there is."""
+"""The metrics by which runs are compared by default: the first one that is available."""
 
 PASS_AT = (5, 10, 20)
 
 SAME = 1e-9
-"""Values that differ by no more than this are the same."""
+"""Values that differ by at most this are equal."""
 
 _JUDGED_DEPTH = 10
 _RESAMPLES = 1000
@@ -66,7 +66,7 @@ class Metric:
 
 @dataclass(frozen=True, slots=True)
 class TypeFigures:
-    """The metrics of the questions of one type; an empty ``kind`` was not named."""
+    """The metrics of the questions of one type; ``kind`` is empty for questions without one."""
 
     kind: str
     questions: int
@@ -84,17 +84,17 @@ class PairedDifference:
 
 
 def main_metric(names: Sequence[str]) -> str:
-    """Return the most informative of some metrics; empty when there is none."""
+    """Return the most informative of some metrics, or ``""``."""
     return next((name for name in MAIN_METRICS if name in names), names[0] if names else "")
 
 
 def score(rankings: Rankings, judgments: Judgments) -> Values:
-    """Compute every metric for every judged question; what was not found counts as 0."""
+    """Compute every metric for every judged question; 0 if nothing was found."""
     import ir_measures
 
     measures = {}
     for name, theirs in MEASURES.items():
-        # Their own parser fails on Python 3.14.
+        # The parser of ir-measures fails on Python 3.14.
         kind, _, cutoff = theirs.partition("@")
         measure = getattr(ir_measures, kind)
         measures[name] = measure @ int(cutoff) if cutoff else measure
@@ -103,7 +103,7 @@ def score(rankings: Rankings, judgments: Judgments) -> Values:
         for question, rows in judgments.items()
         if question in rankings
     }
-    # Ranks as scores: the order of a ranking is the order scored, with no ties to break.
+    # Ranks serve as scores, so that there are no ties.
     run = {
         question: {row: float(len(ranking) - rank) for rank, row in enumerate(ranking)}
         for question, ranking in rankings.items()
@@ -117,7 +117,7 @@ def score(rankings: Rankings, judgments: Judgments) -> Values:
 
 
 def judged_share(rankings: Rankings, judgments: Judgments) -> Values:
-    """Compute for each question which share of its first 10 results was judged; 1 without any."""
+    """Compute the judged share of each question's first 10 results; 1 without results."""
     shares: dict[str, float] = {}
     for question, ranking in rankings.items():
         first = ranking[:_JUDGED_DEPTH]
@@ -129,9 +129,9 @@ def judged_share(rankings: Rankings, judgments: Judgments) -> Values:
 def pass_at(
     rankings: Rankings, judgments: Judgments, same: Mapping[str, str], depths: Sequence[int]
 ) -> Values:
-    """Compute for each question which share of its right rows has its content among the first.
+    """Compute for each question the share of its right rows among the first ``depths`` results.
 
-    Rows of the same content take one place together, as a search shows them once.
+    Rows with the same content count as one result, because a search shows them once.
     """
     values: Values = {f"pass@{depth}": {} for depth in depths}
     for question, ranking in rankings.items():
@@ -144,7 +144,7 @@ def pass_at(
 
 
 def summarise(values: Values) -> list[Metric]:
-    """Average each metric over the questions; the same values give the same intervals."""
+    """Average each metric over the questions, with deterministic confidence intervals."""
     return [
         _metric(name, list(of_question.values()))
         for name, of_question in values.items()
@@ -157,7 +157,7 @@ def _metric(name: str, values: Sequence[float]) -> Metric:
     from scipy.stats import bootstrap
 
     mean = low = high = float(np.mean(values))
-    # Of a single value every resample is the same.
+    # A single value cannot be resampled.
     if len(values) > 1:
         low, high = bootstrap(
             (values,), np.mean, confidence_level=_CONFIDENCE, method="percentile",
@@ -167,12 +167,12 @@ def _metric(name: str, values: Sequence[float]) -> Metric:
 
 
 def paired_p(differences: Sequence[float]) -> float:
-    """Return how often chance makes as large a mean of paired differences: from 0 to 1.
+    """Return the p-value of a mean of paired differences by a two-sided permutation test.
 
-    A two-sided permutation test: if both settings were the same, each difference could as well
-    have the other sign. It tests the mean, which is what tables show, and assumes nothing about
-    the values' distribution; most questions do not change at all, and a signed-rank test would
-    drop those. Exact for up to 14 changes, else 20,000 draws, always the same.
+    If both settings were equal, each difference could as well have the other sign. The test is of
+    the mean, as shown in tables, and makes no assumption about the distribution; a signed-rank test
+    would drop unchanged questions, which are most. It is exact for up to 14 changes, and uses the
+    same 20,000 draws otherwise.
     """
     from scipy.stats import permutation_test
 
@@ -181,7 +181,7 @@ def paired_p(differences: Sequence[float]) -> float:
         return 1.0
 
     def total(values: np.ndarray, axis: int) -> Any:
-        # Rounded: sums that differ in their last bits alone are ties.
+        # Rounded, so that sums that differ only in their last bits are ties.
         return np.round(np.sum(values, axis=axis), 9)
 
     test = permutation_test(
@@ -194,7 +194,7 @@ def paired_p(differences: Sequence[float]) -> float:
 def paired_difference(
     before: Mapping[str, float], after: Mapping[str, float]
 ) -> PairedDifference | None:
-    """Compare the values of the questions that both have; ``None`` where there are none."""
+    """Compare the values of questions in both; return ``None`` if there are none."""
     differences = [after[key] - value for key, value in before.items() if key in after]
     if not differences:
         return None
@@ -203,9 +203,9 @@ def paired_difference(
 
 
 def figures_by_type(values: Values, kinds: Mapping[str, str]) -> tuple[TypeFigures, ...]:
-    """Average each metric over the questions of each type, by name; unnamed types come last.
+    """Average each metric over the questions of each type, sorted by type, unnamed last.
 
-    ``kinds`` holds the type of each question's id. Returns nothing where all are of one type.
+    ``kinds`` maps a question's id to its type. Returns ``()`` if there is only one type.
     """
     asked = {key: kinds.get(key, "") for of_question in values.values() for key in of_question}
     counts = Counter(asked.values())

@@ -1,11 +1,11 @@
-"""Question sets of a collection: judged on the pages, imported, or written by a model."""
+"""Question sets of a collection: rated on the pages, imported, or written by a model."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -27,12 +27,12 @@ from ragkit.evaluation.set_files import Notices, read_set
 from ragkit.types import Status
 
 COLLECTED = ""
-"""The name of the set that grows with every judgment made on the pages."""
+"""The name of the set of all judgments made on the pages."""
 
 
 @dataclass(frozen=True, slots=True)
 class JudgedQuestion:
-    """A question with the judgments on the places that may answer it."""
+    """A question with its judgments."""
 
     key: str
     text: str
@@ -41,17 +41,17 @@ class JudgedQuestion:
 
     @property
     def writer(self) -> str:
-        """The model that wrote it; empty when none did."""
+        """The model that wrote it, or ``""``."""
         return next((judgment.record.judged.writer for judgment in self.judgments), "")
 
     @property
     def filter(self) -> str:
-        """What it is restricted to, in the query language."""
+        """Its restriction in the query language, or ``""``."""
         return next((judgment.record.judged.filter for judgment in self.judgments), "")
 
     @property
     def places(self) -> dict[str, list[tuple[int, int]]]:
-        """The slices that are right, by path; none of a document that is right as a whole."""
+        """The relevant spans by path; no spans for a document that is relevant as a whole."""
         places: dict[str, list[tuple[int, int]]] = {}
         for judgment in self.judgments:
             if judgment.grade > 0:
@@ -62,7 +62,7 @@ class JudgedQuestion:
 
     @property
     def documents(self) -> dict[str, int]:
-        """The relevance of each document, by path: of the whole, or of its best passage."""
+        """The relevance of each document by path: of the whole, or of its best passage."""
         whole: dict[str, int] = {}
         best: dict[str, int] = {}
         for judgment in self.judgments:
@@ -76,9 +76,9 @@ class JudgedQuestion:
 
 @dataclass(frozen=True, slots=True)
 class JudgedSet:
-    """The current state of a question set; ``notices`` say what of it cannot be used.
+    """The current state of a question set; ``notices`` say which parts cannot be used.
 
-    ``unanswerable`` are questions of which everything rated is not relevant.
+    ``unanswerable`` are questions with only ratings of "not relevant".
     """
 
     name: str
@@ -88,7 +88,7 @@ class JudgedSet:
 
     @property
     def writers(self) -> tuple[str, ...]:
-        """The models that wrote questions of it, by name."""
+        """The names of the models that wrote questions of it."""
         return tuple(sorted({question.writer for question in self.questions} - {""}))
 
     @property
@@ -99,7 +99,7 @@ class JudgedSet:
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """What an import stored, and sentences on what it left out."""
+    """What an import stored; ``notices`` say what it left out."""
 
     name: str
     questions: int
@@ -108,19 +108,19 @@ class Imported:
 
 
 def optimism_notice(writers: Sequence[str]) -> str:
-    """Return the warning about figures of a set that models wrote."""
+    """Return the warning about figures of a set written by models."""
     return (
         f"Questions of this set were written by {' and '.join(writers)} from the passages that "
-        "answer them, often in the same words: its figures are too kind, and serve to compare "
-        "settings."
+        "answer them, often in the same words. Its figures are too optimistic, but suitable for "
+        "comparing settings."
     )
 
 
 def collect(catalog: Catalog, collection_id: int, name: str = COLLECTED) -> JudgedSet:
     """Read the current state of a question set.
 
-    Judgments whose place is gone are left out with a notice, as are questions without anything
-    right that is left.
+    Judgments whose place no longer exists are left out with a notice, as are questions without a
+    relevant place.
     """
     records = catalog.judgments.current(collection_id, question_set=name)
     placed = Judging(catalog).place(collection_id, records)
@@ -151,7 +151,7 @@ def collect(catalog: Catalog, collection_id: int, name: str = COLLECTED) -> Judg
 
 
 def _key(question: str) -> str:
-    """Return an id that depends on the question alone."""
+    """Return an id that depends only on the question."""
     return "q" + hashlib.blake2b(question.encode(), digest_size=5).hexdigest()
 
 
@@ -169,7 +169,7 @@ def import_set(
     imported, notices = read_set(place)
     title = (place.stem if place.is_file() else place.resolve().name) if name is None else name
     documents = _DocumentsByPath(catalog.documents.list(collection_id, status=Status.INDEXED))
-    quoted = _Quoted(catalog, notices)
+    read = cache(catalog.documents.text)
     drafts: list[JudgmentDraft] = []
     fields = catalog.filters.field_names([catalog.collections.of_id(collection_id)])
     for question in imported:
@@ -185,7 +185,7 @@ def import_set(
             if document is None:
                 notices.add("Left out, since no such document is indexed", judgment.path)
                 continue
-            start, end, quote = quoted.place(document, judgment.quote)
+            start, end, quote = _quoted(read, document, judgment.quote, notices)
             drafts.append(
                 JudgmentDraft(
                     normalised_question(question.text), document.id, document.path, document.hash,
@@ -209,28 +209,22 @@ def import_set(
     return Imported(title, questions, len(drafts), notices.sentences)
 
 
-class _Quoted:
-    """Finds quotations in documents, each of which is read once."""
-
-    def __init__(self, catalog: Catalog, notices: Notices) -> None:
-        self._text = cache(catalog.documents.text)
-        self._notices = notices
-
-    def place(self, document: DocumentRecord, quotation: str) -> tuple[int, int, str]:
-        """Return start, end and text of a quotation; zeros for the whole document."""
-        if not quotation.strip():
-            return 0, 0, ""
-        text = self._text(document.id)
-        span = find_quote(text, quotation)
-        if span is None:
-            what = "Kept for the whole document, since the quotation is not in it"
-            self._notices.add(what, document.path)
-            return 0, 0, ""
-        return span.start, span.end, text[span.start : span.end]
+def _quoted(
+    read: Callable[[int], str], document: DocumentRecord, quotation: str, notices: Notices
+) -> tuple[int, int, str]:
+    """Return start, end and text of a quotation; (0, 0, "") for the whole document."""
+    if not quotation.strip():
+        return 0, 0, ""
+    text = read(document.id)
+    span = find_quote(text, quotation)
+    if span is None:
+        notices.add("Kept for the whole document, since the quotation is not in it", document.path)
+        return 0, 0, ""
+    return span.start, span.end, text[span.start : span.end]
 
 
 class _DocumentsByPath:
-    """Documents by path; a path that only ends in the same way counts when just one does."""
+    """Finds documents by path, or by a unique path with the same end."""
 
     def __init__(self, documents: Sequence[DocumentRecord]) -> None:
         self._by_path: dict[str, DocumentRecord] = {}

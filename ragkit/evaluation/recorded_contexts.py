@@ -1,9 +1,9 @@
-"""Recorded contexts, to be written again without a model.
+"""Recorded contexts, which are replayed without a model.
 
-A file of them holds a JSON object a line: ``{id, context, keywords, questions}``. ``id`` (or
-``_id``) is that of a row of ``corpus.jsonl``, ``keywords`` and ``questions`` are lists of texts,
-and ``tokens``, if present, is what the answer cost. The backfill treats each answer like one of
-Ollama's: it is checked, stored, embedded and indexed in the same way.
+Their file has a JSON object per line: ``{id, context, keywords, questions}``. ``id`` (or ``_id``)
+is that of a row of ``corpus.jsonl``, ``keywords`` and ``questions`` are lists of texts, and
+``tokens``, if present, is the cost of the answer. The backfill checks, stores, embeds and indexes
+each answer like one of Ollama's.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ from ragkit.reading.decode import clean
 
 @dataclass(frozen=True, slots=True)
 class RecordedContexts:
-    """The answers of a file by row id. ``notices`` say which of them cannot be used."""
+    """The answers of a file by row id; ``notices`` say which cannot be used."""
 
     answers: Mapping[str, Mapping[str, Any]]
     notices: tuple[str, ...] = ()
 
 
 def load_contexts(file: Path, rows: Sequence[Row]) -> RecordedContexts:
-    """Read the contexts that were recorded for the rows of a corpus.
+    """Read the contexts recorded for the rows of a corpus.
 
     Raises:
         NotFoundError: there is no such file.
-        EvaluationError: a line is invalid, or none is about these rows.
+        EvaluationError: a line is invalid, or no line is about these rows.
     """
     ids = {row.id for row in rows}
     answers: dict[str, Mapping[str, Any]] = {}
@@ -68,7 +68,7 @@ def load_contexts(file: Path, rows: Sequence[Row]) -> RecordedContexts:
 
 
 class RecordedModel:
-    """Writes the recorded context of each chunk's row; no model is asked."""
+    """A stand-in for a model: writes the recorded context of each chunk's row."""
 
     model = RECORDED
 
@@ -78,21 +78,21 @@ class RecordedModel:
         self._texts: dict[str, list[tuple[str, str]]] = {}
         for row in rows:
             key = _normalised(row.text)
-            # Rows of the same text and title share the first one's context.
+            # Rows with the same text and title share the context of the first one.
             self._rows.setdefault((row.title, key), row.id)
             self._texts.setdefault(row.title, []).append((key, row.id))
         packed = "\n".join(f"{name} {answer}" for name, answer in sorted(self._answers.items()))
         self._hash = hashlib.blake2b(packed.encode("utf-8", "replace"), digest_size=8).hexdigest()
 
     def prompt_hash(self, kind: PromptKind) -> str:
-        """Return a hash of the file, so that other contexts of the same rows differ."""
+        """Return a hash of the file, as other contexts of the same rows come from other prompts."""
         return f"{self._hash} {kind}"
 
     def write(self, request: ContextRequest, attempt: int = 0) -> WrittenContext:  # noqa: ARG002 - it never varies
-        """Return the recorded answer, checked like any model's.
+        """Return the recorded answer, checked like that of any model.
 
         Raises:
-            ContextRejectedError: nothing was recorded, or it is unusable.
+            ContextRejectedError: there is no answer, or it is unusable.
         """
         answer = self._answers.get(self._row(request))
         if answer is None:
@@ -102,10 +102,10 @@ class RecordedModel:
         return replace(checked_context(answer, request), tokens=int(answer.get("tokens") or 0))
 
     def summarise(self, request: ContextRequest, attempt: int = 0) -> None:
-        """Return nothing: contexts are recorded as they are."""
+        """Return ``None``: recorded contexts need no summary."""
 
     def _row(self, request: ContextRequest) -> str:
-        """Return the id of the row that a chunk is, or that it was cut from."""
+        """Return the id of the row that contains a chunk, or ``""``."""
         text = _normalised(request.chunk_text)
         for title in dict.fromkeys((request.document_title, "")):
             exact = self._rows.get((title, text))

@@ -1,4 +1,4 @@
-"""What a question of a set may be restricted to: filters of the query language."""
+"""The filters of questions in sets, written in the query language."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def read_filter(text: str, known_fields: Sequence[str] = ()) -> Filters:
     """Parse a question's filter; ``known_fields`` are the fields of front matter.
 
     Raises:
-        EvaluationError: it holds anything but filters that must hold, or an invalid value.
+        EvaluationError: it has anything but filters, or an invalid value.
     """
     try:
         parsed = parse_query(text, known_fields)

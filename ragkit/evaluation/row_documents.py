@@ -1,4 +1,4 @@
-"""Rows of a corpus as documents: which belong together, where they stand, and how they are cut."""
+"""Makes documents of the rows of a corpus, and maps their chunks back to rows."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ _ROW_BREAK = "\n\n"
 
 
 class RowsAs(StrEnum):
-    """How rows that share a title are indexed: as chunks of one document, or a document each."""
+    """Whether rows of one file or title are chunks of one document, or a document each."""
 
     JOINED = "joined"
     APART = "apart"
 
 
 class RowPlaces:
-    """Maps chunks to the corpus rows that they hold, and knows which rows read the same."""
+    """Maps chunks to their corpus rows, and finds rows with the same text."""
 
     def __init__(self) -> None:
         self.blank = 0
@@ -46,7 +46,7 @@ class RowPlaces:
             self._twins.setdefault(key, []).append(row.id)
 
     def documents(self, judgments: Mapping[str, Mapping[str, int]]) -> dict[str, set[int]]:
-        """Return for each question the documents that hold a relevant row."""
+        """Return for each question the ids of the documents with a relevant row."""
         holding: dict[str, set[int]] = {}
         for (document, _), row in self._rows.items():
             holding.setdefault(row, set()).add(document)
@@ -61,10 +61,10 @@ class RowPlaces:
         }
 
     def ranking(self, chunks: Iterable[tuple[int, int]]) -> list[str]:
-        """Return the rows of ranked chunks, each once; rows of the same text follow each other.
+        """Return the distinct rows of ranked chunks; rows with the same text follow each other.
 
-        A search shows a text of several documents once, whereas judgments may name any of the
-        rows that hold it.
+        A search shows the same text of several documents once, but judgments may name any of its
+        rows.
         """
         ranking: dict[str, None] = {}
         for chunk in chunks:
@@ -76,7 +76,7 @@ class RowPlaces:
 
 
 def by_document(rows: Sequence[Row]) -> Iterator[list[Row]]:
-    """Yield the rows of each document: those of one file, or else of one title."""
+    """Yield the rows of each document: those of one file, or else with one title."""
     groups: dict[str, list[Row]] = {}
     for number, row in enumerate(rows):
         groups.setdefault(row.path or row.title or f"\0{number}", []).append(row)
@@ -84,13 +84,13 @@ def by_document(rows: Sequence[Row]) -> Iterator[list[Row]]:
 
 
 class OwnPaths:
-    """Gives each document a path of its own, as a folder would."""
+    """Makes the paths of documents distinct."""
 
     def __init__(self) -> None:
         self._taken: Counter[str] = Counter()
 
     def own(self, path: str) -> str:
-        """Return a relative path, numbered before its suffix where it is taken."""
+        """Return a relative path, with a number before the suffix if it is taken."""
         parts = [part for part in path.replace("\\", "/").split("/") if part not in ("", ".", "..")]
         whole = PurePosixPath(*parts)
         self._taken[str(whole)] += 1
@@ -113,7 +113,7 @@ def batches(groups: Iterable[list[Row]]) -> Iterator[list[list[Row]]]:
 
 
 def reading_of(row: Row, *, structural: bool) -> Reading:
-    """Return a row as a reader would; without ``structural`` context it has no title."""
+    """Return a row as a reading; without ``structural`` context it has no title."""
     text = clean(row.text)
     title = row.title if structural else ""
     return Reading(text if text.strip() else row.title, title, "text")
@@ -122,9 +122,9 @@ def reading_of(row: Row, *, structural: bool) -> Reading:
 def joined(
     readings: Sequence[Reading], path: str, sizes: ChunkSizes
 ) -> tuple[PreparedDocument, list[int]]:
-    """Cut rows and join them to the document of a file; also return which row each chunk is of.
+    """Divide rows and join them to one document; also return the index of each chunk's row.
 
-    Without a ``path``, as where it is the title already, no file's name is searched for.
+    Without a ``path``, the document has no file name among its tokens.
     """
     text = _ROW_BREAK.join(reading.text for reading in readings)
     sections: list[Section] = []

@@ -1,4 +1,4 @@
-"""Kept runs: an evaluation with everything it was made from, and how two runs differ."""
+"""Stored runs: evaluations with everything that they depend on, and their differences."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from ragkit.options import SearchOptions
 
 
 def keep(catalog: Catalog, evaluation: Evaluation, collection_id: int | None = None) -> RunRecord:
-    """Store an evaluation in a catalog; ``collection_id`` names the collection that was asked."""
+    """Store an evaluation in a catalog; ``collection_id`` is the collection that was searched."""
     config = evaluation.config
     version = 0 if collection_id is None else catalog.collections.version(collection_id).number
     draft = RunDraft(
@@ -48,7 +48,7 @@ def keep(catalog: Catalog, evaluation: Evaluation, collection_id: int | None = N
 
 
 def in_words(config: SearchConfig) -> str:
-    """Describe a search configuration: its mode, and whatever differs from the defaults."""
+    """Describe a search configuration by its mode and its other differences from the defaults."""
     default = SearchConfig(SearchOptions(collections=config.options.collections))
     return names([config, default])[0] if config != default else config.options.mode.label
 
@@ -65,7 +65,7 @@ def settings_of(config: SearchConfig) -> dict[str, Any]:
 
 @cache
 def revision() -> str:
-    """Return the commit of the running source tree, or "" outside of a working copy."""
+    """Return the commit of the running source tree, or ``""`` outside a working copy."""
     git, file = shutil.which("git"), Path(__file__).resolve()
     if git is None:
         return ""
@@ -83,7 +83,7 @@ def revision() -> str:
             return None
         return process.stdout.strip() if process.returncode == 0 else None
 
-    # A virtual environment may lie in somebody's repository without being a part of it.
+    # A virtual environment may be inside a repository without being part of it.
     if run("ls-files", "--error-unmatch", file.name) is None:
         return ""
     changed = run("status", "--porcelain", "--untracked-files=no", "--", str(file.parents[1]))
@@ -94,7 +94,7 @@ def revision() -> str:
 def figures_of_run(
     catalog: Catalog, run_id: int, kinds: Mapping[str, str], metric: str
 ) -> tuple[TypeFigures, ...]:
-    """Average one metric of a kept run by question type; ``kinds`` is by question text."""
+    """Average one metric of a stored run by question type; ``kinds``: types by question text."""
     kept = catalog.runs.values(run_id)
     values = {metric: {row.key: row.values[metric] for row in kept if metric in row.values}}
     return figures_by_type(values, {row.key: kinds.get(row.question, "") for row in kept})
@@ -105,9 +105,9 @@ def figures_of_run(
 
 @dataclass(frozen=True, slots=True)
 class MetricChange:
-    """How a metric's mean changed over the questions of both runs.
+    """The change of a metric's mean over the questions of both runs.
 
-    ``p`` is how often chance alone would make as large a change, by a paired permutation test.
+    ``p`` is the p-value of a paired permutation test.
     """
 
     name: str
@@ -118,7 +118,7 @@ class MetricChange:
 
 @dataclass(frozen=True, slots=True)
 class QuestionChange:
-    """A question's value before and after, by the metric that was compared."""
+    """The values of the compared metric for a question in both runs."""
 
     key: str
     question: str
@@ -128,9 +128,9 @@ class QuestionChange:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """How two runs differ; ``better`` and ``worse`` are by ``metric``, largest change first.
+    """How two runs differ; ``better`` and ``worse`` are sorted by the change of ``metric``.
 
-    ``questions`` counts those that both asked; only they are compared.
+    Only the questions of both runs are compared; ``questions`` is their number.
     """
 
     before: RunRecord
@@ -148,11 +148,11 @@ def difference(
 ) -> Difference:
     """Compare a run with an earlier one, question by question.
 
-    A question that was restricted otherwise in the other run is another question.
+    A question with another filter counts as another question.
 
     Raises:
         NotFoundError: there is no such run.
-        EvaluationError: the two have no question in common, or not that metric.
+        EvaluationError: the runs share no question, or lack the metric.
     """
     earlier = catalog.runs.get(before)
     old_rows = {(row.key, row.question): row for row in catalog.runs.values(before)}
@@ -205,7 +205,7 @@ def _metric_change(
 
 
 def _notices(before: RunRecord, after: RunRecord, both: int, refiltered: int) -> list[str]:
-    """Name what else differs, so that nobody attributes it to the settings."""
+    """Return sentences on other differences between the runs than the settings."""
     old, new = before.run, after.run
     notices = []
     if old.question_set != new.question_set:

@@ -1,4 +1,4 @@
-"""Scorers: how good search results are, by corpus rows, by documents, or by shown passages."""
+"""Scorers measure search results by corpus rows, by documents or by the passages shown."""
 
 from __future__ import annotations
 
@@ -31,37 +31,37 @@ from ragkit.traces import Trace
 from ragkit.types import Status
 
 DEPTH = 100
-"""How deep rankings are judged."""
+"""The depth of scored rankings."""
 
 Spans: TypeAlias = Mapping[str, Sequence[tuple[int, int]]]
-"""For each document's path, slices of its text."""
+"""For each document's path, spans of its text."""
 
 
 class Scorer(Protocol):
-    """Scores searches. The form of what it keeps of each question is its own."""
+    """Scores searches from observations, whose form only the scorer knows."""
 
     @property
     def nothing(self) -> Any:
-        """What it keeps of a question that cannot be asked."""
+        """The observation of a question that cannot be asked."""
         ...
 
     def observe(self, question: Question, config: SearchConfig) -> Any:
         """Ask a question and return what is needed to score it.
 
         Raises:
-            QueryError: the question holds an invalid filter.
-            ModelError: the results were to be reranked and could not be.
+            QueryError: the question has an invalid filter.
+            ModelError: a model that should rerank or rephrase failed.
         """
         ...
 
     def values(self, observed: Mapping[str, Any]) -> Values:
-        """Compute each metric for each question from its observation, by question id."""
+        """Compute each metric from the observations by question id."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class RowScorer:
-    """Scores the order of chunks, mapped back to the corpus rows that they come from."""
+    """Scores the order of chunks by the corpus rows that they come from."""
 
     engine: SearchEngine
     places: RowPlaces
@@ -72,7 +72,7 @@ class RowScorer:
     def observe(self, question: Question, config: SearchConfig) -> list[str]:
         """Return the ids of the first hundred rows."""
         options = replace(_deep(config.options), per_document=0)
-        # Hits alone give the order, in a sixth of the time; filters need the whole search.
+        # Hits give the same order in a sixth of the time; filters need the whole search.
         if not config.chunked and options.mmr_lambda is None and ":" not in question.text:
             hits = self.engine.best_hits(question.text, options)
             chunks = [(hit.document_id, hit.chunk_index) for hit in hits]
@@ -93,7 +93,7 @@ class RowScorer:
 
 @dataclass(frozen=True, slots=True)
 class DocumentScorer:
-    """Scores the order of documents by path; a copy folded into another one counts as found."""
+    """Scores the order of documents by path; duplicates folded into another count as found."""
 
     engine: SearchEngine
     judgments: Judgments
@@ -114,7 +114,7 @@ class DocumentScorer:
 
 
 def _answered(engine: SearchEngine, question: str, config: SearchConfig) -> Answer:
-    """Ask; what is found without a model is no answer where one was to rerank, or to reword."""
+    """Ask; raise ``ModelError`` if a model that should rerank or rephrase failed."""
     answer = ask(engine, question, config)
     for outcome in (answer.rerank, answer.phrasings):
         if outcome is not None and outcome.failure:
@@ -123,10 +123,10 @@ def _answered(engine: SearchEngine, question: str, config: SearchConfig) -> Answ
 
 
 def _deep(options: SearchOptions) -> SearchOptions:
-    """Ask as a person would, without the text around matches, and list what comes next as well.
+    """Return options that list ``DEPTH`` results, without the text around matches.
 
-    Metrics that look further than a page, such as recall@100, need more than ``limit`` results.
-    How deep is searched stays as it is: what is judged is what a person would see.
+    Metrics such as recall@100 need more results than ``limit``. The search itself is unchanged, so
+    that the scores are of what a person would see.
     """
     return replace(options, judged_depth=DEPTH, expansion=Expansion.CHUNK)
 
@@ -137,9 +137,9 @@ def _deep(options: SearchOptions) -> SearchOptions:
 def right_places(
     catalog: Catalog, collection_id: int, excerpts: Mapping[str, Sequence[Excerpt]]
 ) -> tuple[dict[str, Spans], int]:
-    """Find each question's excerpts in the texts that were indexed; also count those not there.
+    """Find the excerpts of each question in the indexed texts; also count the missing ones.
 
-    An excerpt that is not in the text keeps its offsets and counts as missed there.
+    A missing excerpt keeps its offsets, and counts as not found.
     """
     texts: dict[str, tuple[str, str]] = {}
     for record in catalog.documents.list(collection_id, status=Status.INDEXED):
@@ -158,7 +158,7 @@ def right_places(
 
 
 def _find_excerpt(text: str, excerpt: Excerpt) -> tuple[int, int] | None:
-    """Return where an excerpt stands: at its offsets, or at the nearest place with its text."""
+    """Return the span of an excerpt: at its offsets, or the nearest one with its text."""
     quote = clean(excerpt.text) if excerpt.text else text[excerpt.start : excerpt.end]
     if not quote:
         return None
@@ -170,7 +170,7 @@ def _find_excerpt(text: str, excerpt: Excerpt) -> tuple[int, int] | None:
 
 @dataclass(frozen=True, slots=True)
 class SpanScorer:
-    """Scores the shown passages by how much they hold of each question's right places."""
+    """Scores the passages shown by their overlap with each question's right places."""
 
     engine: SearchEngine
     places: Mapping[str, Spans]
@@ -194,7 +194,7 @@ class SpanScorer:
 
 
 def score_spans(answer: Answer, right: Spans) -> dict[str, float]:
-    """Compare the passages of an answer with the right places, by characters."""
+    """Compare the passages of an answer with the right places by characters."""
     shown: dict[str, list[tuple[int, int]]] = {}
     for result in answer.results:
         for passage in result.passages:
@@ -211,12 +211,12 @@ def score_spans(answer: Answer, right: Spans) -> dict[str, float]:
 
 
 def length(spans: Sequence[tuple[int, int]]) -> int:
-    """Return how many characters lie in any of the spans."""
+    """Return the number of characters in any of the spans."""
     return sum(end - start for start, end in merge_spans(spans))
 
 
 def overlap(left: Sequence[tuple[int, int]], right: Sequence[tuple[int, int]]) -> int:
-    """Return how many characters lie in spans of both."""
+    """Return the number of characters in spans of both lists."""
     return sum(
         max(0, min(a_end, b_end) - max(a_start, b_start))
         for a_start, a_end in merge_spans(left)

@@ -1,4 +1,4 @@
-"""Search configurations: in words for people, as text for addresses and votes."""
+"""Search configurations, described for people, and as text in addresses and votes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ragkit.option_table import Option
 from ragkit.options import SEARCH_OPTIONS, SearchOptions
 
 FEWEST, MOST = 2, 4
-"""How many configurations are compared."""
+"""The numbers of configurations that can be compared."""
 
 _DEFAULTS = SearchOptions()
 _CHUNKED = Option(
@@ -22,7 +22,7 @@ _CHUNKED = Option(
     name="chunked", type=bool, default=False,
 )  # fmt: skip
 _EMBEDDER = Option(
-    "An embedder that has a vector of every text. Others are chosen on the Library page.",
+    "An embedder that has vectors of all texts. Others are chosen on the Library page.",
     label="Embedder",
     phrase=lambda name: f"embedded by {name}" if name else "the current embedder",
     name="embedder", type=str, default="",
@@ -30,16 +30,16 @@ _EMBEDDER = Option(
 CONFIG_OPTIONS: Mapping[str, Option] = {
     **SEARCH_OPTIONS, _EMBEDDER.name: _EMBEDDER, _CHUNKED.name: _CHUNKED
 }  # fmt: skip
-"""The search options, which embedder answers, and whether each topic is searched separately."""
+"""The search options, the embedder, and whether each topic is searched separately."""
 
 _LONGEST = 2000
 
 
 @dataclass(frozen=True, slots=True)
 class SearchConfig:
-    """How to search. ``chunked`` searches each topic of the question separately.
+    """How to search. ``chunked``: search each topic of the question separately.
 
-    ``embedder`` names one whose vectors are kept; empty is the one that answers now.
+    ``embedder`` names an embedder with vectors of all texts; empty: the active one.
     """
 
     options: SearchOptions = _DEFAULTS
@@ -48,7 +48,7 @@ class SearchConfig:
 
 
 def names(configs: Sequence[SearchConfig]) -> list[str]:
-    """Return each configuration in words: its mode, and whatever else they differ in."""
+    """Describe each configuration by its mode and by the options in which they differ."""
     values = [_values(config) for config in configs]
     differing = [
         option
@@ -72,9 +72,9 @@ def as_text(config: SearchConfig) -> str:
 
 
 def from_text(text: str, base: SearchOptions = _DEFAULTS) -> tuple[SearchConfig, tuple[str, ...]]:
-    """Parse what :func:`as_text` returned, and name the parts that are not understood.
+    """Parse the output of :func:`as_text`; also return the parts that are not understood.
 
-    Collections and filters are those of ``base``; all else has its default unless it is named.
+    Collections and filters are taken from ``base``; options not named have their defaults.
     """
     changes: dict[str, Any] = {}
     chunked, embedder, unknown = False, "", []

@@ -1,6 +1,6 @@
-"""The files of question sets: how they are read, and CSV, JSONL and BEIR folders to import.
+"""Reads the files of question sets, and imports CSV and JSONL files and BEIR folders.
 
-Of what is imported, invalid parts are left out with a notice; the rest is kept.
+An import leaves out invalid parts with a notice.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _GRADE_WORDS = {"right": 2, "relevant": 2, "partly": 1, "no": 0, "not": 0}
 
 @dataclass(frozen=True, slots=True)
 class ImportedJudgment:
-    """A judgment as a file states it: of a document's path, and perhaps of a quotation in it."""
+    """A judgment as in the file: of the document at ``path``, or of a quotation in it."""
 
     path: str
     grade: int = _MOST_GRADE
@@ -33,9 +33,9 @@ class ImportedJudgment:
 
 @dataclass(frozen=True, slots=True)
 class ImportedQuestion:
-    """A question as a file states it: ``key`` is its id there, ``writer`` the model behind it.
+    """A question as in the file: ``key`` is its id there, ``writer`` the model that wrote it.
 
-    ``filter`` is what it is restricted to, in the query language, ``where`` the line it stands in.
+    ``filter`` is its restriction in the query language, ``where`` its place in the file.
     """
 
     key: str
@@ -49,7 +49,7 @@ class ImportedQuestion:
 
 @dataclass
 class Notices:
-    """Sentences on what was left out, one for each reason."""
+    """Collects what was left out, by reason."""
 
     places: dict[str, list[str]] = field(default_factory=dict)
 
@@ -68,7 +68,7 @@ class Notices:
 
 
 def counted(listed: Sequence[str], what: str) -> list[str]:
-    """Return a notice that counts some ids and names the first few; none where there are none."""
+    """Return a list with a notice that counts ids and names the first; empty without ids."""
     if not listed:
         return []
     more = ", …" if len(listed) > _SHOWN else ""
@@ -79,7 +79,7 @@ def counted(listed: Sequence[str], what: str) -> list[str]:
 
 
 def read_text(path: Path, notices: Notices | None = None) -> str:
-    """Return a file's text; what is not UTF-8 is an error, or with ``notices`` decoded anyway.
+    """Return a file's text; other encodings than UTF-8 are errors, or accepted with ``notices``.
 
     Raises:
         NotFoundError: there is no such file.
@@ -110,9 +110,9 @@ def read_text(path: Path, notices: Notices | None = None) -> str:
 def read_objects(
     path: Path, notices: Notices | None = None
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield each object of a JSONL file and where it stands; only line feeds end a line.
+    """Yield (place, object) for each line of a JSONL file; only line feeds end a line.
 
-    Other lines are errors, or left out with ``notices``.
+    Invalid lines are errors, or with ``notices`` left out.
     """
     for number, line in enumerate(read_text(path, notices).split("\n"), start=1):
         if not line.strip():
@@ -132,16 +132,16 @@ def read_objects(
 
 
 def qrels_of(folder: Path) -> Path:
-    """Return the path of a folder's judgments."""
+    """Return the path of the judgments in a folder."""
     nested = folder / "qrels" / "test.tsv"
     return nested if nested.is_file() else folder / "qrels.tsv"
 
 
 def read_qrels(path: Path, notices: Notices | None = None) -> Iterator[tuple[str, str, str, str]]:
-    """Yield where each judgment stands, its question, its row, and its score as written.
+    """Yield (place, question, row, score as written) for each judgment.
 
-    A header and TREC's unused second column are dropped. Other lines are errors, as are scores
-    that are no numbers; with ``notices``, lines are left out, and scores may be anything.
+    A header and TREC's unused second column are dropped. Invalid lines and scores that are not
+    numbers are errors; with ``notices``, such lines are left out, and scores are not checked.
     """
     for number, line in enumerate(read_text(path, notices).split("\n"), start=1):
         cells = line.rstrip("\r").split("\t")
@@ -177,7 +177,7 @@ def read_set(place: Path) -> tuple[tuple[ImportedQuestion, ...], Notices]:
 
     Raises:
         NotFoundError: there is no such file.
-        EvaluationError: it is none of these, or holds no question that can be used.
+        EvaluationError: it is none of these, or has no usable question.
     """
     notices = Notices()
     suffix = place.suffix.lower()
@@ -299,7 +299,7 @@ def _beir(folder: Path, notices: Notices) -> list[ImportedQuestion]:
 
 
 def _grade(value: object, where: str, notices: Notices) -> int | None:
-    """Parse a grade from 0 to 2; higher ones count as 2, and an empty one is 2."""
+    """Parse a grade from 0 to 2; higher and empty ones count as 2, invalid ones as ``None``."""
     text = str(value if value is not None else "").strip().casefold()
     if not text:
         return _MOST_GRADE

@@ -78,7 +78,9 @@ def test_a_set_is_written_cancelled_gone_on_with_and_asked(open_page, gate):
     page.get_by_role("button", name="Run", exact=True).click()
     rows = page.locator(".rk-measures").first.locator("tbody tr")
     expect(rows).to_have_count(2, timeout=45_000)
-    expect(page.locator(".rk-notice").filter(has_text="its figures are too kind")).to_be_visible()
+    expect(
+        page.locator(".rk-notice").filter(has_text="Its figures are too optimistic")
+    ).to_be_visible()
 
 
 def test_without_ollama_it_says_what_to_do(open_page, ollama):

@@ -100,7 +100,7 @@ def every_variant():
 def test_what_cannot_be_run_says_why(experiments, server):
     found = ablate(every_variant(), experiments[2])
     reasons = {one.variant.name: one.reason for one in found.outcomes if one.evaluation is None}
-    assert reasons["F1"].startswith("no model contexts are there")
+    assert reasons["F1"].startswith("there are no model contexts")
     assert reasons["none × vector"].startswith("a set of files with excerpts")
     run = {one.variant.name for one in found.outcomes if one.evaluation}
     grid = {f"structural × {way}" for way in ("vector", "keyword", "weighted", "rrf")}
@@ -205,7 +205,7 @@ def test_a_model_that_fails_now_and_then_is_told(experiments, server):
     found = measure(experiments[0], column, timed=False)
     assert found.notices[-2] == "llama3.2:3b reranked the first 20 chunks."
     assert found.notices[-1] == (
-        "1 of 4 questions count as they were found without reranking. The last: The answer of "
+        "1 of 4 questions were evaluated without reranking. The last error: The answer of "
         '"llama3.2:3b" is not the JSON object that was asked for. Try again, or choose another '
         "model."
     )
@@ -302,14 +302,14 @@ def test_they_are_told_as_text_markdown_csv_and_json(figures):
 
 def test_what_is_not_run_says_why_in_every_form(experiments):
     figures = figures_of(ablate(keyword_variants(), experiments[2]))
-    reason = "no model contexts are there: ragkit contextualize writes them, --contexts replays"
+    reason = "there are no model contexts: ragkit contextualize writes, --contexts replays them"
     line = next(line for line in ablation_as_text(figures) if line.startswith("F5"))
     assert line == f"F5  all, weighted, reranked  not run: {reason}"
     rows = ablation_as_markdown(figures).splitlines()
     assert f"| F5 all, weighted, reranked | not run: {reason} |  |" in "".join(rows)
     read = list(csv.DictReader(io.StringIO(ablation_as_csv(figures))))
     assert (read[6]["name"], read[6]["reason"], read[6]["ndcg@10"]) == ("F5", reason, None)
-    assert "no model contexts are there: ragkit contextualize writes" in ablation_as_svg(figures)
+    assert "there are no model contexts: ragkit contextualize writes" in ablation_as_svg(figures)
     assert as_values(from_values(as_values(figures))) == as_values(figures)
 
 

@@ -135,7 +135,7 @@ def test_a_set_is_gone_on_with_and_never_asks_a_passage_twice(library, server):
     assert (more.total, len(more.questions)) == (8, 4)
     assert len(server.asked("/api/chat")) == 4
     full = library.judgments.generate("default", count=8)
-    assert full.sentences == ('"written" has 8 questions already: ask for more than that.',)
+    assert full.sentences == ('"written" has 8 questions already; request a higher number.',)
     assert len(server.asked("/api/chat")) == 4
     rest = library.judgments.generate("default", count=100)
     assert (rest.total, rest.ended) == (12, "There are no more passages to ask about.")

@@ -100,7 +100,7 @@ def test_a_stopped_run_keeps_what_was_asked_and_says_so(library, stop):
     found = measure(experiment_of(library), KEYWORD, Stopping())
     assert (found.partial, len(found.asked), found.questions) == (True, 2, 4)
     assert set(found.values["mrr"]) == set(found.asked)
-    said = "Stopped after 2 of 4 questions: these figures are of those alone."
+    said = "Stopped after 2 of 4 questions: the figures are of these only."
     assert found.notices[-1] == said
     record = keep(library.catalog, found, home_of(library))
     assert record.run.partial

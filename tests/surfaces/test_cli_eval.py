@@ -132,7 +132,7 @@ def test_ctrl_c_prints_what_was_asked_and_says_so(ragkit, monkeypatch):
     done = ragkit("eval", "--set", "mine", "--fail-under", "ndcg@10=1")
     assert done.returncode == 130
     assert done.stdout.startswith("mine: 1 questions, 5 documents")
-    assert "Stopped after 1 of 2 questions: these figures are of those alone.\n" in done.stderr
+    assert "Stopped after 1 of 2 questions: the figures are of these only.\n" in done.stderr
     assert done.stderr.endswith("Saved as run 1.\n")
     assert "1 of 2, stopped" in ragkit("eval", "--runs").stdout
 
@@ -187,7 +187,7 @@ def test_an_ablation_asks_ones_own_questions_and_is_kept(ragkit, tmp_path):
     value = json.loads(done.stdout)
     assert value["questions"] == '2 questions of "mine", imported'
     assert [one["name"] for one in value["cells"] if "metrics" in one] == ["F0"]
-    assert value["cells"][1]["reason"].startswith("no model contexts are there")
+    assert value["cells"][1]["reason"].startswith("there are no model contexts")
     whole = ragkit("ablate", "--set", "mine", "--table", "contexts", "--limit", 1, "--json")
     names = [one["name"] for one in json.loads(whole.stdout)["cells"] if "metrics" in one]
     modes = ("vector", "keyword", "weighted", "rrf")
