@@ -92,15 +92,11 @@ def concerns(findings: Sequence[Finding]) -> Sequence[Finding]:
 def headline(findings: Sequence[Finding]) -> str:
     """Return all findings in one line: ``Search works · 659 contexts failed``."""
     worst, sentence = Severity.OK, "<b>Everything works</b>"
-    if worst_findings := concerns(findings):
-        worst = worst_findings[0].severity
-        worst_findings = [finding for finding in worst_findings if finding.severity is worst]
-        word = (
-            "Search works"
-            if worst is Severity.ATTENTION
-            else plural(len(worst_findings), "problem")
-        )
-        reasons = list(dict.fromkeys(map(_reason, worst_findings)))
+    if concerning := concerns(findings):
+        worst = concerning[0].severity
+        shown = [finding for finding in concerning if finding.severity is worst]
+        word = "Search works" if worst is Severity.ATTENTION else plural(len(shown), "problem")
+        reasons = list(dict.fromkeys(map(_reason, shown)))
         sentence = " · ".join((f"<b>{text(word)}</b>", *map(text, reasons)))
     return f'<p class="rk-severity rk-{worst}" role="status">{_mark(worst)} {sentence}</p>'
 
