@@ -151,10 +151,10 @@ class ExampleService:
                 if judged.grade >= _RELEVANT and " " in judged.question.strip():
                     yield _Candidate(judged.question, frozenset({judged.document_id}))
         for record in records:
-            headings = self._catalog.documents.question_headings(record.id, _OF_EACH_KIND)
-            written = self._catalog.contexts.questions(record.id, _OF_EACH_KIND)
-            for document_id, question in (*headings, *written):
-                yield _Candidate(question, frozenset({document_id}))
+            documents, contexts = self._catalog.documents, self._catalog.contexts
+            for questions_of in (documents.question_headings, contexts.questions):
+                for document_id, question in questions_of(record.id, _OF_EACH_KIND):
+                    yield _Candidate(question, frozenset({document_id}))
         for document in self._names.largest(collections, _OF_EACH_KIND):
             if _TELLING.fullmatch(document.title):
                 yield _Candidate(document.title, frozenset({document.id}))
