@@ -80,4 +80,4 @@ def test_a_text_of_two_speakers_or_none_is_not_typed_alone():
 def test_a_heading_inside_of_one_person_s_message_loses_no_word_of_it():
     text = "user: Who has a pump?\n# Boats\nWho has a boat?\nuser: where is it"
     typed = typed_alone(text, find_messages(text))
-    assert typed.split() == text[:-17].split() + ["where", "is", "it"]
+    assert typed.split() == [*text[:-17].split(), "where", "is", "it"]
