@@ -158,15 +158,10 @@ def _corrections(answer: Answer) -> str:
         return f'<p class="rk-said-of">Showing results for {_quoted(answer.corrected)}. {typed}</p>'
     if not answer.suggestion:
         return ""
-    if _is_unquoted(answer):
-        unquoted = action(
-            "ask", "Search without quotes", style="rk-inline", data_question=answer.suggestion
-        )
-        return f'<p class="rk-said-of">{unquoted}</p>'
-    suggestion = action(
-        "ask", answer.suggestion, style="rk-inline", data_question=answer.suggestion
-    )
-    return f'<p class="rk-said-of">Did you mean {suggestion}?</p>'
+    unquoted = _is_unquoted(answer)
+    label = "Search without quotes" if unquoted else answer.suggestion
+    offer = action("ask", label, style="rk-inline", data_question=answer.suggestion)
+    return f'<p class="rk-said-of">{offer if unquoted else f"Did you mean {offer}?"}</p>'
 
 
 def _is_unquoted(answer: Answer) -> bool:
