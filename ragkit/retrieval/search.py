@@ -183,11 +183,8 @@ class SearchEngine:
         """
         levels = SEARCHED_LEVELS[options.granularity]
         collections = self._indexes.named(options.collections)
-        return [
-            self._indexes.current(collection, level)
-            for collection in collections
-            for level in levels
-        ]
+        current = self._indexes.current
+        return [current(collection, level) for collection in collections for level in levels]
 
     def lookups(self) -> HitLookups:
         """Return a reader of the texts, sections and vectors of hits, for one search."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import groupby
+
 import numpy as np
 import pytest
 
@@ -9,6 +11,7 @@ from ragkit.indexes.rows import (
     TEXT_SHARE,
     ChunkGroups,
     EntryRows,
+    Runs,
     best_rows,
     promising_rows,
     reached_by_slices,
@@ -163,3 +166,15 @@ def test_lists_are_united_in_order_without_repetition():
     assert found.tolist() == [1, 3, 9, 40, 2_500_000]
     assert united([np.array([2, 5])]).tolist() == [2, 5]
     assert united([]).tolist() == []
+
+
+@pytest.mark.parametrize(
+    ("documents", "ascending"),
+    [([], True), ([7, 7, 9, 9, 9, 12], True), ([7, 9, 9, 7], False), ([9, 7], False)],
+)
+def test_runs_ascend_where_each_document_has_one_and_none_comes_before_a_lower_one(
+    documents, ascending
+):
+    runs = Runs.of(np.array(documents, np.int64))
+    assert runs.ascending is ascending
+    assert runs.documents.tolist() == [document for document, _ in groupby(documents)]
