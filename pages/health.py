@@ -16,7 +16,7 @@ from ragkit.library import Library
 from ragkit.library.search_figures import figures
 
 _VERIFIED, _SEEN = "health_verified", "health_seen"
-_JOBS, _MOST_CONCERNS = 15, 20
+_JOBS, _MOST_CONCERNS = 100, 20
 _SEARCH_DAYS = 30
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import groupby
+from itertools import groupby, islice
 
 from pages.parts.common.markup import ago, left, meter, moment, name, number, plural, size, text
 from ragkit.catalog.background_state import BackfillState, BackgroundPhase
@@ -74,7 +74,7 @@ _STATE_WORDS = {
     JobState.FAILED: "failed",
     JobState.CANCELLED: "cancelled",
 }
-_MOST_CHARACTERS, _MOST_FOLDED = 300, 50
+_MOST_CHARACTERS, _MOST_FOLDED, _MOST_LINES = 300, 50, 15
 _COUNTS = (
     ("written", "Chunks that have a context, which is searched."),
     ("pending", "Chunks whose context is still to be written."),
@@ -190,9 +190,8 @@ def backups_list(kept: Sequence[Backup]) -> str:
 def jobs_table(jobs: Sequence[JobRecord]) -> str:
     """Return the last jobs as a table, newest first; equal ones in a row are one line of it."""
     rows = ""
-    for (kind, state, message), group in groupby(
-        jobs, lambda job: (job.kind, job.state, job.message)
-    ):
+    groups = groupby(jobs, lambda job: (job.kind, job.state, job.message))
+    for (kind, state, message), group in islice(groups, _MOST_LINES):
         newest, *others = group
         times = f" {len(others) + 1} times." if others else ""
         rows += (
