@@ -46,7 +46,7 @@ def test_it_answers_on_the_address_that_is_asked_for(in_process):
     assert run.command[4:10] == ("serve", "--no-browser", "--port", "8501", "--host", "0.0.0.0")
     said = in_process("service", "install", "--print", "--host", "example.org")
     assert (said.returncode, said.stdout) == (2, "")
-    assert "example.org is no address" in said.stderr
+    assert "example.org is not an address" in said.stderr
     said = in_process("service", "install", "--print", "--worker-only", "--port", "80")
     assert (said.returncode, said.stdout) == (2, "")
 
