@@ -141,17 +141,26 @@ def find_sentences(text: str, begin: int = 0, end: int | None = None) -> list[Se
     ]
     item_starts = {start for start, _ in items}
     sentences: list[Sentence] = []
+    line, last_start, last_stop = _line_start(text, begin), begin, 0
     for number, (start, stop) in _pieces(text, begin, end, items):
+        # A line may be the whole text, so it is never gone through for each of its sentences.
+        line = text.rfind("\n", last_start, start) + 1 or line
+        is_first = last_stop <= line
+        last_start, last_stop = start, stop
         words = " ".join(_QUOTED.sub("", text[start:stop]).split())
-        line = _line_start(text, start)
         if line in code:
             sentences.append(Sentence(start, stop, words, number, asks=False, is_apart=False))
             continue
-        line_end = (text.find("\n", stop) + 1 or len(text) + 1) - 1
-        is_apart = text[line:line_end].strip() == text[start:stop] or _is_fragment(words)
+        is_apart = (is_first and _is_alone(text, line, start, stop)) or _is_fragment(words)
         is_item = start in item_starts
         sentences.append(Sentence(start, stop, words, number, asks(words), is_apart, is_item))
     return sentences
+
+
+def _is_alone(text: str, line: int, start: int, stop: int) -> bool:
+    """Return whether only space stands beside a span on the lines that it begins and ends on."""
+    line_end = (text.find("\n", stop) + 1 or len(text) + 1) - 1
+    return not text[line:start].strip() and not text[stop:line_end].strip()
 
 
 def _code_lines(text: str) -> set[int]:
