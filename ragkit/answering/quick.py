@@ -26,7 +26,7 @@ _FURTHER = 5.0
 """How far below the best score another sentence may be."""
 
 _ADDS = 4.0
-"""What the question's words count, in scores, that no sentence before has."""
+"""Points of score for all of the question's words; those that no sentence before has are gained."""
 
 _FITS = 0.8
 """The share of the best fit that a result needs, so that a sentence of it is shown."""
