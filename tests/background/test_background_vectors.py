@@ -127,10 +127,10 @@ def test_going_back_costs_nothing(library, opened, server):
     library.embedders.embed_missing()
     assert answers(reader) != before
     embedded_so_far = embedded(server)
-    assert "answers again" in library.embedders.choose("hash")
+    assert "is in use again" in library.embedders.choose("hash")
     assert library.embedders.status().active == "hash"
     assert answers(reader) == answers(library) == before
-    assert "answers again" in library.embedders.revert()
+    assert "is in use again" in library.embedders.revert()
     assert library.embedders.status().active == NAME
     assert library.embedders.embed_missing() == ""
     assert embedded(server) == embedded_so_far

@@ -60,7 +60,7 @@ def test_without_ollama_it_says_so_and_waits(run, server):
     assert "Switching  to ollama:embeddinggemma:latest: 0 of" in status.stdout
     stopped = run("--back")
     assert stopped.exit_code == 0, stopped.output
-    assert "was stopped; hash answers" in stopped.output
+    assert "was stopped; hash stays in use" in stopped.output
     assert run("--back").exit_code != 0
 
 
