@@ -27,7 +27,6 @@ def library(tmp_path, monkeypatch, server):
     """A small library, and a model that likes one file better than search does."""
     monkeypatch.setenv("RAGKIT_LIBRARY", str(tmp_path / "library"))
     monkeypatch.setenv("RAGKIT_MODELS__OLLAMA_URL", server.url)
-    monkeypatch.setenv("RAGKIT_MODELS__RERANK_SECONDS", "60")  # However busy the machine is.
     server.reply = grading(lambda text: 10 if "best" in text else 1)
     opened = Library.open(load_settings(), create=True)
     add(opened, write_files(tmp_path / "papers", FILES))
