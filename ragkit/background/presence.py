@@ -47,7 +47,7 @@ def begin(writer: Writer, role: str) -> None:
             notes = other.notes if other else {}
             raise LibraryError(
                 f"A worker with this folder's id runs elsewhere ({notes.get('host')}, "
-                f"{notes.get('folder')}): one folder is a copy of the other.",
+                f"{notes.get('folder')}): one is a copy of the other.",
                 f"Delete {writer.paths.server} in the copy; it then counts as another machine.",
             )
         time.sleep(_POLL_SECONDS)

@@ -92,7 +92,7 @@ def test_removals_go_when_a_person_says_so(filled, folder):
 def test_an_emptied_folder_may_be_said_to_be_empty(filled, folder):
     shutil.rmtree(folder)
     folder.mkdir()
-    assert "The folder is empty: 50 documents of 50" in sync(filled).message
+    assert "The folder is empty: 50 of 50 files are missing" in sync(filled).message
     assert len(filled.documents.list()) == 50
     filled.jobs.wait(filled.sources.sync(source_of(filled), accept_removals=True))
     assert filled.documents.list() == []
@@ -107,7 +107,7 @@ def test_a_drive_that_is_no_longer_mounted_below_a_source_removes_nothing(filled
     with filled.catalog.connections.write() as connection:
         connection.execute("UPDATE documents SET stamp = '' WHERE path = 'others/05.md'")
     job = sync(filled)
-    assert job.message.startswith("1 removed, 47 unchanged. 2 documents of 50 are not there")
+    assert job.message.startswith("1 removed, 47 unchanged. 2 of 50 files are missing")
     assert source_of(filled).state == "held"
     assert {"notes/03.md", "notes/04.md"} <= set(statuses(filled))
     assert "others/06.md" not in statuses(filled)
@@ -118,7 +118,7 @@ def test_a_stray_file_on_an_empty_mount_point_removes_nothing(filled, folder):
     shutil.rmtree(folder)
     write_files(folder, {"notes/03.md": "A stray file.\n"})
     job = sync(filled)
-    assert job.message.startswith("1 indexed. 49 documents of 50 are not there")
+    assert job.message.startswith("1 indexed. 49 of 50 files are missing")
     assert len(filled.documents.list()) == 50
 
 
@@ -154,5 +154,5 @@ def test_a_dry_run_names_what_would_be_held(filled, folder):
     shutil.rmtree(folder / "notes")
     report = sync_source(filled.writer(), source_of(filled), Reporter(), dry_run=True)
     assert report.removed == ()
-    assert report.held.startswith("20 documents of 50")
+    assert report.held.startswith("20 of 50 files are missing")
     assert source_of(filled).state == "ready"

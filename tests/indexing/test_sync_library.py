@@ -223,7 +223,7 @@ def test_a_folder_that_is_gone_deletes_nothing(filled, folder):
 def test_a_folder_that_is_suddenly_empty_deletes_nothing(filled, folder):
     for one in folder.iterdir():
         shutil.rmtree(one)
-    assert "The folder is empty: 5 documents of 5" in sync(filled).message
+    assert "The folder is empty: 5 of 5 files are missing" in sync(filled).message
     assert filled.sources.list()[0].state == "held"
     assert statuses(filled) == dict.fromkeys(HANDBOOK, "indexed")
 

@@ -627,15 +627,15 @@ root = Path(sys.argv[1])
 states = []
 with watch.FolderWatcher(0.1, poll_seconds=0.3) as watcher:
     watcher.watch({1: root})
-    states.append((state_of(watcher, 1).mode, state_of(watcher, 1).reason))
+    states += [(state.mode, state.reason) for state in watcher.states()]
     watcher.changes(2)
     (root / "39" / "a.md").write_text("x")
     told = [list(change.paths) for change in watcher.changes(3)]
     limit.write_text("1000")
     deadline = time.monotonic() + 5
-    while state_of(watcher, 1).mode != "watching" and time.monotonic() < deadline:
+    while watch.WatchState("watching") not in watcher.states() and time.monotonic() < deadline:
         watcher.changes(0.1)
-    states.append((state_of(watcher, 1).mode, state_of(watcher, 1).reason))
+    states += [(state.mode, state.reason) for state in watcher.states()]
 print(json.dumps({"states": states, "told": told}))
 """
 
