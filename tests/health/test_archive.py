@@ -383,7 +383,10 @@ def test_a_newer_archive_is_refused_with_the_cure(good, tmp_path):
         (lambda members, manifest: manifest.update(files=[1]), "its manifest is invalid"),
         (lambda members, manifest: manifest.update(format="tar"), "not an archive of a library"),
         (lambda members, manifest: members.pop("settings.json"), "not those of its manifest"),
-        (lambda members, manifest: members.update({"uploads/1/x": b""}), "not those of its manifest"),
+        (
+            lambda members, manifest: members.update({"uploads/1/x": b""}),
+            "not those of its manifest",
+        ),
         (
             lambda members, manifest: members.update(
                 {"settings.json": members["settings.json"][:-1] + b"]"}
