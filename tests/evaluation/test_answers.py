@@ -117,5 +117,5 @@ def test_questions_that_cannot_be_asked_are_told_and_stopping_keeps_the_rest():
         "1 questions have an invalid filter and were not asked.",
         "Stopped after 1 of 3 questions.",
     )
-    with pytest.raises(EvaluationError, match="no question to answer"):
+    with pytest.raises(EvaluationError, match="no questions to answer"):
         measure_answers("set", [], ask, lambda _: (), lambda _: TEXT)
