@@ -182,7 +182,7 @@ class WrittenAnswer:
 
     @property
     def holding(self) -> int:
-        """How many sentences hold."""
+        """How many sentences passed the checks."""
         return sum(sentence.holds for sentence in self.sentences)
 
     @property
@@ -192,11 +192,10 @@ class WrittenAnswer:
 
     @property
     def figure(self) -> str:
-        """How many sentences hold, in words; empty if there are none to check."""
+        """How many sentences passed the checks, in words; empty if there are none to check."""
         if not self.claims or self.not_found:
             return ""
-        verb = "holds" if 1 in (self.holding, self.claims) else "hold"
-        return f"{self.holding} of {plural(self.claims, 'sentence')} {verb}"
+        return f"{self.holding} of {plural(self.claims, 'sentence')} passed the checks"
 
     @property
     def is_grounded(self) -> bool:

@@ -180,7 +180,7 @@ def notes_as_text(written: WrittenAnswer) -> Iterator[str]:
         yield _line(f"{written.failure} {written.cure}")
     facts = [written.figure]
     if written.dropped:
-        facts.append(f"{plural(written.dropped, 'citation')} of no source dropped")
+        facts.append(f"{plural(written.dropped, 'invalid citation')} removed")
     if written.passages_read < written.passages_found:
         facts.append(f"{written.passages_read} of {plural(written.passages_found, 'passage')} read")
     if any(facts):

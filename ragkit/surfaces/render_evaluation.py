@@ -121,8 +121,8 @@ def answers_as_text(figures: AnswerFigures) -> list[str]:
         )
         lines += [
             "",
-            f"{written.model} wrote: {_share_as_text(written.holding)} sentences hold; "
-            f"findings: {found or 'none'}; numbers never given: {written.dropped}; "
+            f"{written.model} wrote: {_share_as_text(written.holding)} sentences passed the "
+            f"checks; findings: {found or 'none'}; invalid citations: {written.dropped}; "
             f"failed: {written.failed}",
         ]
         if written.failure:

@@ -96,7 +96,7 @@ def test_an_answer_is_watched_and_its_citation_opens_a_pdf_at_the_sentence(
     expect(answer).to_have_attribute("aria-busy", "true")
     over(answer)
     expect(answer.get_by_role("status")).to_have_text("The answer is complete.")
-    expect(answer).to_contain_text("1 of 2 sentences holds")
+    expect(answer).to_contain_text("1 of 2 sentences passed the checks")
     expect(answer.locator(".rk-check")).to_have_text("45 is not in the source")
     sources = answer.locator(".rk-answer-sources li")
     expect(sources).to_have_count(1)

@@ -66,8 +66,8 @@ def test_a_written_answer_shows_citations_checks_and_figures():
     assert ">supported</span>" in shown
     assert shown.count("rk-fails") == 2
     assert shown.count('<li><span class="rk-answer-sentence') == 2
-    assert "2 of 4 sentences hold" in shown
-    assert "2 citations of no source dropped" in shown
+    assert "2 of 4 sentences passed the checks" in shown
+    assert "2 invalid citations removed" in shown
     assert "6 of 9 passages read" in shown
     assert "4.2 s" in shown
     assert "Check each sentence" in shown

@@ -178,7 +178,7 @@ def test_checks_are_words_in_the_text(answering, server):
         "Or 45 days, says Anna. [1]  (45 is not in the source, Anna is not in the source)",
         "Perhaps.  (no source)",
     ]
-    assert lines[at + 4].startswith("1 of 3 sentences holds")
+    assert lines[at + 4].startswith("1 of 3 sentences passed the checks")
 
 
 def test_a_model_judges_on_request(answering, server):
@@ -193,7 +193,7 @@ def test_a_model_judges_on_request(answering, server):
     lines = answering("ask", ASKED, "--check").stdout.splitlines()
     at = lines.index("  supported: They have 30 days.")
     assert lines[at + 1] == "  partly supported: The buoy may float."
-    assert lines[at + 2].startswith("1 of 2 sentences holds")
+    assert lines[at + 2].startswith("1 of 2 sentences passed the checks")
     value = json.loads(answering("ask", ASKED, "--check", "--json").stdout)
     assert value["answer"]["judged"]
     kinds = [[check["kind"] for check in one["checks"]] for one in value["answer"]["sentences"]]

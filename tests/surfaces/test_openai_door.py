@@ -141,7 +141,7 @@ def test_openai_own_client_streams_an_answer_with_its_sources_before_their_text(
         text += delta.content or ""
         assert len(sources) >= len(set(re.findall(r"\[\d\]", text)))
     assert text.startswith(f"{FIRST} [1] ")
-    assert text.endswith("\n\n*2 of 2 sentences hold*")
+    assert text.endswith("\n\n*2 of 2 sentences passed the checks*")
     for number, source in enumerate(sources, start=1):
         cited = source["url_citation"]
         assert text[cited["start_index"] : cited["end_index"]] == f"[{number}]"
@@ -231,13 +231,14 @@ def test_what_a_model_writes_loads_nothing(client, server, failure):
 
 
 def test_a_follow_up_is_rewritten_and_says_so(client, server):
-    before = f"*Asked as: x*\n\n{FIRST} [1]\n\n*2 of 2 sentences hold*\n\n**Sources**\n\n1. x"
+    checked = "*2 of 2 sentences passed the checks*"
+    before = f"*Asked as: x*\n\n{FIRST} [1]\n\n{checked}\n\n**Sources**\n\n1. x"
     shown = content(client, QUESTION, before, "and for gift cards?")
     assert shown.startswith("*Asked as: How long may a customer ask for a refund and for gift")
     rewriting, writing = (one.body["messages"][-1]["content"] for one in server.asked("/api/chat"))
     assert FIRST in rewriting
     assert "Sources" not in rewriting
-    assert "sentences hold" not in rewriting
+    assert "passed the checks" not in rewriting
     assert "Question: How long may a customer ask for a refund?" in writing
 
 
@@ -329,7 +330,7 @@ def test_what_the_checks_found_stands_behind_its_sentence(client, server):
     shown = content(client, QUESTION)
     assert "after 45 days. [1] *(45 is not in the source)*" in shown
     assert "I like them. *(no source)*" in shown
-    assert shown.endswith("\n\n*0 of 2 sentences hold*")
+    assert shown.endswith("\n\n*0 of 2 sentences passed the checks*")
 
 
 def test_an_answer_that_is_written_anew_is_sent_anew(client, base, server):

@@ -57,7 +57,7 @@ def _progress(state: EmbedderState) -> str:
     progress = " · ".join(filter(None, (counted, pace)))
     target = shown_name(label(state.target))
     return (
-        f'<div class="rk-progress" role="status"><b>Moving to {target}</b> · {text(progress)}'
+        f'<div class="rk-progress" role="status"><b>Switching to {target}</b> · {text(progress)}'
         f"{meter('Texts embedded', state.done, state.total)}</div>"
         f'<p class="rk-soft">{text(label(state.active))} is used until all are done.</p>'
     )

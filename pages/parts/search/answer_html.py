@@ -34,8 +34,8 @@ from ragkit.surfaces.addresses import source_url
 
 _LONGEST_QUICK, _LONGEST_SOURCE = 360, 420
 _MISSING = " is not in the source"
-_HOLDS = (
-    "A sentence holds if it names a source that was given and its figures, dates, names and "
+_PASSED = (
+    "A sentence passes if it cites a source that was given and its figures, dates, names and "
     "quotations are there. Whether the source says so, you decide: follow its number."
 )
 
@@ -279,9 +279,9 @@ def _figures(answer: WrittenAnswer, with_tools: bool) -> str:
     """Return the figures under an answer, and what can be done with it."""
     facts = []
     if answer.figure:
-        facts.append(f'<span title="{text(_HOLDS)}">{text(answer.figure)}</span>')
+        facts.append(f'<span title="{text(_PASSED)}">{text(answer.figure)}</span>')
     if answer.dropped:
-        facts.append(f"{plural(answer.dropped, 'citation')} of no source dropped")
+        facts.append(f"{plural(answer.dropped, 'invalid citation')} removed")
     if answer.passages_found:
         is_all = answer.passages_read == answer.passages_found
         read = "" if is_all else f"{number(answer.passages_read)} of "
