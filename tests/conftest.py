@@ -136,12 +136,12 @@ def home(_isolated_session: None, tmp_path_factory: pytest.TempPathFactory) -> I
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _kept_readers() -> Iterator[None]:
+def kept_readers() -> Iterator[KeptReaders]:
     """Have pools take over the processes of earlier ones; tests/reading starts its own."""
     with KeptReaders() as readers, pytest.MonkeyPatch.context() as patch:
         patch.setattr(process, "_start", readers.start)
         patch.setattr(pool, "ReadingProcess", readers.reading_process)
-        yield
+        yield readers
 
 
 @pytest.fixture

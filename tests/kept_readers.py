@@ -32,9 +32,13 @@ class KeptReaders:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.end_idle()
+        self._starter.shutdown()
+
+    def end_idle(self) -> None:
+        """End the processes that nobody uses now."""
         while self._idle:
             self._end_oldest()
-        self._starter.shutdown()
 
     def start(
         self, limits: Limits, post_processor: PostProcessor | None

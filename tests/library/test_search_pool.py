@@ -203,7 +203,7 @@ def test_a_search_that_ends_every_process_is_given_up(place, monkeypatch):
         monkeypatch.setattr(search_pool._Place, name, lambda *_, result=result: result)
     pool = search_pool.SearchPool(place, 1)
     until(lambda: pool._up)
-    with pytest.raises(RagkitError, match="ended 3 processes") as raised:
+    with pytest.raises(RagkitError, match="crashed 3 processes") as raised:
         pool.ask("search", "", "")
     assert "doctor" in raised.value.cure
     pool.close()

@@ -3,14 +3,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
+from kept_readers import KeptReaders
 
 from ragkit.reading import pool
 from ragkit.reading.process import ReadingProcess
 
 
 @pytest.fixture(scope="module", autouse=True)
-def _own_processes() -> Iterator[None]:
-    """What is tested here is how they start and end."""
+def _own_processes(kept_readers: KeptReaders) -> Iterator[None]:
+    """What is tested here is how they start and end, with none of earlier tests beside them."""
+    kept_readers.end_idle()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(pool, "ReadingProcess", ReadingProcess)
         yield

@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragkit.indexes.rows import TokenColumn
-from ragkit.retrieval import proximity as phrases
 from ragkit.retrieval.proximity import (
     may_be_quoted,
     phrase_shares,
@@ -45,8 +44,7 @@ tokens = st.lists(st.integers(0, 5), max_size=12)
 
 
 @given(st.lists(st.tuples(tokens, st.lists(tokens, max_size=5)), min_size=1, max_size=4))
-@pytest.mark.parametrize("few", [0, 12])
-def test_phrase_shares_are_those_counted_one_by_one(few, asked):
+def test_phrase_shares_are_those_counted_one_by_one(asked):
     weights = {token: float(np.float32(0.3 + token * 0.7)) for token in range(6)}
     queries = [query for query, _rows in asked]
     idf = [weights[token] for query in queries for token in query]
@@ -57,9 +55,7 @@ def test_phrase_shares_are_those_counted_one_by_one(few, asked):
         for query, own in asked
         for share in brute_shares(query, [weights[token] for token in query], own)
     ]
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(phrases, "_FEW_TOKENS", few)
-        shares = phrase_shares(queries, np.array(idf, np.float32), TokenColumn.of(rows), asking)
+    shares = phrase_shares(queries, np.array(idf, np.float32), TokenColumn.of(rows), asking)
     assert shares.tolist() == pytest.approx(expected, abs=1e-6)
     assert all(0 <= one <= 1 for one in shares)
 
