@@ -102,9 +102,9 @@ def test_a_model_without_prompts_has_those_known_of_its_name(tmp_path):
 
 def test_a_model_is_known_by_its_folder_or_else_by_where_its_training_began(tmp_path):
     trained_from = {
-        "bge-small": "/root/.cache/torch/sentence_transformers/BAAI_bge-small-en/",
+        "bge-small": "/models/sentence_transformers/BAAI_bge-small-en/",
         "e5-small": "tmp/",
-        "renamed": "/root/.cache/torch/sentence_transformers/BAAI_bge-large-en/",
+        "renamed": "/models/sentence_transformers/BAAI_bge-large-en/",
         "bge-m3": "",
     }
     queries = {}
