@@ -23,6 +23,11 @@ _UNASKED = re.compile(
 _INK = re.compile(r"\S")
 
 
+def blanks_for(text: str) -> str:
+    """Return a space for every character of a text that is not white space, which stays."""
+    return _INK.sub(" ", text)
+
+
 def asked_text(text: str) -> str:
     """Return a text with blanks for what is not asked; everything else stands where it stood.
 
@@ -32,7 +37,7 @@ def asked_text(text: str) -> str:
     parts: list[str] = []
     at = 0
     for start, end in _unasked(text, front_matter_end(text)):
-        parts += [text[at:start], _INK.sub(" ", text[start:end])]
+        parts += [text[at:start], blanks_for(text[start:end])]
         at = end
     return "".join([*parts, text[at:]])
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from ragkit.retrieval.asked_text import blanks_for
+
 _HEADER = (
     r"(?:from|to|cc|bcc|subject|date|sent|reply-to|von|an|betreff|datum|gesendet|de|à|objet|envoyé"
     r"|para|asunto|fecha|enviado)[ \t]*:[^\n]*"
@@ -41,8 +43,6 @@ _CLOSING = re.compile(
 )
 _LAST_LINES = 7
 """A closing line is looked for in the last lines that are not empty."""
-
-_INK = re.compile(r"\S")
 
 
 def without_mail_parts(text: str) -> str:
@@ -88,4 +88,4 @@ def _start(match: re.Match[str] | None, text: str) -> int:
 
 
 def _blanked(text: str, start: int, end: int) -> str:
-    return text[:start] + _INK.sub(" ", text[start:end]) + text[end:]
+    return text[:start] + blanks_for(text[start:end]) + text[end:]

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise
 
+from ragkit.retrieval.asked_text import blanks_for
 from ragkit.retrieval.question_units import find_sentences, mostly_asks
 
 _STAMP = r"\d[\d/.,: \-\u2013TZ]{2,24}(?:[ \u202f]?[AaPp]\.?[Mm]\.?)?"
@@ -51,7 +52,6 @@ _HEADINGS = re.compile(r"^#{1,6} [^\n]*$", re.MULTILINE)
 _QUOTED = re.compile(r"[ \t]*((?:>[ \t]?)+)")
 _PLACEHOLDER = re.compile(r"<[^<>\n]*>")  # "<Media omitted>"
 _DATED = re.compile(r"[\[(]?\d{1,4}[./-]\d{1,2}[./-]\d{1,4}[, T]")
-_INK = re.compile(r"\S")
 _MOST_LABELS, _LONGEST_LABEL = 8, 4
 _FEWEST_HEADS = 3
 _MOST_BEFORE = 0.2
@@ -124,9 +124,9 @@ def typed_alone(text: str, units: Sequence[Unit]) -> str:
         if start < 0:
             # Headings were taken out of it.
             start, body = unit.start, text[unit.start : unit.end]
-        parts += [_INK.sub(" ", text[end:start]), body]
+        parts += [blanks_for(text[end:start]), body]
         end = start + len(body)
-    return "".join([*parts, _INK.sub(" ", text[end:])])
+    return "".join([*parts, blanks_for(text[end:])])
 
 
 def label_of(head: re.Match[str]) -> str:
