@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Generator, Iterator
@@ -119,6 +120,8 @@ def _isolate(patch: pytest.MonkeyPatch, home: Path) -> None:
 @pytest.fixture(scope="session", autouse=True)
 def _isolated_session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Hide the real home from fixtures that live longer than one test."""
+    # Tests that run in the background ignore Ctrl+C, and so would the commands that they start.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     with pytest.MonkeyPatch.context() as patch:
         _isolate(patch, tmp_path_factory.mktemp("session") / "home")
         yield

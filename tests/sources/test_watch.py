@@ -622,7 +622,7 @@ from pathlib import Path
 limit = Path("/proc/sys/user/max_inotify_watches")
 limit.write_text("30")
 from ragkit.sources import watch
-watch.CHECK_SECONDS = 0.3
+watch.CHECK_SECONDS, watch._POLL_SHARE, watch._ALL_SHARE = 0.3, 0, 0
 root = Path(sys.argv[1])
 states = []
 with watch.FolderWatcher(0.1, poll_seconds=0.3) as watcher:
@@ -690,7 +690,7 @@ def test_comparing_all_takes_no_more_than_its_share(tmp_path, quick_checks, monk
     clock = iter(range(10_000))
     monkeypatch.setattr(watch, "MOST_WATCHED", 0)
     monkeypatch.setattr(watch.time, "monotonic", lambda: next(clock))
-    monkeypatch.setattr(watch, "_POLL_SHARE", 0)
+    monkeypatch.setattr(watch, "_ALL_SHARE", 20)
     roots = {number: tmp_path / str(number) for number in range(1, 4)}
     for root in roots.values():
         root.mkdir()
