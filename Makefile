@@ -28,9 +28,10 @@ test: $(DEV_READY) ## Run every check and test, a real Chromium included
 	@bash .ci/chromium
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	@# Types are checked beside the tests; what was found is told after them.
+	@# Types are checked beside the tests; what was found is told after them. One process compiles
+	@# the tests first: on a fresh clone, each worker would compile all of them.
 	@$(BIN)/mypy > .venv/types.log 2>&1 & types=$$!; \
-	  $(BIN)/pytest -n 4; tests=$$?; \
+	  $(BIN)/pytest --collect-only -qq >/dev/null; $(BIN)/pytest -n 4; tests=$$?; \
 	  wait $$types; types=$$?; \
 	  echo "mypy:"; cat .venv/types.log; \
 	  test "$$tests $$types" = "0 0"
