@@ -29,6 +29,10 @@ _LONGEST = 90
 _PAUSE_SECONDS = 20.0
 _TELLING = re.compile(r"[^\W\d_]{2,}(?:[\s\-'’,&]+[^\W_]{2,})+")
 _RELEVANT = 2
+_LABEL = re.compile(
+    r"\A(?:\d+(?:\.\d+)+[.)]?|\d+[.)]|Q\d*[.:]|(?:Example|Note|Question|FAQ)\s*\d*[.:])\s+", re.I
+)
+_POINTING = re.compile(r"\b(?:this|these|that|those|it|they|here|above|below)\b", re.I)
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,11 +157,18 @@ class ExampleService:
         for record in records:
             documents, contexts = self._catalog.documents, self._catalog.contexts
             for questions_of in (documents.question_headings, contexts.questions):
-                for document_id, question in questions_of(record.id, _OF_EACH_KIND):
-                    yield _Candidate(question, frozenset({document_id}))
+                for document_id, text in questions_of(record.id, _OF_EACH_KIND):
+                    if question := question_by_itself(text):
+                        yield _Candidate(question, frozenset({document_id}))
         for document in self._names.largest(collections, _OF_EACH_KIND):
             if _TELLING.fullmatch(document.title):
                 yield _Candidate(document.title, frozenset({document.id}))
+
+
+def question_by_itself(text: str) -> str:
+    """Return a question without its number or label, or "" if it points to the text around it."""
+    question = _LABEL.sub("", text.strip())
+    return "" if _POINTING.search(question) else question[:1].upper() + question[1:]
 
 
 def _age(examples: _Found) -> float:

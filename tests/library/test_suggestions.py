@@ -8,6 +8,7 @@ import pytest
 from support import note_searches
 
 from ragkit.library import Library
+from ragkit.library.examples import question_by_itself
 from ragkit.library.names import NamedDocument, _Names, folded
 from ragkit.library.suggestions import LONGEST, Kind
 from ragkit.settings import Settings
@@ -137,6 +138,24 @@ def test_an_example_has_found_its_document(library):
     for question in found:
         assert library.search(question).results
     assert "Which moon is the largest?" not in found
+
+
+@pytest.mark.parametrize(
+    ("heading", "question"),
+    [
+        ("1.2. What is a type?", "What is a type?"),
+        ("Example: what happens when the same class is defined twice?",
+         "What happens when the same class is defined twice?"),
+        ("Q3: Who pays?", "Who pays?"),
+        ("12 days of notice?", "12 days of notice?"),
+        ("2024 in review?", "2024 in review?"),
+        ("How does it work?", ""),
+        ("What is this specification?", ""),
+        ("Wie lange gilt der Vertrag?", "Wie lange gilt der Vertrag?"),
+    ],
+)  # fmt: skip
+def test_an_example_is_understood_by_itself(heading, question):
+    assert question_by_itself(heading) == question
 
 
 def test_a_library_without_documents_has_no_examples(tmp_path):
