@@ -17,11 +17,18 @@ def disk_is_full(error: Exception) -> bool:
     return name in _NO_SHARED_MEMORY or "disk is full" in str(error).lower()
 
 
+def disk_full() -> CatalogError:
+    """Return the error for a write for which there is no room."""
+    return CatalogError(
+        "The disk is full.", "Free some space; nothing saved is lost, and searching still works."
+    )
+
+
 def as_library_error(error: Exception, file: Path) -> LibraryError:
     """Return the error to raise in place of one that SQLite reported about a catalog's file."""
     text = str(error).lower()
     if disk_is_full(error):
-        return CatalogError("The disk is full.", "Free some space; nothing saved is lost.")
+        return disk_full()
     if "readonly" in text or "read-only" in text:
         return CatalogError(
             f"{file.parent} cannot be written.",

@@ -1,7 +1,8 @@
-"""Reading a catalog whose folder is read-only, where SQLite cannot make the file "-shm"."""
+"""Reading a catalog in a read-only folder or on a full disk: SQLite cannot make the file "-shm"."""
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import sqlite3
@@ -13,10 +14,25 @@ from ragkit.catalog.copies import JOURNAL, LOG, SHARED_MEMORY
 from ragkit.catalog.schema import MIGRATIONS, migrate
 from ragkit.paths import LibraryPaths
 
+_SHARED_MEMORY_BYTES = 32 * 1024
+
 
 def may_write(file: Path) -> bool:
     """Return whether a catalog, if it exists, and its folder are writable."""
     return os.access(file.parent, os.W_OK) and (not file.exists() or os.access(file, os.W_OK))
+
+
+def has_room(file: Path) -> bool:
+    """Return whether a catalog does not exist yet, or has "-shm", or has room for it beside it."""
+    shared = Path(f"{file}{SHARED_MEMORY}")
+    if not file.exists() or (shared.exists() and shared.stat().st_size >= _SHARED_MEMORY_BYTES):
+        return True
+    try:
+        with tempfile.TemporaryFile(dir=file.parent, buffering=0) as probe:
+            probe.write(bytes(_SHARED_MEMORY_BYTES))
+    except OSError as error:
+        return error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+    return True
 
 
 def readable(file: Path) -> tuple[str, tempfile.TemporaryDirectory[str] | None]:

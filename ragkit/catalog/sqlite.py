@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sqlite3
 import threading
@@ -14,9 +15,9 @@ from typing import Any
 
 from ragkit.catalog.connection import Connections, folded
 from ragkit.catalog.copies import keep_backup
-from ragkit.catalog.failures import as_library_error
+from ragkit.catalog.failures import as_library_error, disk_full
 from ragkit.catalog.marker import CURE, counted, refuse_lost_contents, refuse_torn_files
-from ragkit.catalog.read_only import may_write, readable
+from ragkit.catalog.read_only import has_room, may_write, readable
 from ragkit.catalog.schema import migrate, needs_migration
 from ragkit.errors import CatalogError, UnstorableError
 from ragkit.paths import LibraryPaths
@@ -55,7 +56,7 @@ class SqliteConnections(Connections):
     """A pool of connections: each thread has its own, and a new thread reuses an idle one.
 
     If another file replaces the open one, such as a restored backup, it is opened before the next
-    transaction, and ``identity`` changes.
+    transaction, and ``identity`` changes. On a full disk, a catalog is read until there is room.
     """
 
     server = skip_locked = ""
@@ -82,7 +83,8 @@ class SqliteConnections(Connections):
         file = self.file
         self._uri, self._copy = file.absolute().as_uri(), None
         refuse_torn_files(file, create=create)
-        self.read_only = not may_write(file)
+        self._is_full = may_write(file) and not has_room(file)
+        self.read_only = self._is_full or not may_write(file)
         try:
             if self.read_only:
                 self._uri, self._copy = readable(file)
@@ -94,6 +96,8 @@ class SqliteConnections(Connections):
         except _FAILURES as error:
             raise as_library_error(error, file) from error
         except OSError as error:
+            if error.errno == errno.ENOSPC:
+                raise disk_full() from error
             why = (error.strerror or str(error)).lower()
             raise CatalogError(
                 f"{file} cannot be read: {why}.", "Check its permissions."
@@ -115,14 +119,19 @@ class SqliteConnections(Connections):
             self._local.pooled = pooled
         return pooled.connection
 
+    def _is_current(self) -> bool:
+        """Return whether what is open is the file at the path, opened for all that it allows."""
+        if self._closed:
+            return True
+        return _identity(self.file) == self.identity and not (self._is_full and has_room(self.file))
+
     def _follow(self) -> None:
         """Open another file that has replaced the open one, whose connections ``close`` closes."""
-        opened = self.identity
-        if opened is not None and (self._closed or _identity(self.file) == opened):
+        if self.identity is not None and self._is_current():
             return
         with self._turning:
             # The thread that opens the file comes here too, through ``get``, without identity.
-            if opened is None or self.identity != opened:
+            if self.identity is None or self._is_current():
                 return
             self.identity, self._idle = None, deque()
             with self._guard:
@@ -192,6 +201,8 @@ class SqliteConnections(Connections):
     def write(self, *, alone: bool = True) -> Iterator[_Connection]:  # noqa: ARG002
         """Run the block in one transaction; SQLite has one writer at a time, ``alone`` or not."""
         connection = self.get()
+        if self._is_full:
+            raise disk_full()
         try:
             with connection.in_use:
                 connection.execute("BEGIN IMMEDIATE")

@@ -4,6 +4,7 @@ import os
 import sqlite3
 import threading
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 from support import Shelf
@@ -212,17 +213,28 @@ def test_a_full_disk_is_said_and_the_catalog_goes_on(catalog, shelf):
     assert len(set(ids.values())) == 3
 
 
-def test_a_full_disk_is_said_on_opening(library_paths):
-    """Where nothing can grow, SQLite finds no room for the shared memory beside the catalog."""
+def test_on_a_full_disk_a_catalog_is_read_and_later_written(library_paths):
+    """SQLite finds no room for the shared memory beside the catalog."""
+    with closing(Catalog.open(library_paths.catalog, create=True)) as catalog:
+        Shelf(catalog).put("kept.md", "kept words")
     resource = pytest.importorskip("resource")
-    Catalog.open(library_paths.catalog, create=True).close()
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (0, limits[1]))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, limits[1]))  # no file may grow
     try:
-        with pytest.raises(CatalogError, match="The disk is full"):
-            Catalog.open(library_paths.catalog)
+        reader = Catalog.open(library_paths.catalog)
+        assert [one.path for one in reader.documents.list()] == ["kept.md"]
+        with pytest.raises(CatalogError, match="The disk is full") as caught:
+            reader.set_meta("colour", "blue")
+        assert "Free some space" in caught.value.cure
+        assert not Path(f"{library_paths.catalog}-shm").exists()
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    with closing(Catalog.open(library_paths.catalog)) as other:
+        other.set_meta("colour", "green")
+        assert reader.get_meta("colour") == "green"
+    reader.set_meta("colour", "blue")
+    assert reader.get_meta("colour") == "blue"
+    reader.close()
 
 
 def test_a_backup_for_which_there_is_no_room_says_so(catalog, library_paths):
