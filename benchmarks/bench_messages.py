@@ -93,6 +93,11 @@ def last_turns(between: str, number: str = "") -> Written:
     return write
 
 
+def unmarked(write: Written, instead: str = "") -> Written:
+    """Write a message without its question marks."""
+    return lambda joined: write(joined).replace("?", instead)
+
+
 def own_turns(joined: Sequence[Sequence[Turn]]) -> str:
     return "\n".join(
         " ".join(text.split()) for turns in joined for who, text in turns[:-1] if who == "user"
@@ -117,6 +122,8 @@ VARIANTS: Mapping[str, Written] = {
     "last three, lines": last_turns("\n"),
     "last three, blank lines": last_turns("\n\n"),
     "last three, numbered": last_turns("\n", "{}. "),
+    "last three, lines, no marks": unmarked(last_turns("\n")),
+    "last three, one line, full stops": unmarked(last_turns(" "), "."),
     "own turns, lines": own_turns,
 }
 

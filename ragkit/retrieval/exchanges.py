@@ -16,9 +16,10 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from ragkit.retrieval.asking import without_mark
 from ragkit.retrieval.leaning import has_pointer, leans, telling
 from ragkit.retrieval.message_roles import Unit
-from ragkit.retrieval.question_units import Sentence, find_sentences, mostly_asks, without_mark
+from ragkit.retrieval.question_units import Sentence, find_sentences, mostly_asks
 from ragkit.retrieval.topic_names import telling_tokens
 
 Embed: TypeAlias = Callable[[Sequence[str]], NDArray[np.float32]]

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from ragkit.reading.markdown import fenced_lines
-from ragkit.retrieval.leaning import AUXILIARIES, QUESTION_WORDS, leans, words_of
+from ragkit.retrieval.asking import BULLET, PRONOUNS, asks
+from ragkit.retrieval.leaning import AUXILIARIES, leans, words_of
 from ragkit.retrieval.list_items import list_items
 from ragkit.retrieval.topic_names import telling_tokens
 
@@ -22,7 +23,6 @@ _ABBREVIATED = re.compile(
     r"|approx|incl|Col|Gen|Rev|ca|usw|Abs|Art|Fig|fig|p\.m|a\.m))\.$"
 )
 _ENDED = re.compile(rf"(?:{_ENDS}|[:;,])[\"'\u201d\u2019)\]*_]*\s*$")
-_BULLET = re.compile(r"[ \t]*(?:[-*+\u2022\u2013]|\(?(?:\d{1,2}|[A-Za-z])(?:[.:]|\.?\)))[ \t]+")
 _CONNECTIVES = (
     r"(?:and|oh|um|also|then|plus|after that|one more(?: thing)?|another thing|last(?:ly)?|finally"
     r"|number \w+|first(?:ly)?|second(?:ly)?|third(?:ly)?|und|auch|dann|außerdem|et|puis|aussi|y"
@@ -47,6 +47,9 @@ _ANNOUNCED = re.compile(
     re.IGNORECASE,
 )
 _RELATIVE = re.compile(r"(?:which|who|whom|whose|where|when|whether|ob|wer|wo|was)\b", re.I)
+_PREDICATE = re.compile(r"(?:need|want|like|help)\s", re.I)
+"""What may belong to the subject before it, as in "which plants grow here and need no water"."""
+
 _AUXILIARY = re.compile(
     r"(?:is|are|was|were|do|does|did|can|could|may|should|will|would|has|have|kann|darf|ist|sind"
     r"|gibt)\s+\w",
@@ -54,62 +57,7 @@ _AUXILIARY = re.compile(
 )
 _FEWEST_TELLING, _LONGEST_SENTENCE = 2, 600
 _QUOTED = re.compile(r"^[ \t]*(?:>[ \t]?)+", re.MULTILINE)
-_QUESTION_MARK = re.compile(r"[?\u061f\uff1f][\s\"'\u201d\u2019)\]*_.!?]*$")
-_CONNECTING = re.compile(
-    r"(?:(?:and|also|so|but|then|or|plus|ok|okay|hi|hello|hey|well|now|first|second|third|firstly"
-    r"|secondly|thirdly|lastly|finally|next|additionally|besides|please|kindly|quick question|btw"
-    r"|by the way|one more(?: thing| question)?|another(?: one| thing| question)?|last(?: one)?"
-    r"|und|auch|oder|aber|bitte|außerdem|dann|et|aussi|y|también|por favor)\b[\s,:;\u2013-]*)*",
-    re.IGNORECASE,
-)
-_AUXILIARY_FIRST = re.compile(
-    r"(?:did|does)\s+\w"
-    r"|(?:is|are|was|were|do|can|could|would|should|will|shall|has|have|am|isn't|aren't|don't"
-    r"|doesn't|didn't|can't|won't|kann|können|gibt|ist|sind|hat|darf|muss|wird)\s+"
-    r"(?:i|we|you|he|she|it|they|there|the|this|these|those|my|our|your|his|her|their|any"
-    r"|any(?:one|body|thing)|some(?:one|body)|a|an|all|ich|wir|man|es|er|sie|der|die|das|ein|eine)\b",
-    re.IGNORECASE,
-)
-_NOT_AUXILIARY_FIRST = re.compile(r"(?:do|have)\s+(?:the|this|these|those|a|an|it|all|my)\b", re.I)
-_REQUEST = re.compile(
-    r"(?:can|could|would|will)\s+(?:you|someone|anyone|anybody)\b"
-    r"|(?:(?:for|about|on)\s+(?:\w+\s+){1,4}(?=(?:i|we)\s))?(?:(?:i|we)\s+)?(?:(?:also|still|just)\s+)?"
-    r"(?:need|(?:am\s+)?looking\s+for|searching\s+for)\s+(?!to\b)\w+\s+\w"
-    r"|(?:(?:i|we)\s+)?(?:need|want|(?:would|'d)\s+like)\s+to"
-    r"\s+(?:know|find|see|understand|hear|learn)\s+\w"
-    r"|ich\s+(?:brauche|bräuchte|suche|benötige)\s+\w+|je\s+(?:cherche|veux|voudrais)\s+\w+"
-    r"|(?:yo\s+)?(?:necesito|busco|quisiera)\s+\w+"
-    r"|(?:tell|explain|describe|list|show|summari[sz]e|compare|remind|give|outline|clarify|define"
-    r"|sag|erklär\w*|zeig\w*|beschreib\w*|nenn\w*|dites|dis|explique\w*|dime|explica\w*)\s+\w+\s+\w",
-    re.IGNORECASE,
-)
-_ABOUT = re.compile(
-    r"(?:what|how)\s+about|what\s+if|any\s+\w+|same\s+(?:question|for)|how\s+to|how\s+come|why\s+not"
-    r"|was\s+ist\s+mit|et\s+pour|y\s+para",
-    re.IGNORECASE,
-)
-_INDIRECT = re.compile(
-    r"\b(?:know|wonder(?:s|ing)?|ask(?:s|ing|ed)?|sure|unsure|clear|unclear|hear|understand"
-    r"|curious|check|confirm|(?:find|figure|work)\s+out|see|tell\s+(?:me|us)|explain|remind\s+(?:me|us)|idea|clarify"
-    r"|learn|look\s+up|question\s+is|interested|need|like|want|wissen|frage\s+mich|unklar|sagen"
-    r"|savoir|demande|saber|pregunt\w+)\b[,\s:]+(?:\w+\s+){0,3}?"
-    r"(?:whether|if|what|when|where|why|who|whom|whose|which|how|about|ob|was|wann|wo|warum"
-    r"|wer|welche\w?|wie|si|s'il|ce\s+que|quand|où|comment|pourquoi|qui|quel\w*|qué|cuándo|dónde|cómo"
-    r"|quién|cuál)\b",
-    re.IGNORECASE,
-)
-_WANTS = re.compile(
-    r"\b(?:ask(?:s|ed|ing)?|wonders?|i|i'm|i'd|we|we'd|we're|me|us|question|please|ich|wir|mir|mich"
-    r"|uns|je|nous|nos|yo)\b",
-    re.IGNORECASE,
-)
-_PRONOUNS = frozenset(
-    ("i", "we", "you", "he", "she", "they", "it", "ich", "wir", "er", "sie", "es")
-)
-_NOT_IN_FRAGMENTS = _PRONOUNS | AUXILIARIES | {"my", "our", "your", "thanks", "thank", "please"}
-_WHO = frozenset(("who", "whose", "wer", "wessen", "qui"))
-_WHETHER = frozenset(("whether", "ob"))
-_WHERE_WHEN = frozenset(["when", "where", "wann", "wo", "wie", "als", "while"])
+_NOT_IN_FRAGMENTS = PRONOUNS | AUXILIARIES | {"my", "our", "your", "thanks", "thank", "please"}
 _NARROWEST, _WIDEST = 40, 110
 
 
@@ -179,48 +127,6 @@ def _is_fragment(sentence: str) -> bool:
     return not _ENDED.search(sentence) and _NOT_IN_FRAGMENTS.isdisjoint(words_of(sentence))
 
 
-def without_mark(item: str) -> str:
-    """Return the item of a list without its bullet, number or letter."""
-    mark = _BULLET.match(item)
-    return item[mark.end() :] if mark else item
-
-
-def asks(sentence: str) -> bool:
-    """Return whether a sentence asks: by its mark, its first words, or what it wants to know."""
-    if _QUESTION_MARK.search(sentence):
-        return True
-    rest = without_mark(sentence)
-    connecting = _CONNECTING.match(rest)
-    rest = rest[connecting.end() if connecting else 0 :].strip()
-    words = list(_uncontracted(words_of(rest[:_LONGEST_SENTENCE])[:6]))
-    if len(words) < 3 or rest.endswith((",", ":", "!")):
-        return False
-    if _AUXILIARY_FIRST.match(rest) and not _NOT_AUXILIARY_FIRST.match(rest):
-        return True
-    if _REQUEST.match(rest) or _ABOUT.match(rest):
-        return True
-    if words[0] in QUESTION_WORDS:
-        near = words[1:2] if words[0] in _WHERE_WHEN else words[1:4]
-        if words[1] not in _PRONOUNS and not AUXILIARIES.isdisjoint(near):
-            return True
-    if words[0] in _WHO and words[1] not in _PRONOUNS:
-        return True
-    if words[0] in _WHETHER and "," not in rest:
-        return True
-    indirect = _INDIRECT.search(rest)
-    return indirect is not None and bool(_WANTS.search(rest[: indirect.end()]))
-
-
-def _uncontracted(words: Sequence[str]) -> Iterator[str]:
-    """Yield words in lower case, "what's" as "what" and "is"."""
-    for word in words:
-        stem, _, suffix = word.replace("\u2019", "'").partition("'")
-        if suffix == "s" and stem in QUESTION_WORDS:
-            yield from (stem, "is")
-        else:
-            yield word
-
-
 def mostly_asks(sentences: Sequence[Sentence]) -> bool:
     """Return whether a third of the words of some sentences are those of questions."""
     counts = [(len(sentence.text.split()), sentence.asks) for sentence in sentences]
@@ -256,7 +162,7 @@ def _prose(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
         return
     first = start
     for begin, _ in [*lines[1:], (end, end)]:
-        if begin == end or _BULLET.match(text, begin):
+        if begin == end or BULLET.match(text, begin):
             yield from _sentences(text, first, begin)
             first = begin
 
@@ -276,7 +182,7 @@ def _is_wrapped(lines: list[str]) -> bool:
     plain = [
         (line.rstrip(), next_line.split()[0])
         for line, next_line in pairwise(lines)
-        if not _BULLET.match(next_line)
+        if not BULLET.match(next_line)
     ]
     # Two questions below each other were typed so.
     if any(asks(line) and asks(next_line) for line, next_line in pairwise(lines)):
@@ -290,7 +196,7 @@ def _sentences(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     for match in _SENTENCE.finditer(text, start, end):
         first = match.start() if first < 0 else first
         # "e.g. this" and "1. this" are no ends.
-        unfinished = _ABBREVIATED.search(match.group()) or _BULLET.fullmatch(f"{match.group()} ")
+        unfinished = _ABBREVIATED.search(match.group()) or BULLET.fullmatch(f"{match.group()} ")
         if unfinished and match.end() < end and text[match.end() :].strip():
             continue
         yield from _questions(text, first, match.start() + len(match.group().rstrip()))
@@ -323,6 +229,8 @@ def _questions(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 def _asks_after(joiner: str, clause: str) -> bool:
     """Return whether a clause asks by its words, whatever mark ends it."""
+    if _PREDICATE.match(clause):
+        return False
     is_connected = bool(joiner.strip(" ,;:\n"))
     if not is_connected and _RELATIVE.match(clause):
         return False

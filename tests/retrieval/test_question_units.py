@@ -4,58 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ragkit.retrieval.question_units import asks, find_sentences
-
-
-@pytest.mark.parametrize(
-    "sentence",
-    [
-        "How long may I keep it?",
-        '"Where is the key?"',
-        "¿Cuánto cuesta el billete?",
-        "保証は何年ですか？",
-        "how long does a visa take",
-        "what all facilities does this library provide",
-        "and also, can i bring a dog",
-        "Please tell me about the history of the flag.",
-        "I would like to know whether dinner is included.",
-        "I am not sure which form we have to send.",
-        "Ich würde gern wissen, wann der Zug fährt.",
-        "and how about the return journey",
-        "2. explain the difference between both tariffs",
-        "who worried about the bill",
-        "Ben asks within how many days a pump is exchanged.",
-        "what's the deal with the playground",
-        "whether the mesh held up",
-        "need to know where the files are stored",
-        "for the report I need the price of a pump",
-        "did Nora say when Ines begins",
-        "Ich bräuchte noch den Hotelsatz.",
-        "Je voudrais savoir comment changer les couleurs.",
-        "Necesito la dirección del puerto.",
-    ],
-)
-def test_what_asks(sentence):
-    assert asks(sentence)
-
-
-@pytest.mark.parametrize(
-    "sentence",
-    [
-        "I bought it in May.",
-        "When I came home, the door was open.",
-        "What I did was wrong.",
-        "Do the same with the second pump.",
-        "Please find the invoice attached.",
-        "Thank you for your help!",
-        "Hello Anna,",
-        "It works.",
-        "Whether it rains or not, we go.",
-        "I need to leave now.",
-    ],
-)
-def test_what_does_not_ask(sentence):
-    assert not asks(sentence)
+from ragkit.retrieval.question_units import find_sentences
 
 
 def texts(text: str) -> list[str]:
