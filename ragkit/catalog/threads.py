@@ -145,6 +145,21 @@ class Threads:
                 raise NotFoundError("The answer is no longer kept.", "Its thread was deleted.")
             _note_change(connection, row[0])
 
+    def keep_written(self, turn: Turn) -> None:
+        """Store a turn's written answer, unless the turn is gone or asks something else by now.
+
+        Raises:
+            ThreadError: it is too long.
+        """
+        *_, written = _packed(turn)
+        with self._connections.write(alone=False) as connection:
+            row = connection.execute(
+                "UPDATE turns SET written = ? WHERE id = ? AND asked = ? RETURNING thread_id",
+                (written, turn.id, turn.asked),
+            ).fetchone()
+            if row is not None:
+                _note_change(connection, row[0])
+
     def rename(self, thread_id: int, title: str) -> None:
         """Give a thread another title.
 

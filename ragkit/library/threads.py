@@ -63,6 +63,10 @@ class ThreadService:
         """Replace the turn with the same id, after it was answered or judged."""
         self._catalog.threads.replace(turn)
 
+    def keep_written(self, turn: Turn) -> None:
+        """Store a turn's written answer, unless the turn is gone or asks something else by now."""
+        self._catalog.threads.keep_written(turn)
+
     def rename(self, thread_id: int, title: str) -> None:
         """Rename a thread; the title is one line of up to 80 characters."""
         self._catalog.threads.rename(thread_id, title)

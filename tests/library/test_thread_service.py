@@ -67,6 +67,20 @@ def test_only_what_changed_says_so(library, tmp_path):
     assert only_turn(library) == turn
 
 
+def test_an_answer_is_kept_with_the_question_that_it_answers(library):
+    turn = kept(library, quoted(library))
+    late = replace(turn.written, state=AnswerState.CANCELLED)
+    library.threads.keep_written(replace(turn, written=late))
+    assert only_turn(library) == replace(turn, written=late)
+    edited = replace(turn, asked="how long for buoys?", written=None)
+    library.threads.replace(edited)
+    library.threads.keep_written(turn)
+    assert only_turn(library) == edited
+    library.threads.delete(library.threads.list()[0].id)
+    library.threads.keep_written(turn)
+    assert library.threads.list() == []
+
+
 def test_a_thread_outlives_its_collection(library):
     sources = quoted(library)
     turn = kept(library, sources)

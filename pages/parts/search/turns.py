@@ -105,8 +105,10 @@ def put(library: Library, turn: Turn) -> None:
 def keep_written(library: Library, turn: Turn, written: WrittenAnswer) -> None:
     """Store the finished answer to a turn; runs in a thread without a session.
 
+    The turn may have been edited meanwhile, and asks another question.
+
     Raises:
         RagkitError: it cannot be written.
     """
     if turn.id > 0:
-        put(library, replace(turn, written=written))
+        library.threads.keep_written(replace(turn, written=written))
