@@ -22,8 +22,9 @@ from ragkit.retrieval.multi_query import ChunkedAnswer
 from ragkit.retrieval.query_segmentation import Topic
 from ragkit.surfaces.serve import has_sample
 
-TEXT, TOPIC, ROUND, DRAFT, LEFT_OUT, FAULT, NOTED = (
-    f"long_{name}" for name in ("text", "topic", "round", "draft", "left_out", "fault", "noted")
+TEXT, TOPIC, ROUND, DRAFT, LEFT_OUT, FAULT, NOTED, WANTED = (
+    f"long_{name}"
+    for name in ("text", "topic", "round", "draft", "left_out", "fault", "noted", "wanted")
 )
 _SAMPLE = "conversations/2026-03-14-ines-and-rui.md"
 
@@ -69,21 +70,24 @@ def asking(library: Library) -> None:
         "Chat export or document", key=f"long_file_{st.session_state[ROUND]}"
     )
     with st.container(horizontal=True):
-        if st.button("Find related documents", type="primary", key="long_ask"):
-            if dropped is not None:
-                take_file(library, dropped.name, dropped.getvalue())
-            elif pasted.strip():
-                take_text(library, pasted)
-            else:
-                st.session_state[FAULT] = (
-                    "There is no text yet.",
-                    "Paste some text or add a file.",
-                )
-            st.rerun()
+        st.button(
+            "Find related documents", type="primary", key="long_ask",
+            on_click=lambda: st.session_state.update({WANTED: True}),
+        )  # fmt: skip
         sample = sample_conversation(library)
         if sample is not None and st.button("Try the sample conversation", key="long_sample"):
             ask_with(library.documents.get(sample).text, (sample,))
             st.rerun()
+    # A file that arrives in this moment interrupts the run: the next one goes on from here.
+    if st.session_state.get(WANTED):
+        if dropped is not None:
+            take_file(library, dropped.name, dropped.getvalue())
+        elif pasted.strip():
+            take_text(library, pasted)
+        else:
+            st.session_state[FAULT] = "There is no text yet.", "Paste some text or add a file."
+        st.session_state[WANTED] = False
+        st.rerun()
 
 
 def take_file(library: Library, name: str, data: bytes) -> None:

@@ -55,6 +55,17 @@ def test_a_wrong_filter_is_explained(library, tmp_path):
     assert "There is no filter &quot;colour:&quot;" in html(run(library, q="refund colour:red"))
 
 
+def test_a_text_is_searched_with_although_the_run_of_the_click_was_interrupted(library, tmp_path):
+    fill(library, tmp_path / "papers")
+    app = run(library, "conversation")
+    # As though something else had asked for the next run before this one reached the button.
+    app.session_state["long_wanted"] = True
+    app.text_area(key="long_draft").input("How long may I return a buoy?")
+    app.run()
+    assert "Refund policy" in html(app)
+    assert app.session_state["long_wanted"] is False
+
+
 def test_nothing_found_offers_a_way_on(library, tmp_path):
     fill(library, tmp_path / "papers")
     said = html(run(library, q="refund path:nowhere/"))
