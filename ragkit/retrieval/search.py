@@ -1,7 +1,8 @@
 """The search pipeline: a question goes in, ranked and reconstructed documents come out.
 
 query → candidates of both indexes → ranking → (reranking) → groups → results. Each stage is one
-module; ``SearchEngine`` puts them in order and times them.
+module; ``SearchEngine`` puts them in order and times them. ``grouped_search`` has those that lead
+from a query to its groups.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
@@ -21,22 +22,22 @@ from ragkit.indexes.protocol import EntryIndex, IndexBackend, IndexSearch
 from ragkit.indexes.rows import Ids
 from ragkit.models.base import Embedder
 from ragkit.models.factory import is_brought
-from ragkit.options import Contexts, Granularity, Phrasings, Rerank, SearchOptions, Sort
-from ragkit.results import Answer, PhrasingOutcome, Reading, RerankOutcome, Result
+from ragkit.options import Contexts, Granularity, Phrasings, Rerank, SearchOptions
+from ragkit.results import Answer, Reading, Result
 from ragkit.retrieval.answer_cache import AnswerCache, seconds_kept
 from ragkit.retrieval.assembly import HitLookups, assemble
 from ragkit.retrieval.batch_search import BatchSearch
 from ragkit.retrieval.corrections import correct
 from ragkit.retrieval.everywhere import Everywhere
 from ragkit.retrieval.fit import Fits, found_documents, judge
+from ragkit.retrieval.grouped_search import FoundGroups, GroupedSearch, listed_count
 from ragkit.retrieval.grouping import Group, Grouping, group
 from ragkit.retrieval.highlight import question_words
 from ragkit.retrieval.intent import read, with_filters
 from ragkit.retrieval.known_values import LibraryValues
 from ragkit.retrieval.levels import SEARCHED_LEVELS
-from ragkit.retrieval.listing import newest_documents, newest_first
+from ragkit.retrieval.listing import newest_documents
 from ragkit.retrieval.measuring import measured
-from ragkit.retrieval.phrasings import Phrased, merged, phrased, with_brought
 from ragkit.retrieval.query import Query, QueryEncoder, Spell
 from ragkit.retrieval.query_parser import ParsedQuery
 from ragkit.retrieval.query_segmentation import questions_in
@@ -56,9 +57,6 @@ if TYPE_CHECKING:
     Elsewhere: TypeAlias = Callable[[str, SearchOptions], tuple[Answer, float] | None]
 
 logger = logging.getLogger(__name__)
-
-_MOST_CANDIDATES = 1000
-_WIDEN = 4
 
 
 class SearchEngine:
@@ -87,6 +85,7 @@ class SearchEngine:
         self.embedder = embedder
         self._encoder = QueryEncoder(catalog, embedder)
         self.batches = BatchSearch(catalog, self._indexes, self._encoder)
+        self._grouped = GroupedSearch(catalog, self._encoder, self.batches)
         self._answers = AnswerCache()
 
     def search(self, question: str, options: SearchOptions) -> Answer:
@@ -158,7 +157,7 @@ class SearchEngine:
         (query,) = self._encoder.encode([ParsedQuery(text)], options, collections, spell)
         options = replace(options, mode=query.mode)
         (opened,), _search = self._opened([query], options, StageTimer())
-        found = self._grouped(opened, options, StageTimer())
+        found = self._found_groups(opened, options, StageTimer())
         for outcome in (found.rerank, found.phrasings):
             if outcome and outcome.failure:
                 raise ModelError(outcome.failure)
@@ -273,12 +272,14 @@ class SearchEngine:
         if query.lists:
             with timer.stage("filters", 0) as stage:
                 scopes = self.batches.scopes(query)
-                newest, document_ids = newest_documents(self._catalog, scopes, _listed(options))
-                found = _Found(Grouping(tuple(newest), ()))
+                newest, document_ids = newest_documents(
+                    self._catalog, scopes, listed_count(options)
+                )
+                found = FoundGroups(Grouping(tuple(newest), ()))
                 stage.out = len(document_ids)
         else:
             (opened,), nearest = self._opened([query], options, timer)
-            found = self._grouped(opened, options, timer)
+            found = self._found_groups(opened, options, timer)
         groups = self.batches.with_parts(found.grouping.groups, [opened], options, timer)
         with timer.stage("reconstruction", len(groups)) as stage:
             results = self.assemble(groups, options, query.tokens, query.text)
@@ -308,6 +309,11 @@ class SearchEngine:
             questions=questions_in(query.text),
         )
         return query, answer, 0.0 if query.trouble else seconds_kept(answer)
+
+    def _found_groups(self, query: Query, options: SearchOptions, timer: StageTimer) -> FoundGroups:
+        return self._grouped.find(
+            query, options, timer, self.lookups(), self.open_grader, self.open_query_writer
+        )
 
     def _judged(
         self,
@@ -342,7 +348,7 @@ class SearchEngine:
             stage.out, stage.note = len(collections), "those with the best chunks are searched"
         return [replace(query, collections=collections) for query in queries], search
 
-    def _notices(self, query: Query, timer: StageTimer, found: _Found) -> tuple[str, ...]:
+    def _notices(self, query: Query, timer: StageTimer, found: FoundGroups) -> tuple[str, ...]:
         """Return what the person is to be told about the search, in sentences."""
         repairs = [self._indexes.pop_notice(collection) for collection in query.collections]
         return (
@@ -360,72 +366,6 @@ class SearchEngine:
             for collection in query.collections
         )
 
-    def _grouped(self, query: Query, options: SearchOptions, timer: StageTimer) -> _Found:
-        """Rank as deep as it takes to fill a page, group, and rerank if the options say so.
-
-        If they ask for other phrasings of the question, a model writes them first, and they are
-        searched for in the same batch.
-        """
-        lookups = self.lookups()
-        depth = max(options.candidates, options.limit)
-        limit = options.limit
-        listed = _listed(options)
-        if listed != limit:
-            options = replace(options, limit=listed)
-        if options.sort is Sort.DATE:
-            # What is newest is chosen among all that are good.
-            options = replace(options, limit=_MOST_CANDIDATES, mmr_lambda=None)
-        others = self._phrased(query, options, timer)
-        while True:
-            lists, searches = self.batches.ranked([query, *others.queries], depth, options, timer)
-            hits = merged(lists, options.phrasings)
-            grouping = _timed_group(hits, options, lookups, timer)
-            short = len(grouping.groups) < limit and len(hits) >= depth
-            if not short or depth >= _MOST_CANDIDATES or self.batches.all_found(query, grouping):
-                break
-            depth = min(depth * _WIDEN, _MOST_CANDIDATES)
-        reranked = None
-        if options.rerank is not Rerank.NONE and query.text:
-            hits, reranked = self._reranked(query.text, hits, options, timer)
-            if reranked.graded:
-                grouping = _timed_group(hits, options, lookups, timer)
-        if options.sort is Sort.DATE:
-            grouping = newest_first(self._catalog, grouping, listed)
-        outcome = others.outcome
-        if outcome is not None:
-            outcome = with_brought(outcome, lists, grouping.groups, limit)
-        return _Found(grouping, searches, reranked, outcome)
-
-    def _reranked(
-        self, text: str, hits: Sequence[Hit], options: SearchOptions, timer: StageTimer
-    ) -> tuple[list[Hit], RerankOutcome]:
-        """Return the hits in the order of a model's grades; unchanged if sorted by date."""
-        from ragkit.retrieval.rerank import rerank, rerank_candidates
-
-        if options.sort is Sort.DATE:
-            notice = "The newest are listed first. Sort by relevance to have results reranked."
-            return [*hits], RerankOutcome(note="the newest first", notice=notice)
-        with timer.stage("reranking", len(rerank_candidates(hits, options))) as stage:
-            hits, reranked = rerank(text, hits, options, self.lookups(), self.open_grader)
-            stage.out, stage.note = reranked.graded, reranked.note
-        return hits, reranked
-
-    def _phrased(self, query: Query, options: SearchOptions, timer: StageTimer) -> Phrased:
-        """Return queries in a model's words; none if the options ask for none."""
-        if options.phrasings is Phrasings.NONE:
-            return Phrased()
-
-        def encode(texts: Sequence[str]) -> list[Query]:
-            parsed = [ParsedQuery(text) for text in texts]
-            return self._encoder.encode(parsed, options, query.collections)
-
-        with timer.stage("phrasings", 1) as stage:
-            others = phrased(query, options.phrasings, self.open_query_writer, encode)
-            stage.out = len(others.queries)
-            if others.outcome is not None:
-                stage.note = others.outcome.model or "failed: only the question itself"
-        return others
-
     def _key(
         self, question: str, options: SearchOptions, collections: Sequence[CollectionRecord]
     ) -> object:
@@ -439,27 +379,3 @@ class SearchEngine:
                 writer = self.open_query_writer().name
         versions = tuple((collection.id, collection.version) for collection in collections)
         return (question, options, model, writer, versions)
-
-
-@dataclass(frozen=True, slots=True)
-class _Found:
-    """The groups that a query found, the searches that found them, and what models added."""
-
-    grouping: Grouping
-    searches: Sequence[IndexSearch] = ()
-    rerank: RerankOutcome | None = None
-    phrasings: PhrasingOutcome | None = None
-
-
-def _listed(options: SearchOptions) -> int:
-    """Return how many results an answer has; how deep it is searched is up to ``limit``."""
-    return max(options.limit, options.judged_depth or 0)
-
-
-def _timed_group(
-    hits: Sequence[Hit], options: SearchOptions, lookups: HitLookups, timer: StageTimer
-) -> Grouping:
-    with timer.stage("deduplication", len(hits)) as stage:
-        grouping = group(hits, options, lookups)
-        stage.out, stage.note = len(grouping.hits), grouping.note
-    return grouping
