@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from ragkit.catalog.connection import Connections, conditions, folded, id_list
+from ragkit.catalog.connection import IN_LIST, Connections, conditions, folded, id_list
 from ragkit.catalog.context_records import BY_PERSON
 from ragkit.catalog.document_writing import delete_documents
 from ragkit.catalog.lineage import VERSION, forget, holds, newest, next_change
@@ -28,7 +28,7 @@ SELECT s.id, s.collection_id, c.name AS collection, s.kind, s.root, s.state, s.r
        s.machine
 FROM sources s JOIN collections c ON c.id = s.collection_id
 """
-_AMONG = "s.id IN (SELECT value FROM json_each(?))"
+_AMONG = f"s.id {IN_LIST}"
 
 
 class Collections:
@@ -133,12 +133,12 @@ class Collections:
 
     def named(self, names: Iterable[str]) -> list[CollectionRecord]:
         """Return the collections of these names that exist, by name."""
-        within = "WHERE c.name IN (SELECT value FROM json_each(?)) ORDER BY c.name"
+        within = f"WHERE c.name {IN_LIST} ORDER BY c.name"
         return self._records(within, json.dumps(list(names)))
 
     def of_ids(self, ids: Iterable[int]) -> list[CollectionRecord]:
         """Return the collections of these ids that exist, by name."""
-        within = "WHERE c.id IN (SELECT value FROM json_each(?)) ORDER BY c.name"
+        within = f"WHERE c.id {IN_LIST} ORDER BY c.name"
         return self._records(within, id_list(ids))
 
     def _some(self) -> str:
@@ -248,7 +248,7 @@ class Collections:
     def sources_at(self, roots: Iterable[str]) -> list[SourceRecord]:
         """Return the sources with one of these roots, oldest first."""
         rows = self._connections.rows(
-            f"{_SOURCE} WHERE s.root IN (SELECT value FROM json_each(?)) ORDER BY s.id",
+            f"{_SOURCE} WHERE s.root {IN_LIST} ORDER BY s.id",
             (json.dumps(sorted(roots)),),
         )
         return [SourceRecord(*row) for row in rows]

@@ -7,7 +7,7 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from ragkit.catalog.connection import Connections, conditions, id_list, of_collection
+from ragkit.catalog.connection import IN_LIST, Connections, conditions, id_list, of_collection
 from ragkit.catalog.document_writing import CHUNK_COLUMNS, delete_documents, put_document
 from ragkit.catalog.entry_writing import TokenIdCache, move_entries
 from ragkit.catalog.lineage import next_version
@@ -58,9 +58,7 @@ class Documents:
 
     def get_many(self, document_ids: Iterable[int]) -> dict[int, DocumentRecord]:
         """Return documents by id, leaving out those that do not exist."""
-        rows = self._connections.rows(
-            f"{_DOCUMENT} WHERE d.id IN (SELECT value FROM json_each(?))", (id_list(document_ids),)
-        )
+        rows = self._connections.rows(f"{_DOCUMENT} WHERE d.id {IN_LIST}", (id_list(document_ids),))
         return {row[0]: _document(row) for row in rows}
 
     def by_path(self, document_ids: Iterable[int]) -> list[int]:
@@ -68,7 +66,7 @@ class Documents:
         return self._connections.column(
             "SELECT d.id FROM documents d JOIN sources s ON s.id = d.source_id "
             "JOIN collections c ON c.id = d.collection_id "
-            "WHERE d.id IN (SELECT value FROM json_each(?)) ORDER BY d.path, s.root, c.name",
+            f"WHERE d.id {IN_LIST} ORDER BY d.path, s.root, c.name",
             (id_list(document_ids),),
         )
 
@@ -76,7 +74,7 @@ class Documents:
         """Return whether documents have pages, by id, leaving out source code."""
         rows = self._connections.rows(
             "SELECT id, pages != '[]' FROM documents "
-            "WHERE id IN (SELECT value FROM json_each(?)) AND markup != 'code' ORDER BY id",
+            f"WHERE id {IN_LIST} AND markup != 'code' ORDER BY id",
             (id_list(document_ids),),
         )
         return {number: bool(paged) for number, paged in rows}
@@ -113,8 +111,7 @@ class Documents:
     def texts(self, document_ids: Iterable[int]) -> dict[int, str]:
         """Return stored texts by document id, in one query."""
         rows = self._connections.rows(
-            "SELECT document_id, text FROM texts "
-            "WHERE document_id IN (SELECT value FROM json_each(?))",
+            f"SELECT document_id, text FROM texts WHERE document_id {IN_LIST}",
             (id_list(document_ids),),
         )
         return {row[0]: row[1] for row in rows}
@@ -276,7 +273,7 @@ class Documents:
     def remove(self, document_ids: Sequence[int]) -> int:
         """Delete documents with everything that was made of them; return how many."""
         with self._connections.write() as connection:
-            which = "d.id IN (SELECT value FROM json_each(?))"
+            which = f"d.id {IN_LIST}"
             return delete_documents(connection, which, (id_list(document_ids),))
 
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from ragkit.catalog.collections import Collections
-from ragkit.catalog.connection import Connections, id_list, of_collection
+from ragkit.catalog.connection import IN_LIST, Connections, id_list, of_collection
 from ragkit.catalog.entry_rows import AT_LEVELS, rows_in_slices
 from ragkit.catalog.lineage import holds
 from ragkit.catalog.marker import identity_of
@@ -155,7 +155,7 @@ class Entries:
         return self._connections.rows(
             "SELECT e.id, e.document_id, k.start, k.stop, k.context FROM entries e JOIN chunks k "
             "ON k.document_id = e.document_id AND k.idx = e.position "
-            "WHERE e.id IN (SELECT value FROM json_each(?)) ORDER BY e.id",
+            f"WHERE e.id {IN_LIST} ORDER BY e.id",
             (id_list(entry_ids),),
         )
 
@@ -171,8 +171,7 @@ class Entries:
     def documents_of(self, entry_ids: Iterable[int]) -> NDArray[np.int64]:
         """Return ids of the documents of some entries, ascending int64 (n,)."""
         return self._ids(
-            "SELECT DISTINCT document_id FROM entries "
-            "WHERE id IN (SELECT value FROM json_each(?)) ORDER BY 1",
+            f"SELECT DISTINCT document_id FROM entries WHERE id {IN_LIST} ORDER BY 1",
             (id_list(entry_ids),),
         )
 
@@ -188,14 +187,14 @@ class Entries:
         """
         condition, more = "", list[str]()
         if among is not None:
-            condition, more = " AND id IN (SELECT value FROM json_each(?))", [id_list(among)]
+            condition, more = f" AND id {IN_LIST}", [id_list(among)]
         if without:
-            condition += " AND id NOT IN (SELECT value FROM json_each(?))"
+            condition += f" AND id NOT {IN_LIST}"
             more.append(id_list(without))
         rows = self._connections.rows(
             "SELECT document_id, id, position FROM (SELECT document_id, id, position, "
             "ROW_NUMBER() OVER (PARTITION BY document_id ORDER BY position) AS place FROM entries "
-            "WHERE level = ? AND document_id IN (SELECT value FROM json_each(?))"
+            f"WHERE level = ? AND document_id {IN_LIST}"
             f"{condition}) WHERE place = 1",
             (_CHUNK, id_list(document_ids), *more),
         )
@@ -211,7 +210,7 @@ class Entries:
         return self._ids(
             "SELECT id FROM entries WHERE collection_id = ? AND level = ? AND "
             f"(document_id, position) {'IN' if inside else 'NOT IN'} (SELECT document_id, position "
-            "FROM entries WHERE id IN (SELECT value FROM json_each(?))) ORDER BY id",
+            f"FROM entries WHERE id {IN_LIST}) ORDER BY id",
             (collection_id, LEVEL_CODES[Level.BLOCK], id_list(chunk_ids)),
         )
 
@@ -228,7 +227,7 @@ class Entries:
         rows = self._connections.rows(
             "SELECT b.entry_id, b.start, b.stop, b.kind, e.position, b.section FROM blocks b "
             "JOIN entries e ON e.id = b.entry_id "
-            "WHERE b.entry_id IN (SELECT value FROM json_each(?))",
+            f"WHERE b.entry_id {IN_LIST}",
             (id_list(entry_ids),),
         )
         return {
@@ -274,7 +273,7 @@ class Entries:
     def token_ids(self, tokens: Sequence[str]) -> dict[str, int]:
         """Return the ids of tokens, leaving out those that no document has."""
         rows = self._connections.rows(
-            "SELECT token, id FROM vocabulary WHERE token IN (SELECT value FROM json_each(?))",
+            f"SELECT token, id FROM vocabulary WHERE token {IN_LIST}",
             (json.dumps(sorted(set(tokens))),),
         )
         return {row[0]: row[1] for row in rows}

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from ragkit.catalog.connection import Transaction, id_list, of_collection
+from ragkit.catalog.connection import IN_LIST, Transaction, id_list, of_collection
 from ragkit.types import FIELD_CODES, LEVEL_CODES, Field, Level
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from ragkit.indexes.rows import EntryRows, RowSlices, TokenColumn
 
-AT_LEVELS = "level IN (SELECT value FROM json_each(?))"
+AT_LEVELS = f"level {IN_LIST}"
 """A condition on entries; its parameter is a JSON list of level codes."""
 
 _CHUNK = LEVEL_CODES[Level.CHUNK]
@@ -71,7 +71,7 @@ def _slice(
     rows = connection.execute(
         "SELECT e.document_id, e.level, e.position, e.content_key, v.data FROM entries e "
         "LEFT JOIN vectors v ON v.text_hash = e.text_hash AND v.embedder_id = ? "
-        "WHERE e.id IN (SELECT value FROM json_each(?)) ORDER BY e.id",
+        f"WHERE e.id {IN_LIST} ORDER BY e.id",
         (embedder_id, wanted),
     ).fetchall()
     documents, levels, positions, keys, data = zip(*rows, strict=True)
@@ -101,8 +101,7 @@ def _tokens(
 
     found: dict[int, tuple[list[int], list[bytes]]] = {}
     for entry_id, code, packed in connection.execute(
-        "SELECT entry_id, field, ids FROM entry_tokens "
-        "WHERE entry_id IN (SELECT value FROM json_each(?)) ORDER BY entry_id",
+        f"SELECT entry_id, field, ids FROM entry_tokens WHERE entry_id {IN_LIST} ORDER BY entry_id",
         (wanted,),
     ):
         entries, texts = found.setdefault(code, ([], []))

@@ -13,7 +13,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ragkit.catalog.chunk_notes import ACTION, ATTACHMENT, DECISION, topic_key
-from ragkit.catalog.connection import folded, of_collection
+from ragkit.catalog.connection import IN_LIST, folded, of_collection
 from ragkit.catalog.document_writing import speaker_key
 from ragkit.catalog.tags import tag_key
 from ragkit.types import LEVEL_CODES, Level
@@ -56,7 +56,7 @@ SUFFIX = "folded(replace(d.path, rtrim(d.path, replace(d.path, '.', '')), ''))"
 
 _VALUE = (
     "folded(CASE {0}.type WHEN 'true' THEN 'true' WHEN 'false' THEN 'false' ELSE {0}.value END) "
-    "IN (SELECT value FROM json_each(?))"
+    + IN_LIST
 )
 MAY_BE_UNSAID = frozenset(("framework", "language"))
 """Fields that may be absent where a filter applies: a guide may fit that names no framework."""
@@ -67,8 +67,7 @@ _FIELD = (
     f"THEN EXISTS (SELECT 1 FROM json_each(m.value) v WHERE {_VALUE.format('v')}) "
     f"ELSE {_VALUE.format('m')} END)"
 )
-_AMONG = "IN (SELECT value FROM json_each(?))"
-_TAGGED = f"d.id IN (SELECT t.document_id FROM tags t WHERE {{}} AND t.tag {_AMONG})"
+_TAGGED = f"d.id IN (SELECT t.document_id FROM tags t WHERE {{}} AND t.tag {IN_LIST})"
 _MESSAGES = """
 EXISTS (SELECT 1 FROM speakers v
 WHERE v.document_id = {document} AND v.level = {level} AND v.position = {position}{conditions})
@@ -282,7 +281,7 @@ def note_conditions(filters: Filters) -> list[NoteCondition]:
         values = json.dumps([folded(value) for value in filters.sentiments])
         conditions.append(
             NoteCondition(
-                ("n.sentiment IN (SELECT value FROM json_each(?))",),
+                (f"n.sentiment {IN_LIST}",),
                 (values,),
                 *_field("sentiment", filters.sentiments),
             )
@@ -304,10 +303,7 @@ def speaker_keys(names: Sequence[str]) -> str:
 
 
 def _field(name: str, values: Sequence[str]) -> tuple[str, tuple[object, ...]]:
-    condition = (
-        f"folded(coalesce(json_extract(d.metadata, '$.{name}'), '')) "
-        "IN (SELECT value FROM json_each(?))"
-    )
+    condition = f"folded(coalesce(json_extract(d.metadata, '$.{name}'), '')) {IN_LIST}"
     return condition, (json.dumps([folded(value) for value in values]),)
 
 

@@ -10,7 +10,14 @@ import numpy as np
 
 from ragkit.catalog.chunk_notes import NoteQueries
 from ragkit.catalog.collections import MOST_APART, Collections
-from ragkit.catalog.connection import Connections, Transaction, folded, id_list, of_collection
+from ragkit.catalog.connection import (
+    IN_LIST,
+    Connections,
+    Transaction,
+    folded,
+    id_list,
+    of_collection,
+)
 from ragkit.catalog.document_rows import DocumentRows, KeptRows, ids_of
 from ragkit.catalog.facets import Facets, FacetTable, joined
 from ragkit.catalog.filter_conditions import (
@@ -65,7 +72,7 @@ class FilterQueries:
         )
         names = [folded(name) for name in filters.sources]
         ids = [number for number, root in roots if any(name in folded(root) for name in names)]
-        return "d.source_id IN (SELECT value FROM json_each(?))", (id_list(ids),)
+        return f"d.source_id {IN_LIST}", (id_list(ids),)
 
     def entries_under(self, collection_id: int, headings: Sequence[str]) -> Ids:
         """Return ids of entries that overlap a section below a heading, or in a document so titled.
@@ -127,7 +134,7 @@ class FilterQueries:
     def newest_first(self, document_ids: Iterable[int], limit: int = -1) -> list[int]:
         """Return ids of documents, the newest first, those of one day by path."""
         return self._connections.column(
-            "SELECT d.id FROM documents d WHERE d.id IN (SELECT value FROM json_each(?)) "
+            f"SELECT d.id FROM documents d WHERE d.id {IN_LIST} "
             f"ORDER BY {LAST_DATE} DESC, d.path, d.id LIMIT ?",
             (id_list(document_ids), limit),
         )

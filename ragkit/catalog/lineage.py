@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterable
 from secrets import token_hex
 
-from ragkit.catalog.connection import Transaction
+from ragkit.catalog.connection import IN_LIST, Transaction
 from ragkit.types import Version
 
 VERSION = "c.version, coalesce((SELECT l.token FROM lineage l WHERE l.version = c.version), '')"
@@ -66,6 +66,6 @@ def forget(connection: Transaction, needed: Iterable[int]) -> None:
     connection.execute(
         "DELETE FROM lineage WHERE version <= (SELECT max(version) FROM lineage) - ? "
         "AND version NOT IN (SELECT version FROM collections) "
-        "AND version NOT IN (SELECT value FROM json_each(?))",
+        f"AND version NOT {IN_LIST}",
         (_KEPT_CHANGES, json.dumps(sorted(set(needed)))),
     )
