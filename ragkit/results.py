@@ -296,7 +296,7 @@ class PhrasingOutcome:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class FilterReading:
     """A phrase of a question, ``query[start:end]``, that can be read as filters.
 
     ``restricts`` says that they were applied; otherwise they are only offered.
@@ -345,7 +345,7 @@ class Answer:
     suggestion: str = ""
     corrected: str = ""
     listed: bool = False
-    readings: tuple[Reading, ...] = ()
+    readings: tuple[FilterReading, ...] = ()
     spelled: tuple[Spelling, ...] = ()
     phrasings: PhrasingOutcome | None = None
     document_ids: NDArray[np.int64] | None = field(default=None, compare=False, repr=False)

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ragkit.catalog import Catalog
-    from ragkit.results import Reading
+    from ragkit.results import FilterReading
     from ragkit.settings import WebSettings
     from ragkit.web.results import WebAnswer, WebPreview
 
@@ -35,7 +35,7 @@ class WebService:
         """Whether the settings name a service."""
         return bool(self._settings.engine)
 
-    def preview(self, question: str, readings: Sequence[Reading] = ()) -> WebPreview:
+    def preview(self, question: str, readings: Sequence[FilterReading] = ()) -> WebPreview:
         """Return the words of a question that would be sent, and to whom; nothing is sent.
 
         Filters, exclusions and names of collections are left out, and so are phrases that a search

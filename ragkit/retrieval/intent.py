@@ -21,7 +21,7 @@ from datetime import date, timedelta
 from functools import cache, reduce
 from typing import Protocol
 
-from ragkit.results import Reading
+from ragkit.results import FilterReading
 from ragkit.retrieval import intent_words as words
 from ragkit.retrieval.filter_syntax import day_after, format_filter, iso_period
 from ragkit.retrieval.query_parser import parse_query
@@ -80,7 +80,7 @@ class Phrase:
     titled: str = ""
 
 
-def read(question: str, known: KnownValues, today: date) -> tuple[Reading, ...]:
+def read(question: str, known: KnownValues, today: date) -> tuple[FilterReading, ...]:
     """Return the phrases of a question that can be read as filters, in its order."""
     found = []
     for phrase in phrases(question, known, today):
@@ -88,8 +88,8 @@ def read(question: str, known: KnownValues, today: date) -> tuple[Reading, ...]:
             continue
         sure = phrase.sure and not (phrase.titled and known.has_title(phrase.titled))
         said = question[phrase.start : phrase.end]
-        found.append(Reading(said, phrase.filters, sure, phrase.start, phrase.end))
-    kept: list[Reading] = []
+        found.append(FilterReading(said, phrase.filters, sure, phrase.start, phrase.end))
+    kept: list[FilterReading] = []
     for one in sorted(found, key=lambda one: not one.restricts):
         # What fits none of the documents that those before leave is searched as words.
         before = [other.filters for other in kept if other.restricts]
@@ -100,7 +100,7 @@ def read(question: str, known: KnownValues, today: date) -> tuple[Reading, ...]:
     return tuple(sorted(kept, key=lambda one: one.start))
 
 
-def with_filters(question: str, readings: Sequence[Reading]) -> str:
+def with_filters(question: str, readings: Sequence[FilterReading]) -> str:
     """Return a question with the filters of some readings in place of their phrases."""
     kept, last = [], 0
     for one in readings:

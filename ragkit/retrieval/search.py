@@ -23,7 +23,7 @@ from ragkit.indexes.rows import Ids
 from ragkit.models.base import Embedder
 from ragkit.models.factory import is_brought
 from ragkit.options import Contexts, Granularity, Phrasings, Rerank, SearchOptions
-from ragkit.results import Answer, Reading, Result
+from ragkit.results import Answer, FilterReading, Result
 from ragkit.retrieval.answer_cache import AnswerCache, seconds_kept
 from ragkit.retrieval.assembly import HitLookups, assemble
 from ragkit.retrieval.batch_search import BatchSearch
@@ -203,7 +203,7 @@ class SearchEngine:
         """
         if collections is None:
             collections = self._indexes.named(options.collections)
-        readings: tuple[Reading, ...] = ()
+        readings: tuple[FilterReading, ...] = ()
         if options.read_filters:
             readings = read(question, LibraryValues(self._catalog, collections), date.today())
         restricting = [reading for reading in readings if reading.restricts]

@@ -11,7 +11,7 @@ from small_library import add, write_files
 from pages.parts.search import summary
 from ragkit.indexing.writer import writer_lock
 from ragkit.library import Library
-from ragkit.results import Answer, Reading
+from ragkit.results import Answer, FilterReading
 from ragkit.settings import load_settings
 from ragkit.traces import Trace
 
@@ -34,9 +34,9 @@ def library(tmp_path, monkeypatch, server):
 def test_a_chip_has_its_words_searched_and_writes_out_the_others():
     question = "mails from <Anna>"
     readings = (
-        Reading("mails", "type:mail", True, 0, 5),
-        Reading("from <Anna>", "from:<Anna>", True, 6, 17),
-        Reading("May", "date:2026-05", False),
+        FilterReading("mails", "type:mail", True, 0, 5),
+        FilterReading("from <Anna>", "from:<Anna>", True, 6, 17),
+        FilterReading("May", "date:2026-05", False),
     )
     chips = summary.reading_chips(Answer(question, (), Trace(), readings=readings))
     assert 'data-question="from &lt;Anna&gt; type:mail"' in chips
