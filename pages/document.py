@@ -16,6 +16,7 @@ from pages.parts.rendering.pictures import pictures_of
 from ragkit.catalog.context_records import ContextStatus
 from ragkit.catalog.records import ChunkRecord
 from ragkit.errors import RagkitError
+from ragkit.formatting import byte_size
 from ragkit.library import DocumentDetail, Library
 from ragkit.retrieval.highlight import highlight_question
 from ragkit.types import Page, Status
@@ -156,7 +157,7 @@ def head(detail: DocumentDetail, request: Request, file: Path, notice: str) -> N
     facts.append(plural(record.chunks, "chunk"))
     if record.pages:
         facts.append(plural(len(record.pages), markup.page_word(record.format)))
-    facts.append(markup.size(record.size))
+    facts.append(byte_size(record.size))
     if record.date:
         facts.append(name(record.date[:10]))
     notes = [*filter(None, [notice]), *record.warnings]

@@ -23,12 +23,7 @@ def plural(count: int, word: str, shown: str = "") -> str:
     return f"{shown or count} {word if count == 1 else many}"
 
 
-def megabytes(size: int) -> str:
-    """Return a size in bytes as megabytes or gigabytes."""
-    return f"{size / 1e9:.1f} GB" if size >= 1_000_000_000 else f"{size / 1e6:.1f} MB"
-
-
-def size(count: int) -> str:
+def byte_size(count: int) -> str:
     """Return a number of bytes as ``1.2 MB``."""
     if count < 1000:
         return f"{count} B"

@@ -19,7 +19,7 @@ from ragkit.catalog.failures import disk_is_full
 from ragkit.catalog.marker import META_KEY, noted_in, read_marker
 from ragkit.catalog.schema import MIGRATIONS
 from ragkit.errors import CatalogError
-from ragkit.formatting import megabytes, plural
+from ragkit.formatting import byte_size, plural
 from ragkit.paths import LibraryPaths
 
 KEPT_BACKUPS = 3
@@ -215,5 +215,5 @@ def describe(kept: Sequence[Backup]) -> str:
     if not kept:
         return "No backups of the catalog yet."
     when = datetime.fromtimestamp(kept[0].at).astimezone()
-    total = megabytes(sum(backup.size for backup in kept))
+    total = byte_size(sum(backup.size for backup in kept))
     return f"{plural(len(kept), 'backup')}, {total}; the newest of {when:%Y-%m-%d %H:%M}."

@@ -16,7 +16,7 @@ from ragkit.catalog.background_state import read_embedder_state
 from ragkit.catalog.copies import BACKUPS_OF_SERVER, backup_is_due, backups, describe
 from ragkit.catalog.records import CollectionRecord
 from ragkit.errors import RagkitError
-from ragkit.formatting import megabytes, plural
+from ragkit.formatting import byte_size, plural
 from ragkit.health.consistency import IndexState, compare_index, fault_of
 from ragkit.health.environment import ENVIRONMENT_CHECKS
 from ragkit.health.findings import Depth, Finding, Parts
@@ -106,8 +106,8 @@ def _catalog(parts: Parts) -> Iterator[Finding]:
         yield Finding("catalog", False, text, _CATALOG_CURE, broken)
         return
     size, spare = integrity.space()
-    spares = f", {megabytes(spare)} of it unused" if spare else ""
-    yield Finding("catalog", True, f"The catalog is intact: {megabytes(size)}{spares}.")
+    spares = f", {byte_size(spare)} of it unused" if spare else ""
+    yield Finding("catalog", True, f"The catalog is intact: {byte_size(size)}{spares}.")
 
 
 def _contents(parts: Parts) -> Iterator[Finding]:

@@ -15,7 +15,7 @@ from ragkit.catalog.background_state import read_embedder_state
 from ragkit.catalog.model_choice import rerank_model_name
 from ragkit.catalog.records import JobState, SourceRecord, WorkerRecord
 from ragkit.errors import ModelFolderError, WebError
-from ragkit.formatting import megabytes, plural
+from ragkit.formatting import byte_size, plural
 from ragkit.health.findings import Depth, Finding, Parts
 from ragkit.indexing.writer import lock_holder, lock_is_held
 from ragkit.models.factory import FOLDER
@@ -232,7 +232,7 @@ def _disk(parts: Parts) -> Iterator[Finding]:
     glance = file if parts.depth is Depth.GLANCE else None
     size = glance.stat().st_size if glance else folder_size(parts.paths.root)
     text = (
-        f"{megabytes(free)} free; the {'catalog' if glance else 'library'} takes {megabytes(size)}."
+        f"{byte_size(free)} free; the {'catalog' if glance else 'library'} takes {byte_size(size)}."
     )
     short = free < max(_GIGABYTE, 2 * size)
     if short:

@@ -30,7 +30,7 @@ from ragkit.catalog.foreign import move_uploads
 from ragkit.catalog.machine import refuse_other_place
 from ragkit.catalog.salvage import SavedTable, salvage
 from ragkit.errors import CatalogError, LibraryError, RagkitError
-from ragkit.formatting import megabytes, plural
+from ragkit.formatting import byte_size, plural
 from ragkit.indexing.progress import Reporter
 from ragkit.indexing.sync import sync_source
 from ragkit.indexing.writer import Writer, writer_lock
@@ -69,9 +69,9 @@ def back_up(writer: Writer, arguments: Mapping[str, Any], reporter: Reporter) ->
         if file.exists():
             raise LibraryError(f"{file} already exists.", "Choose another file.")
         write_copy(connection, file)
-        return f"Wrote {file}: {megabytes(file.stat().st_size)}. Uploaded files are not in it."
+        return f"Wrote {file}: {byte_size(file.stat().st_size)}. Uploaded files are not in it."
     backup = keep_backup(writer.paths, connection)
-    return f"Wrote {backup.file}: {megabytes(backup.size)}."
+    return f"Wrote {backup.file}: {byte_size(backup.size)}."
 
 
 def restore(paths: LibraryPaths, file: Path | None = None) -> Recovered:

@@ -12,7 +12,7 @@ from pathlib import PurePosixPath
 from typing import IO
 
 from ragkit.errors import ReadingError, SkippedError
-from ragkit.formatting import megabytes
+from ragkit.formatting import byte_size
 from ragkit.reading.formats import sniff, zip_format
 from ragkit.sources.scan import (
     SKIPPED_FILES,
@@ -121,8 +121,8 @@ def _weigh(files: list[zipfile.ZipInfo]) -> None:
     # zipfile yields no more bytes of a member than its header says.
     total, packed = sum(f.file_size for f in files), sum(f.compress_size for f in files)
     if total > MOST_BYTES:
-        limit = f"at most {megabytes(MOST_BYTES)} are taken from an archive."
-        raise ReadingError(f"It unpacks to {megabytes(total)}; {limit}", _INSTEAD)
+        limit = f"at most {byte_size(MOST_BYTES)} are taken from an archive."
+        raise ReadingError(f"It unpacks to {byte_size(total)}; {limit}", _INSTEAD)
     if total > _RATIO_FROM and total > packed * _HIGHEST_RATIO:
         raise ReadingError(
             "It unpacks to far more than its size, as decompression bombs do.",
@@ -162,5 +162,5 @@ def _check(info: zipfile.ZipInfo, path: str, most_bytes: int) -> None:
     if path.lower().endswith(".zip"):
         raise SkippedError("A zip inside a zip is not opened.", "Unpack it and add it by itself.")
     if info.file_size > most_bytes:
-        limit = f"the limit is {megabytes(most_bytes)}."
-        raise SkippedError(f"It is too large ({megabytes(info.file_size)}); {limit}", _INSTEAD)
+        limit = f"the limit is {byte_size(most_bytes)}."
+        raise SkippedError(f"It is too large ({byte_size(info.file_size)}); {limit}", _INSTEAD)

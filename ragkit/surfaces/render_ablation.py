@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
-from ragkit.formatting import csv_text, size
+from ragkit.formatting import byte_size, csv_text
 
 if TYPE_CHECKING:
     from ragkit.evaluation.ablation_figures import AblationFigures, Cell
@@ -100,7 +100,7 @@ def _row(cell: Cell, figures: AblationFigures, beside: Sequence[Cell]) -> list[s
         row += [f"{paired.value:+.3f} {interval}", f"{paired.p:.3f}"]
     asked = cell.tokens or cell.seconds
     row += [f"{cell.tokens:,}", f"{cell.seconds:.1f}"] if asked else ["–", "–"]
-    return [*row, f"{cell.p50:.1f}", f"{cell.p95:.1f}", size(cell.index_bytes)]
+    return [*row, f"{cell.p50:.1f}", f"{cell.p95:.1f}", byte_size(cell.index_bytes)]
 
 
 def _metric(metric: Metric, best: float, *, whole: bool) -> str:

@@ -20,7 +20,7 @@ from urllib.parse import urljoin, urlsplit
 import httpcore
 
 from ragkit.errors import RagkitError, WebError
-from ragkit.formatting import megabytes
+from ragkit.formatting import byte_size
 from ragkit.web.addresses import PORTS, ServiceAddress, ascii_host, is_own, is_public
 
 MOST_BYTES = 2_000_000
@@ -200,7 +200,7 @@ class WebConnection:
             size += len(part)
             if size > self._most_bytes:
                 raise WebError(
-                    f"{self.address.shown} sent more than {megabytes(self._most_bytes)}; "
+                    f"{self.address.shown} sent more than {byte_size(self._most_bytes)}; "
                     "the rest was not read."
                 )
             if time.monotonic() > until:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import shutil
 import signal
 import sqlite3
@@ -65,7 +66,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
         library.uploads.add("note.md", io.BytesIO(b"# Note\n\nAn uploaded note.\n"))
         _work(library, "sync")
         _judge(library, "before the backup")
-        assert "MB" in _work(library, "backup")
+        assert re.search(r": \d{3} kB\.$", _work(library, "backup"))
         _judge(library, "after the backup")
     return root
 

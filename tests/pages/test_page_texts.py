@@ -29,6 +29,7 @@ from ragkit.catalog.records import (
     SourceRecord,
 )
 from ragkit.errors import QueryError, SourceError
+from ragkit.formatting import byte_size
 from ragkit.indexing.progress import Progress
 from ragkit.library.uploads import UploadLine, UploadState
 from ragkit.options import SearchOptions
@@ -284,7 +285,7 @@ def test_times_are_said_simply(ms, said):
     [(0, "0 B"), (999, "999 B"), (1500, "1.5 kB"), (23_400_000, "23 MB"), (5 * 10**12, "5000 GB")],
 )
 def test_sizes(size, said):
-    assert markup.size(size) == said
+    assert byte_size(size) == said
 
 
 @pytest.mark.parametrize(

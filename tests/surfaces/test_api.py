@@ -395,7 +395,7 @@ def test_bodies_of_another_kind_or_too_large_are_refused(api):
     )
     head = {"Content-Type": "multipart/form-data; boundary=x", "Content-Length": "101000001"}
     assert problem(api.post("uploads", content=iter([b""]), headers=head), 413) == (
-        "The body has more than 101.0 MB. "
+        "The body has more than 101 MB. "
         "Send fewer files at once, or raise reading.max_file_mb in the settings."
     )
     assert problem(api.post("uploads", content=b"x", headers=head | {"Content-Length": "1"}), 400)

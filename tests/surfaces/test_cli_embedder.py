@@ -34,7 +34,7 @@ def test_it_shows_moves_and_goes_back(run, server):
     shown = run()
     assert shown.exit_code == 0, shown.output
     assert "Active     hash" in shown.stdout
-    assert f"  {NAME}  274.3 MB  " in shown.stdout
+    assert f"  {NAME}  274 MB  " in shown.stdout
     assert "* hash  all texts embedded" in shown.stdout
     moved = run("ollama:nomic-embed-text")
     assert moved.exit_code == 0, moved.output

@@ -24,7 +24,8 @@ def run(tmp_path, monkeypatch):
 
 def test_a_folder_is_shown_and_added_only_with_consent(run, tmp_path):
     folder = cross_encoder_folder(tmp_path / "reranker")
-    checksum = hashlib.sha256((folder / "model.onnx").read_bytes()).hexdigest()
+    weights = (folder / "model.onnx").read_bytes()
+    checksum, size = hashlib.sha256(weights).hexdigest(), len(weights)
 
     shown = run("models", "add", folder)
 
@@ -32,7 +33,7 @@ def test_a_folder_is_shown_and_added_only_with_consent(run, tmp_path):
     assert shown.stdout.splitlines() == [
         f"Folder      {folder}",
         "Kind        cross-encoder",
-        "Weights     model.onnx, 0.0 MB",
+        f"Weights     model.onnx, {size / 1000:.1f} kB",
         f"SHA-256     {checksum}",
         "Licence     no licence stated",
     ]
@@ -44,7 +45,8 @@ def test_a_folder_is_shown_and_added_only_with_consent(run, tmp_path):
     assert (added.exit_code, "It reranks searches" in added.stderr) == (0, True)
     listed = run("models", "list").stdout.splitlines()
     assert listed[0].split() == [
-        "cross-encoder", "0.0", "MB", "no", "licence", "stated", f"folder:{folder}", "(reranks)"
+        "cross-encoder", f"{size / 1000:.1f}", "kB",
+        "no", "licence", "stated", f"folder:{folder}", "(reranks)",
     ]  # fmt: skip
     assert listed[1] == f"Reranking: folder:{folder}"
     (folder / "model.onnx").write_bytes(b"")

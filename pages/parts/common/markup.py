@@ -153,11 +153,6 @@ def page_range(first: int, last: int, format_: str = "") -> str:
     return f"{f'{word}s' if word else 'p.'} {first}–{last}"
 
 
-def size(count: int) -> str:
-    """Return a number of bytes in words: ``1.2 MB``."""
-    return formatting.size(count)
-
-
 def ago(then: float | None, now: float | None = None) -> str:
     """Return ``4 minutes ago``; times in seconds since the epoch."""
     if then is None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from pages.parts.common.markup import moment, name, number, size, text, took
+from pages.parts.common.markup import moment, name, number, text, took
 from pages.parts.evaluate.evaluation_html import how_it_ended, meter_line, metric_name
 from ragkit.evaluation.ablation_figures import AblationFigures, Cell
 from ragkit.evaluation.background import AblationStatus
 from ragkit.evaluation.metrics import Metric
-from ragkit.formatting import plural
+from ragkit.formatting import byte_size, plural
 from ragkit.surfaces.render_ablation import SIGNIFICANT
 
 INTRODUCTION = (
@@ -121,7 +121,7 @@ def _row(cell: Cell, beside: Sequence[Cell], shown: Sequence[str]) -> str:
     return (
         f'<tr><th scope="row">{text(cell.title)}</th>{values}<td>{change}</td>'
         f"<td>{took(cell.p50)}<small>{took(cell.p95)}</small></td><td>{model}</td>"
-        f"<td>{size(cell.index_bytes)}</td></tr>"
+        f"<td>{byte_size(cell.index_bytes)}</td></tr>"
     )
 
 

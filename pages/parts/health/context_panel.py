@@ -5,10 +5,10 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.parts.common import browser, collection_picker, state
-from pages.parts.common.markup import size
 from pages.parts.health import health_view
 from ragkit.catalog.background_state import BackfillState, BackgroundPhase
 from ragkit.errors import NotFoundError
+from ragkit.formatting import byte_size
 from ragkit.library import Library
 from ragkit.models.ollama_monitor import SUGGESTED_BYTES, SUGGESTED_MODEL, Download, OllamaLook
 
@@ -150,7 +150,7 @@ def _offer(library: Library, look: OllamaLook) -> None:
     if any(model.name == SUGGESTED_MODEL for model in look.writers):
         return
     st.button(
-        f"Download {SUGGESTED_MODEL} ({size(SUGGESTED_BYTES)})",
+        f"Download {SUGGESTED_MODEL} ({byte_size(SUGGESTED_BYTES)})",
         key="download-begin",
         type="tertiary" if look.writers else "primary",
         on_click=library.ollama.pull,

@@ -5,11 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import groupby, islice
 
-from pages.parts.common.markup import ago, left, meter, moment, name, number, plural, size, text
+from pages.parts.common.markup import (
+    ago,
+    left,
+    meter,
+    moment,
+    name,
+    number,
+    plural,
+    text,
+)
 from ragkit.catalog.background_state import BackfillState, BackgroundPhase
 from ragkit.catalog.context_records import ContextCost, ContextCounts, FailedContext
 from ragkit.catalog.copies import Backup
 from ragkit.catalog.records import JobRecord, JobState
+from ragkit.formatting import byte_size
 from ragkit.health.findings import Finding, Severity
 from ragkit.models.ollama_monitor import Download, OllamaLook
 from ragkit.settings import ServerSettings
@@ -176,7 +186,7 @@ def backups_list(kept: Sequence[Backup]) -> str:
     if not kept:
         return '<p class="rk-soft">No backup yet. One is made each day.</p>'
     items = "".join(
-        f"<li>{moment(backup.at)} · {size(backup.size)} "
+        f"<li>{moment(backup.at)} · {byte_size(backup.size)} "
         f'<span class="rk-soft">{name(backup.file.name)}</span></li>'
         for backup in kept
     )
@@ -361,7 +371,7 @@ def download_line(download: Download) -> str:
     elif download.ended:
         sentence = f"{model} is installed and writes contexts from now on."
     else:
-        far = f"{size(download.done)} of {size(download.total)}" if download.total else ""
+        far = f"{byte_size(download.done)} of {byte_size(download.total)}" if download.total else ""
         sentence = " · ".join(filter(None, (f"Downloading {model}", text(download.status), far)))
     if download.ended:
         return f'<div class="rk-progress" role="status">{sentence}</div>'

@@ -10,6 +10,7 @@ from pages.parts.common import browser, dialog, markup
 from pages.parts.common.markup import as_label, meter, number, plural, text
 from pages.parts.common.markup import name as shown_name
 from ragkit.errors import RagkitError
+from ragkit.formatting import byte_size
 from ragkit.library import Library
 from ragkit.library.embedders import BackgroundPhase, EmbedderOffer, EmbedderState, Offers
 from ragkit.library.models import short_name
@@ -182,7 +183,7 @@ def _about(offer: EmbedderOffer) -> str:
     """Return an embedder's size and dimensions. Trusted text: no part of it needs escaping."""
     parts = ["in use"] if offer.active else []
     if offer.size:
-        parts.append(markup.size(offer.size))
+        parts.append(byte_size(offer.size))
     if offer.dimensions:
         parts.append(f"{offer.dimensions} dimensions")
     if offer.name == "wordllama":

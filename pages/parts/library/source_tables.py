@@ -16,10 +16,10 @@ from pages.parts.common.markup import (
     name,
     number,
     plural,
-    size,
     text,
 )
 from ragkit.catalog.records import Counts, DocumentRecord, JobRecord, JobState, SourceRecord
+from ragkit.formatting import byte_size
 from ragkit.indexing.progress import Progress
 from ragkit.types import Status
 
@@ -94,7 +94,7 @@ def _row(record: DocumentRecord, removable: bool) -> str:
         f"</td><td>{STATUS_WORDS[record.status]}</td>"
         f'<td class="rk-count">{number(record.chunks)}<span> '
         f"{'chunk' if record.chunks == 1 else 'chunks'}</span></td>"
-        f'<td class="rk-count">{size(record.size)}</td>'
+        f'<td class="rk-count">{byte_size(record.size)}</td>'
         f'<td title="{changed}">{changed[:10]}</td><td class="rk-acts">{acts}</td></tr>'
     )
 

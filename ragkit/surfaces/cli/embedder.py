@@ -9,7 +9,7 @@ import typer
 
 from ragkit.background.loop import INDEXING_FIRST
 from ragkit.catalog.background_state import BackgroundPhase, EmbedderState
-from ragkit.formatting import duration, megabytes, plural
+from ragkit.formatting import byte_size, duration, plural
 from ragkit.indexing.progress import Progress
 from ragkit.indexing.writer import lock_is_held
 from ragkit.library import Library
@@ -100,7 +100,7 @@ def _put_embedder(state: EmbedderState, as_json: bool, offers: Offers | None = N
         console.put(f"Waits for  {state.message}")
     for offer in offers.offers if offers else ():
         mark = "*" if offer.active else " "
-        size = f"  {megabytes(offer.size)}" if offer.size else ""
+        size = f"  {byte_size(offer.size)}" if offer.size else ""
         lacks = plural(offer.lacking, "text") + " to embed" if offer.lacking else ""
         console.put(f"{mark} {offer.name}{size}  {lacks or 'all texts embedded'}")
     if offers and offers.trouble:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ragkit.formatting import megabytes
+from ragkit.formatting import byte_size
 from ragkit.surfaces import render
 from ragkit.surfaces.cli import console
 from ragkit.surfaces.cli.options import (
@@ -39,7 +39,7 @@ def list_(library: LibraryOption = None, json_: JsonOption = False) -> None:
         if json_:
             console.put_json({**asdict(model), "used": listed.used, "trouble": listed.trouble})
             continue
-        facts = f"{model.kind:<13}  {megabytes(model.size):>9}  {_licence(model.licence)}"
+        facts = f"{model.kind:<13}  {byte_size(model.size):>9}  {_licence(model.licence)}"
         used = f"  ({listed.used})" if listed.used else ""
         console.put(f"{facts}  {render.plain(model.name)}{used}")
         if listed.trouble:
@@ -89,7 +89,7 @@ def _described(model: FolderModel) -> Iterator[str]:
         ]
         if prompts:
             yield f"Prompts     {render.plain(' and '.join(prompts))}"
-    yield f"Weights     {render.plain(folder.weights.name)}, {megabytes(model.size)}"
+    yield f"Weights     {render.plain(folder.weights.name)}, {byte_size(model.size)}"
     yield f"SHA-256     {model.checksum}"
     yield f"Licence     {_licence(model.licence)}"
 

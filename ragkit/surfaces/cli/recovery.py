@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ragkit.errors import LibraryError
-from ragkit.formatting import local_time, megabytes
+from ragkit.formatting import byte_size, local_time
 from ragkit.paths import LibraryPaths
 from ragkit.settings import load_settings
 from ragkit.surfaces.cli import console
@@ -62,7 +62,7 @@ def restore(
     paths = _paths(library)
     if list_:
         for kept in backups(paths):
-            console.put(f"{local_time(kept.at)}  {megabytes(kept.size):>10}  {kept.file}")
+            console.put(f"{local_time(kept.at)}  {byte_size(kept.size):>10}  {kept.file}")
         return
     confirm(yes, f"Replace the catalog of {paths.root} with a backup?")
     _go_on(recovery.restore(paths, file), library, collection)

@@ -18,7 +18,7 @@ from starlette.routing import Match
 from starlette.types import Message, Receive
 
 from ragkit.errors import RagkitError
-from ragkit.formatting import megabytes
+from ragkit.formatting import byte_size
 from ragkit.setting_faults import RULES
 from ragkit.surfaces.http.problems import problem
 
@@ -101,7 +101,7 @@ def _bounded(request: Request, *, upload: bool) -> Receive:
         megabytes_of_file = request.app.state.library.settings.reading.max_file_mb
         most = int(megabytes_of_file * 1_000_000) + _MULTIPART_OVERHEAD
         cure = "Send fewer files at once, or raise reading.max_file_mb in the settings."
-    refusal = Refused(413, f"The body has more than {megabytes(most)}.", cure)
+    refusal = Refused(413, f"The body has more than {byte_size(most)}.", cure)
     length = request.headers.get("content-length", "")
     if length.isdecimal() and int(length) > most:
         raise refusal
