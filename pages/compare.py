@@ -9,7 +9,7 @@ from dataclasses import replace
 import streamlit as st
 
 from pages.parts.common import browser, collection_picker, frame, judging, markup, state
-from pages.parts.common.markup import action, plural, text
+from pages.parts.common.markup import action, text
 from pages.parts.compare import comparison as comparing
 from ragkit.answering.excerpts import Excerpt
 from ragkit.catalog.judgments import Origin
@@ -23,6 +23,7 @@ from ragkit.evaluation.search_config import (
     from_text,
     names,
 )
+from ragkit.formatting import plural
 from ragkit.library import Library
 from ragkit.option_codec import dump_options
 

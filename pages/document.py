@@ -9,14 +9,14 @@ from pathlib import Path
 import streamlit as st
 
 from pages.parts.common import browser, frame, markup, open_in_os, state
-from pages.parts.common.markup import action, name, plural
+from pages.parts.common.markup import action, name
 from pages.parts.document import cited, context_dialog, outcomes, pdf_view, reader, sheet_tabs
 from pages.parts.library import source_tables as tables
 from pages.parts.rendering.pictures import pictures_of
 from ragkit.catalog.context_records import ContextStatus
 from ragkit.catalog.records import ChunkRecord
 from ragkit.errors import RagkitError
-from ragkit.formatting import byte_size
+from ragkit.formatting import byte_size, plural
 from ragkit.library import DocumentDetail, Library
 from ragkit.retrieval.highlight import highlight_question
 from ragkit.types import Page, Status

@@ -8,7 +8,6 @@ from collections.abc import Mapping
 import streamlit as st
 
 from pages.parts.common import browser, dialog, frame, markup, state
-from pages.parts.common.markup import plural
 from pages.parts.library import (
     collection_dialogs,
     dialogs,
@@ -18,6 +17,7 @@ from pages.parts.library import (
 )
 from pages.parts.library import source_tables as tables
 from ragkit.catalog.records import Counts, DocumentRecord, SourceRecord
+from ragkit.formatting import plural
 from ragkit.library import Library
 from ragkit.types import Status
 

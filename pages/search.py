@@ -18,7 +18,6 @@ from pages.parts.common import (
     option_controls,
     state,
 )
-from pages.parts.common.markup import plural
 from pages.parts.search import (
     answer_html,
     answering,
@@ -35,6 +34,7 @@ from pages.parts.search.passages import ExpandedContent, expand
 from ragkit.catalog.context_records import ContextRecord
 from ragkit.catalog.judgments import Origin
 from ragkit.errors import NotFoundError, RagkitError
+from ragkit.formatting import plural
 from ragkit.library import DocumentDetail, Library
 from ragkit.option_codec import parse_option
 from ragkit.options import Contexts, Phrasings, Rerank, SearchOptions

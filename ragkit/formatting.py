@@ -14,13 +14,13 @@ _ADDRESS = re.compile(
 )
 
 
-def plural(count: int, word: str, shown: str = "") -> str:
-    """Return ``1 entry``, ``2 entries``, ``2 searches``; ``shown`` replaces the digits."""
+def plural(count: int, word: str) -> str:
+    """Return ``1 entry``, ``2 entries``, ``1,200 searches``."""
     if word.endswith("y") and word[-2] not in "aeiou":
         many = f"{word[:-1]}ies"
     else:
         many = f"{word}es" if word.endswith(("ch", "sh", "ss", "x")) else f"{word}s"
-    return f"{shown or count} {word if count == 1 else many}"
+    return f"{count:,} {word if count == 1 else many}"
 
 
 def byte_size(count: int) -> str:

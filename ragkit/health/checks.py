@@ -247,11 +247,12 @@ def _agreeing(
     indexed = sum(state.found for state in states)
     vectors = sum(state.vectors for state in states)
     if any(state.missing for state in states):
-        text = f"{indexed} of {entries} entries are in an index; the next search adds the rest."
+        text = f"{indexed:,} of {entries:,} entries are in an index; the next search adds the rest."
     elif depth is Depth.GLANCE:
         text = f"Catalog and indexes agree: {plural(entries, 'entry')}."
     else:
-        text = f"Catalog, keywords and vectors agree: {entries}, {indexed} and {vectors} entries."
+        each = f"{entries:,}, {indexed:,} and {vectors:,} entries"
+        text = f"Catalog, keywords and vectors agree: {each}."
     if graphs:
         missing = graphs.count(GraphState.NONE)
         waiting = f", {missing} of them not built yet" if missing else ""

@@ -178,8 +178,8 @@ def _source(source: SourceRecord, mode: str, why: str) -> Iterator[Finding]:
 def _documents(parts: Parts) -> Iterator[Finding]:
     counts = parts.catalog.documents.counts(parts.collection_id)
     text = (
-        f"{counts.indexed} indexed, {counts.pending} pending, {counts.skipped} skipped, "
-        f"{counts.failed} failed."
+        f"{counts.indexed:,} indexed, {counts.pending:,} pending, {counts.skipped:,} skipped, "
+        f"{counts.failed:,} failed."
     )
     if outdated := parts.catalog.retries.outdated(parts.collection_id):
         text += f" {plural(outdated, 'indexed file')} unreadable now; search uses the last version."

@@ -98,7 +98,7 @@ def test_compacting_gives_room_back(library, monkeypatch):
         )
     before = library.catalog.integrity.space()[0]
     said = work(library, "compact")
-    assert "dropped 1000 vectors" in said
+    assert "dropped 1,000 vectors" in said
     size, spare = library.catalog.integrity.space()
     assert size < before - 3_000_000
     assert spare == 0

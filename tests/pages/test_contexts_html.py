@@ -318,5 +318,5 @@ def test_equal_jobs_in_a_row_are_one_line():
     jobs = [job(3, "Nothing new."), job(2, "Nothing new."), job(1, "4 new.")]
     html = health_view.jobs_table(jobs)
     assert html.count("<tr>") == 3
-    assert "Nothing new. 2 times.</td>" in html
+    assert "Nothing new (2 times).</td>" in html
     assert "4 new.</td>" in html

@@ -12,9 +12,10 @@ from streamlit.navigation.page import Page
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from pages.parts.common import address, browser, markup, state
-from pages.parts.common.markup import name, plural
+from pages.parts.common.markup import name
 from ragkit.catalog.records import JobRecord
 from ragkit.errors import RagkitError
+from ragkit.formatting import plural
 from ragkit.indexing.progress import Progress
 from ragkit.library import Library
 from ragkit.settings import Settings, load_settings

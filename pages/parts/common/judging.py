@@ -6,11 +6,12 @@ from collections.abc import Mapping
 
 import streamlit as st
 
-from pages.parts.common.markup import action, number, plural
+from pages.parts.common.markup import action, number
 from ragkit.catalog.judgments import Origin
 from ragkit.errors import RagkitError
 from ragkit.evaluation.judging import GRADES, Grades
 from ragkit.evaluation.question_sets import COLLECTED
+from ragkit.formatting import plural
 from ragkit.library import Library
 from ragkit.results import Result
 from ragkit.types import Span

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from urllib.parse import urlencode
 
-from ragkit import formatting
+from ragkit.formatting import plural
 from ragkit.reading.formats import Format
 from ragkit.retrieval.highlight import best_window
 from ragkit.surfaces.addresses import document_url
@@ -126,11 +126,6 @@ def excerpt(value: str, size: int) -> str:
 def number(count: int) -> str:
     """Return a count with commas between thousands."""
     return f"{count:,}"
-
-
-def plural(count: int, word: str) -> str:
-    """Return ``1 document``, ``2 documents``."""
-    return formatting.plural(count, word, number(count))
 
 
 def took(ms: float) -> str:

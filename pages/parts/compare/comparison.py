@@ -10,7 +10,7 @@ import streamlit as st
 
 from pages.parts.common import markup
 from pages.parts.common.judging import buttons
-from pages.parts.common.markup import action, attributes, name, plural, text
+from pages.parts.common.markup import action, attributes, name, text
 from pages.parts.common.option_controls import control, search_controls
 from pages.parts.library.embedder_choice import label
 from pages.parts.search import summary
@@ -21,6 +21,7 @@ from ragkit.catalog.judgments import VoteRecord
 from ragkit.evaluation.comparison import Column, Comparison, Movement, RankChange, RankedResult
 from ragkit.evaluation.judging import Grades
 from ragkit.evaluation.search_config import CONFIG_OPTIONS, SearchConfig, as_text
+from ragkit.formatting import plural
 from ragkit.surfaces.addresses import document_url
 
 PRESETS: Mapping[str, tuple[str, ...]] = {

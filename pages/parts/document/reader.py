@@ -18,7 +18,6 @@ from pages.parts.common.markup import (
     name,
     number,
     page_range,
-    plural,
     text,
 )
 from pages.parts.document.similar import similar_list
@@ -32,7 +31,7 @@ from ragkit.catalog.context_records import (
 )
 from ragkit.catalog.records import ChunkRecord
 from ragkit.catalog.summaries import SummaryRecord
-from ragkit.formatting import duration
+from ragkit.formatting import duration, plural
 from ragkit.library import DocumentDetail
 from ragkit.retrieval.similar import SimilarDocuments
 from ragkit.surfaces.addresses import document_url

@@ -6,17 +6,7 @@ from collections.abc import Mapping, Sequence
 from itertools import chain
 from urllib.parse import urlencode
 
-from pages.parts.common.markup import (
-    as_label,
-    attributes,
-    left,
-    moment,
-    name,
-    number,
-    plural,
-    text,
-    took,
-)
+from pages.parts.common.markup import as_label, attributes, left, moment, name, number, text, took
 from pages.parts.library.source_tables import with_meter
 from ragkit.catalog.judgments import Origin
 from ragkit.catalog.runs import RunRecord
@@ -26,6 +16,7 @@ from ragkit.evaluation.metrics import HEADLINES, JUDGED, Metric, TypeFigures, un
 from ragkit.evaluation.question_sets import Imported
 from ragkit.evaluation.runs import Difference, QuestionChange, in_words
 from ragkit.evaluation.search_config import from_text
+from ragkit.formatting import plural
 from ragkit.indexing.progress import Progress
 from ragkit.models.ollama_monitor import OllamaLook
 

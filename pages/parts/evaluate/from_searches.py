@@ -8,8 +8,9 @@ from typing import Literal
 import streamlit as st
 
 from pages.parts.common import judging
-from pages.parts.common.markup import action, name, number, plural, text
+from pages.parts.common.markup import action, name, number, text
 from ragkit.catalog.judgments import Origin
+from ragkit.formatting import plural
 from ragkit.library import Library
 from ragkit.library.logged_questions import LOGGED, LoggedQuestion, OfferedPlace
 from ragkit.surfaces.addresses import document_url, mark_of

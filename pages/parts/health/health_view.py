@@ -5,21 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import groupby, islice
 
-from pages.parts.common.markup import (
-    ago,
-    left,
-    meter,
-    moment,
-    name,
-    number,
-    plural,
-    text,
-)
+from pages.parts.common.markup import ago, left, meter, moment, name, number, text
 from ragkit.catalog.background_state import BackfillState, BackgroundPhase
 from ragkit.catalog.context_records import ContextCost, ContextCounts, FailedContext
 from ragkit.catalog.copies import Backup
 from ragkit.catalog.records import JobRecord, JobState
-from ragkit.formatting import byte_size
+from ragkit.formatting import byte_size, plural
 from ragkit.health.findings import Finding, Severity
 from ragkit.models.ollama_monitor import Download, OllamaLook
 from ragkit.settings import ServerSettings
@@ -203,11 +194,13 @@ def jobs_table(jobs: Sequence[JobRecord]) -> str:
     groups = groupby(jobs, lambda job: (job.kind, job.state, job.message))
     for (kind, state, message), group in islice(groups, _MOST_LINES):
         newest, *others = group
-        times = f" {len(others) + 1} times." if others else ""
+        result = name(message, _MOST_CHARACTERS)
+        if others:
+            result = f"{result.removesuffix('.')} ({len(others) + 1} times)."
         rows += (
             f"<tr><td>{text(_job_name(kind))}</td><td>{_STATE_WORDS[state]}</td>"
             f"<td>{ago(newest.finished_at or newest.started_at or newest.created_at)}</td>"
-            f"<td>{name(message, _MOST_CHARACTERS)}{times}</td></tr>"
+            f"<td>{result}</td></tr>"
         )
     return (
         '<div class="rk-wide" tabindex="0" role="region" aria-label="Jobs">'

@@ -5,11 +5,12 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.parts.common import browser, collection_picker, dialog, markup, state
-from pages.parts.common.markup import plural, text
+from pages.parts.common.markup import text
 from pages.parts.common.option_controls import changed, search_controls
 from pages.parts.library import prompt_dialog
 from ragkit.catalog.records import CollectionContents
 from ragkit.errors import RagkitError
+from ragkit.formatting import plural
 from ragkit.library import Library
 from ragkit.option_codec import dump_options
 

@@ -10,11 +10,11 @@ from pathlib import Path
 import streamlit as st
 
 from pages.parts.common import dialog, markup
-from pages.parts.common.markup import plural
 from pages.parts.library import folder_chooser
 from pages.parts.library import source_tables as tables
 from ragkit.catalog.records import DocumentRecord, SourceRecord
 from ragkit.errors import RagkitError, UnconfirmedError
+from ragkit.formatting import plural
 from ragkit.library import Library
 
 

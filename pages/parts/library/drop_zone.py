@@ -15,8 +15,8 @@ import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from pages.parts.common import markup, state
-from pages.parts.common.markup import plural
 from ragkit.errors import RagkitError
+from ragkit.formatting import plural
 from ragkit.library import Library
 
 # How long an uploader that received files is kept after the last one.

@@ -7,10 +7,10 @@ import time
 import streamlit as st
 
 from pages.parts.common import browser, dialog, markup
-from pages.parts.common.markup import as_label, meter, number, plural, text
+from pages.parts.common.markup import as_label, meter, number, text
 from pages.parts.common.markup import name as shown_name
 from ragkit.errors import RagkitError
-from ragkit.formatting import byte_size
+from ragkit.formatting import byte_size, plural
 from ragkit.library import Library
 from ragkit.library.embedders import BackgroundPhase, EmbedderOffer, EmbedderState, Offers
 from ragkit.library.models import short_name

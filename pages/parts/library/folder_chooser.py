@@ -10,8 +10,9 @@ from pathlib import Path
 import psutil
 import streamlit as st
 
-from pages.parts.common.markup import as_label, number, plural
+from pages.parts.common.markup import as_label, number
 from ragkit.errors import SourceError
+from ragkit.formatting import plural
 
 _AT = "browse_at"
 _MOST_SHOWN, _MOST_COUNTED, _MOST_RECENT = 300, 1000, 4

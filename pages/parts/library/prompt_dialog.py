@@ -5,10 +5,10 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.parts.common import dialog, markup
-from pages.parts.common.markup import number, plural, text
+from pages.parts.common.markup import number, text
 from ragkit.catalog.background_state import BackfillState
 from ragkit.errors import RagkitError
-from ragkit.formatting import duration
+from ragkit.formatting import duration, plural
 from ragkit.library import Library
 from ragkit.models.context_prompt import Prompt, PromptKind, placeholders
 

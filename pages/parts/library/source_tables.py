@@ -15,11 +15,10 @@ from pages.parts.common.markup import (
     moment,
     name,
     number,
-    plural,
     text,
 )
 from ragkit.catalog.records import Counts, DocumentRecord, JobRecord, JobState, SourceRecord
-from ragkit.formatting import byte_size
+from ragkit.formatting import byte_size, plural
 from ragkit.indexing.progress import Progress
 from ragkit.types import Status
 

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from pages.parts.common.markup import document_link, name, number, plural, text
+from pages.parts.common.markup import document_link, name, number, text
+from ragkit.formatting import plural
 from ragkit.library import Library
 from ragkit.library.uploads import UploadLine, UploadState
 

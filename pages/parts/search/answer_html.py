@@ -8,16 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import groupby
 
-from pages.parts.common.markup import (
-    action,
-    attributes,
-    name,
-    notices,
-    number,
-    page_range,
-    plural,
-    text,
-)
+from pages.parts.common.markup import action, attributes, name, notices, number, page_range, text
 from pages.parts.rendering import Kind, kind_of, snippet
 from pages.parts.rendering.canvas import Span, safe_link
 from ragkit.answers import (
@@ -29,6 +20,7 @@ from ragkit.answers import (
     Turn,
     WrittenAnswer,
 )
+from ragkit.formatting import plural
 from ragkit.retrieval.highlight import best_window, highlight_question
 from ragkit.surfaces.addresses import source_url
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from pages.parts.common.markup import action, document_link, name, plural, text
+from pages.parts.common.markup import action, document_link, name, text
 from pages.parts.document.reader import card_context
 from pages.parts.search.passages import ExpandedContent, block_name, passages
+from ragkit.formatting import plural
 from ragkit.results import Contribution, MatchedChunk, Result
 from ragkit.types import Level
 

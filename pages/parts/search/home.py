@@ -8,10 +8,11 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from pages.parts.common import browser, frame, markup, state
-from pages.parts.common.markup import action, attributes, name, number, plural, text
+from pages.parts.common.markup import action, attributes, name, number, text
 from pages.parts.search import thread_list
 from ragkit.catalog.records import Counts
 from ragkit.errors import RagkitError
+from ragkit.formatting import plural
 from ragkit.library import Library
 from ragkit.library.names import NamedDocument
 from ragkit.library.search_log import Door

@@ -7,12 +7,13 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from pages.parts.common.markup import action, attributes, name, plural, text, took
+from pages.parts.common.markup import action, attributes, name, text, took
 from pages.parts.library.source_tables import with_meter
 from pages.parts.search.cards import coverage, open_link
 from pages.parts.search.passages import excerpt_html
 from pages.parts.search.trace_view import trace_view
 from ragkit.catalog.records import DocumentRecord
+from ragkit.formatting import plural
 from ragkit.indexing.progress import Progress
 from ragkit.results import Result
 from ragkit.retrieval.highlight import highlight_question

@@ -10,17 +10,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
-from pages.parts.common.markup import (
-    action,
-    attributes,
-    name,
-    notices,
-    number,
-    plural,
-    text,
-    took,
-)
+from pages.parts.common.markup import action, attributes, name, notices, number, text, took
 from pages.parts.search.trace_view import trace_view
+from ragkit.formatting import plural
 from ragkit.options import SEARCH_OPTIONS, SearchOptions, Sort
 from ragkit.results import Answer, PhrasingOutcome
 from ragkit.retrieval.intent import with_filters

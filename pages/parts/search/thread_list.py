@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 import streamlit as st
 
 from pages.parts.common import dialog, markup
-from pages.parts.common.markup import action, attributes, name, plural, text
+from pages.parts.common.markup import action, attributes, name, text
 from ragkit.answers import Thread, ThreadSummary
 from ragkit.errors import RagkitError
+from ragkit.formatting import plural
 from ragkit.library import Library
 from ragkit.surfaces.http.thread_file import address_of
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pages.parts.common.markup import name, number, plural, text
+from pages.parts.common.markup import name, number, text
+from ragkit.formatting import plural
 from ragkit.traces import Metrics, Spread, Trace
 
 _SOURCES = {

@@ -11,11 +11,12 @@ from collections.abc import Sequence
 import streamlit as st
 
 from pages.parts.common import markup, state
-from pages.parts.common.markup import attributes, name, plural, text
+from pages.parts.common.markup import attributes, name, text
 from pages.parts.rendering.canvas import safe_link
 from ragkit.answering.follow_up import in_own_words
 from ragkit.answers import Source, Turn
 from ragkit.errors import RagkitError
+from ragkit.formatting import plural
 from ragkit.library import Library
 from ragkit.library.web import LONGEST
 from ragkit.results import Answer, Contribution

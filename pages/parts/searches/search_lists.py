@@ -6,19 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from urllib.parse import urlencode
 
-from pages.parts.common.markup import (
-    action,
-    ago,
-    moment,
-    name,
-    number,
-    plural,
-    text,
-    took,
-)
+from pages.parts.common.markup import action, ago, moment, name, number, text, took
 from pages.parts.search import trace_view
 from pages.parts.searches.again import options_of
 from ragkit.catalog.records import DocumentRecord
+from ragkit.formatting import plural
 from ragkit.library.search_figures import Repeated, SearchFigures
 from ragkit.library.search_log import DAYS, Door, LoggedSearch
 from ragkit.options import CHUNKED_OPTIONS, SEARCH_OPTIONS

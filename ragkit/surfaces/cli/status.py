@@ -34,8 +34,8 @@ def status(
     if server := opened.health.server:
         console.put(f"Server     {server}")
     console.put(
-        f"Documents  {counts.indexed} indexed, {counts.pending} pending, "
-        f"{counts.skipped} skipped, {counts.failed} failed; {counts.chunks} chunks"
+        f"Documents  {counts.indexed:,} indexed, {counts.pending:,} pending, "
+        f"{counts.skipped:,} skipped, {counts.failed:,} failed; {plural(counts.chunks, 'chunk')}"
     )
     console.put(*_sources(opened.sources.list(collection)))
     console.put(f"Writing    {'yes' if worker.running else 'no'}")
@@ -49,7 +49,7 @@ def _sources(sources: Sequence[SourceRecord]) -> Iterator[str]:
         note = f"  {source.reason}" if source.reason else ""
         yield (
             f"Source     {source.root} ({source.collection}, {source.state}, "
-            f"{source.documents} documents){note}"
+            f"{plural(source.documents, 'document')}){note}"
         )
     if len(sources) > _MOST_SOURCES:
         yield (
@@ -62,15 +62,15 @@ def _background(library: Library, contexts: BackfillState) -> Iterator[str]:
     """Yield lines on contexts and vectors that are made in the background."""
     counts, spent = contexts.counts, contexts.cost.in_words
     yield (
-        f"Contexts   {counts.complete + counts.truncated} written, {counts.pending} waiting, "
-        f"{counts.failed} failed{f'; {spent}' if spent else ''}"
+        f"Contexts   {counts.complete + counts.truncated:,} written, {counts.pending:,} waiting, "
+        f"{counts.failed:,} failed{f'; {spent}' if spent else ''}"
     )
     choice = library.embedders.choice()
     if choice is None or not (choice.target or is_brought(choice.active.name)):
         return
     state = library.embedders.status()
     if state.target:
-        yield f"Switching  to {state.target}: {state.done} of {state.total} texts"
+        yield f"Switching  to {state.target}: {state.done:,} of {state.total:,} texts"
     if state.waiting:
         verb = "waits" if state.waiting == 1 else "wait"
         many = plural(state.waiting, "document")
