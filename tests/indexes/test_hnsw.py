@@ -132,62 +132,62 @@ def test_a_filter_that_leaves_few_is_searched_exactly(index: CollectionIndex):
     few = EntryFilter(entry_ids=np.arange(1, 501))
     way = put_vectors(index, queries(1), few, ANN).strategy(10)
     assert (way.width, way.missing) == (0, False)
-    assert way.why == "exact: 429 of 2572 vectors pass the filter"
+    assert way.why == "exact: 429 of 2,572 vectors pass the filter"
     most = EntryFilter(entry_ids=np.arange(1, 2701))
     assert put_vectors(index, queries(1), most, ANN).strategy(10).width == 34
     gone = index.remove(range(1, 1001), 2)
     masked = put_vectors(gone, queries(1), EntryFilter(entry_ids=np.arange(1, 1301)), ANN).strategy(
         10
     )
-    assert masked.why == "exact: 257 of 1714 vectors pass the filter"
+    assert masked.why == "exact: 257 of 1,714 vectors pass the filter"
 
 
 @pytest.mark.parametrize(
     ("search", "rows", "passing", "cells", "why"),
     [
         (EXACT, 10**6, 10**6, 2000, "exact: asked for"),
-        (AUTO, 10**6, 10**6, 0, "exact: 1000000 vectors"),
-        (AUTO, 5000, 812, 0, "exact: 812 of 5000 vectors pass the filter"),
+        (AUTO, 10**6, 10**6, 0, "exact: 1,000,000 vectors"),
+        (AUTO, 5000, 812, 0, "exact: 812 of 5,000 vectors pass the filter"),
         (ANN, 10**6, 10**6, 0, "exact: there is no approximate index"),
-        (AUTO, 10**6, 10**6, 2000, "ann: 1000000 vectors, 768 of 2000 cells"),
+        (AUTO, 10**6, 10**6, 2000, "ann: 1,000,000 vectors, 768 of 2,000 cells"),
         (
             AUTO,
             10**6,
             900_000,
             2000,
-            "ann: 900000 of 1000000 vectors pass the filter, 810 of 2000 cells",
+            "ann: 900,000 of 1,000,000 vectors pass the filter, 810 of 2,000 cells",
         ),
         (
             AUTO,
             10**6,
             250_000,
             2000,
-            "ann: 250000 of 1000000 vectors pass the filter, 1536 of 2000 cells",
+            "ann: 250,000 of 1,000,000 vectors pass the filter, 1,536 of 2,000 cells",
         ),
         (
             AUTO,
             300_000,
             60_000,
             1095,
-            "ann: 60000 of 300000 vectors pass the filter, 1095 of 1095 cells",
+            "ann: 60,000 of 300,000 vectors pass the filter, 1,095 of 1,095 cells",
         ),
         (
             AUTO,
             10**6,
             250_000,
             1023,
-            "exact: 250000 of 1000000 vectors pass the filter, quicker than 1023 of 1023 cells",
+            "exact: 250,000 of 1,000,000 vectors pass the filter, quicker than 1,023 of 1,023 cells",
         ),
-        (AUTO, 10**6, 199_999, 2000, "exact: 199999 of 1000000 vectors pass the filter"),
-        (ANN, 10**6, 199_999, 2000, "exact: 199999 of 1000000 vectors pass the filter"),
-        (AUTO, 50_000, 50_000, 447, "exact: 50000 vectors, quicker than 447 of 447 cells"),
-        (AUTO, 10**6, 10**6, 1023, "exact: 1000000 vectors, quicker than 768 of 1023 cells"),
-        (AUTO, 10**6, 10**6, 1024, "ann: 1000000 vectors, 768 of 1024 cells"),
-        (ANN, 50_000, 50_000, 447, "ann: 50000 vectors, 32 of 447 cells"),
+        (AUTO, 10**6, 199_999, 2000, "exact: 199,999 of 1,000,000 vectors pass the filter"),
+        (ANN, 10**6, 199_999, 2000, "exact: 199,999 of 1,000,000 vectors pass the filter"),
+        (AUTO, 50_000, 50_000, 447, "exact: 50,000 vectors, quicker than 447 of 447 cells"),
+        (AUTO, 10**6, 10**6, 1023, "exact: 1,000,000 vectors, quicker than 768 of 1,023 cells"),
+        (AUTO, 10**6, 10**6, 1024, "ann: 1,000,000 vectors, 768 of 1,024 cells"),
+        (ANN, 50_000, 50_000, 447, "ann: 50,000 vectors, 32 of 447 cells"),
         (ANN, 101, 101, 20, "ann: 101 vectors, 20 of 20 cells"),
         (ANN, 100, 100, 20, "exact: 100 vectors, quicker than 20 of 20 cells"),
         (ANN, 0, 0, 1, "exact: 0 vectors, quicker than 0 of 1 cells"),
-        (VectorSearch(nprobe=4), 10**6, 10**6, 2000, "ann: 1000000 vectors, 128 of 2000 cells"),
+        (VectorSearch(nprobe=4), 10**6, 10**6, 2000, "ann: 1,000,000 vectors, 128 of 2,000 cells"),
     ],
 )
 def test_how_it_searches_and_why(search, rows, passing, cells, why):

@@ -320,9 +320,9 @@ def choose_strategy(
     """
     if search.mode is IndexMode.EXACT:
         return SearchStrategy(0, "exact: asked for")
-    there = f"{rows} vectors"
+    there = f"{rows:,} vectors"
     if passing < rows:
-        there = f"{passing} of {rows} vectors pass the filter"
+        there = f"{passing:,} of {rows:,} vectors pass the filter"
     if not cells:
         asked = search.mode is IndexMode.ANN
         return SearchStrategy(
@@ -335,8 +335,8 @@ def choose_strategy(
     scored = search.overfetch * depth
     slower = search.mode is IndexMode.AUTO and wide > MOST_CELLS * cells
     if slower or passing <= scored:
-        return SearchStrategy(0, f"exact: {there}, quicker than {width} of {cells} cells")
-    return SearchStrategy(width, f"ann: {there}, {width} of {cells} cells", scored=scored)
+        return SearchStrategy(0, f"exact: {there}, quicker than {width:,} of {cells:,} cells")
+    return SearchStrategy(width, f"ann: {there}, {width:,} of {cells:,} cells", scored=scored)
 
 
 def _searched(

@@ -109,7 +109,7 @@ class QdrantSearch:
         if search.mode is IndexMode.ANN or passing > _EXACT_VECTORS:
             passing = self.index.points.count(must, self._named.must_not)
         if passing <= (_EXACT_VECTORS if search.mode is IndexMode.AUTO else depth):
-            return SearchStrategy(0, f"exact: {passing} vectors")
+            return SearchStrategy(0, f"exact: {passing:,} vectors")
         width = max(_WIDTH_PER_PROBE * search.nprobe, search.overfetch * depth)
         return SearchStrategy(width, f"ann: {passing} vectors, {width} wide")
 
