@@ -22,6 +22,8 @@ def read_text(settings: ReadingSettings, place: Path, name: str = "") -> str:
         NotFoundError: there is no such file.
         ReadingError: it cannot be read, or has an unknown format.
     """
+    if place.is_dir():
+        raise NotFoundError(f"{place} is a folder.", "Name a file, or add it: ragkit add.")
     if not place.is_file():
         raise NotFoundError(f"There is no file {place}.", "Check the path.")
     with ReaderPool(settings) as pool:

@@ -135,6 +135,8 @@ def test_the_context_block_is_as_long_as_is_set(here, monkeypatch):
 def test_what_is_not_there_or_cannot_be_read_has_an_answer(here, tmp_path):
     assert here("related", "nowhere.md").returncode == 5
     assert here("search", "--file", tmp_path / "gone.md", "--chunked").returncode == 5
+    folder = here("search", "--file", tmp_path, "--chunked")
+    assert (folder.returncode, f"{tmp_path} is a folder." in folder.stderr) == (5, True)
     (tmp_path / "picture.xyz").write_bytes(bytes(range(256)) * 40)
     done = here("related", tmp_path / "picture.xyz")
     assert done.returncode == 1
