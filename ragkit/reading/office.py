@@ -15,6 +15,7 @@ from ragkit.reading.limits import damaged
 from ragkit.reading.markdown import first_heading, metadata_from, strip_embedded
 from ragkit.reading.reading_parts import one_line, table, tidy, tile
 from ragkit.reading.titles import choose
+from ragkit.reading.word_margins import margins_of
 from ragkit.reading.zip_container import open_archive, xml
 from ragkit.types import Markup, Reading
 
@@ -69,7 +70,7 @@ def read_word(data: bytes, name: str, limits: Limits) -> Reading:
     metadata, title = core_properties(archive)
     near_top = first_heading(text[:_HEADING_NEAR_TOP])
     return Reading(
-        text=text,
+        text=(text + margins_of(archive, text)).lstrip(),
         title=choose([near_top, title, first_heading(text)], name),
         format=Format.DOCX,
         markup=Markup.MARKDOWN,

@@ -176,7 +176,8 @@ def test_a_filter_that_leaves_few_is_searched_exactly(index: CollectionIndex):
             10**6,
             250_000,
             1023,
-            "exact: 250,000 of 1,000,000 vectors pass the filter, quicker than 1,023 of 1,023 cells",
+            "exact: 250,000 of 1,000,000 vectors pass the filter, "
+            "quicker than 1,023 of 1,023 cells",
         ),
         (AUTO, 10**6, 199_999, 2000, "exact: 199,999 of 1,000,000 vectors pass the filter"),
         (ANN, 10**6, 199_999, 2000, "exact: 199,999 of 1,000,000 vectors pass the filter"),

@@ -94,6 +94,44 @@ def test_word_keeps_apart_what_tabs_and_breaks_set_apart(tmp_path):
     assert reading.text == "2019 Engineer\n\nfirst next next e-mail"
 
 
+def members(data):
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        return [(name, archive.read(name)) for name in archive.namelist()]
+
+
+def lease():
+    document = docx.Document()
+    document.sections[0].header.paragraphs[0].text = "Contract 4711, confidential"
+    document.sections[0].footer.paragraphs[0].text = "12"
+    document.add_heading("Lease", 1)
+    rent = document.add_paragraph("The rent is due on the first day.")
+    document.add_comment(rent.runs, "Ask Anna about\tthe fifth day.", author="Rui Costa")
+    later = document.add_section()
+    later.header.is_linked_to_previous = False
+    later.header.paragraphs[0].text = "Contract 4711, confidential"
+    later.footer.is_linked_to_previous = False
+    later.footer.paragraphs[0].text = "Lease"
+    document.add_paragraph("The deposit is three months.")
+    return document
+
+
+def test_word_has_its_headers_once_and_each_comment_with_the_words_it_is_about(tmp_path):
+    assert read(tmp_path, "a.docx", saved(lease())).text == (
+        "# Lease\n\nThe rent is due on the first day.\n\nThe deposit is three months.\n\n"
+        "## Header and footer\n\n- Contract 4711, confidential\n\n"
+        "## Comments\n\n"
+        "- Rui Costa on “The rent is due on the first day.”: Ask Anna about the fifth day."
+    )
+
+
+def test_damaged_comments_cost_no_text(tmp_path):
+    parts = dict(members(saved(lease())))
+    parts["word/comments.xml"] = b"<w:comments"
+    text = read(tmp_path, "a.docx", zipped(parts)).text
+    assert "The deposit is three months." in text
+    assert "Comments" not in text
+
+
 def test_an_empty_word_file_says_so(tmp_path):
     with pytest.raises(ReadingError, match="This Word document contains no text"):
         read(tmp_path, "a.docx", saved(docx.Document()))
