@@ -336,9 +336,16 @@ def test_a_mail_shows_its_headers_as_a_table_and_dims_quotations():
     assert "<mark>yesterday</mark>" in html
 
 
+def test_a_block_of_a_snippet_does_not_run_on_into_the_next():
+    text = "## Returns\n\n- three because of *drift*\n\nNotes: Do not hide them.\n\nWe know why."
+    assert rendering.snippet(text, (0, len(text)), (), MARKDOWN) == (
+        "Returns · three because of <em>drift</em> · Notes: Do not hide them. We know why."
+    )
+
+
 def test_a_snippet_of_a_mails_head_keeps_its_lines_apart():
     text = "From: A\nTo: D\nDate: Tue\n\nDear D"
-    assert rendering.snippet(text, (0, 23), (), Kind("mail")) == "From: A To: D Date: Tue"
+    assert rendering.snippet(text, (0, 23), (), Kind("mail")) == "From: A · To: D · Date: Tue"
 
 
 def test_the_lines_of_a_log_are_not_joined():

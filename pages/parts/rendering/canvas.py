@@ -109,7 +109,7 @@ class Canvas:
         self._parts: list[str] = []
         self._stack: list[tuple[str, bool]] = []
         self._pending: list[str] = []
-        self._gap = False
+        self._gap = self._new_block = self._ends_open = False
         self._framed = 0
         self._nested = 0
         self._heading = 1
@@ -354,7 +354,7 @@ class Canvas:
         if tag in _INLINE:
             self._pending.append(f"<{tag}{attributes(class_=values.get('class_'))}>")
         elif tag != "a":
-            self._gap = True
+            self._gap = self._new_block = True
 
     def _close_flat(self, tag: str) -> None:
         if tag in _INLINE:
@@ -363,15 +363,17 @@ class Canvas:
             else:
                 self._parts.append(f"</{tag}>")
         elif tag != "a":
-            self._gap = True
+            self._gap = self._new_block = True
 
     def _flush(self, words: str) -> None:
         """Draw what is due before words: the space between blocks, and elements that begin."""
         if not words.strip():
             return
         if self._gap and self._parts:
-            self._parts.append(" ")
-        self._gap = False
+            # A block that ends as no sentence does would run on into the next one.
+            self._parts.append(" · " if self._new_block and self._ends_open else " ")
+        self._gap = self._new_block = False
+        self._ends_open = words.rstrip()[-1].isalnum()
         self._parts += self._pending
         self._pending.clear()
 
