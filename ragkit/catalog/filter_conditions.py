@@ -76,7 +76,8 @@ _ATTACHED = "coalesce(json_array_length(d.metadata, '$.attachments'), 0) > 0"
 _DOCUMENT, _CHUNK = LEVEL_CODES[Level.DOCUMENT], LEVEL_CODES[Level.CHUNK]
 
 _FAMILIES = {
-    "excel": "xlsx xlsm xls csv tsv", "spreadsheet": "xlsx xlsm xls csv tsv", "word": "docx docm",
+    "excel": "xlsx xlsm xls ods csv tsv", "spreadsheet": "xlsx xlsm xls ods csv tsv",
+    "word": "docx docm odt rtf",
     "powerpoint": "pptx pptm", "presentation": "pptx pptm", "slides": "pptx pptm",
     "mail": "eml mbox", "email": "eml mbox", "notes": "markdown mdx text rst",
     "web": "html", "chat": "conversation", "notebook": "ipynb", "book": "epub",

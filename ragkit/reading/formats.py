@@ -13,13 +13,15 @@ from ragkit.errors import ReadingError, SkippedError
 from ragkit.reading.decode import looks_binary
 from ragkit.reading.limits import damaged, locked
 
+_OPEN = "application/vnd.oasis.opendocument."
+
 
 class Format(StrEnum):
     """A format of files; its value becomes the document's ``format``.
 
     A member also has the name of its ``reader`` ("module.function" in this package), the
     ``suffixes`` of its files, a ``label`` for people and, if it is a zip container, the ``part`` by
-    which it is recognised.
+    which it is recognised: the name of a file in it, or what the file "mimetype" says.
     """
 
     reader: str
@@ -46,6 +48,9 @@ class Format(StrEnum):
     DOCX = "docx", "office.read_word", ".docx .docm", "Word document", "word/document.xml"
     PPTX = "pptx", "slides.read_slides", ".pptx .pptm", "presentation", "ppt/presentation.xml"
     XLSX = "xlsx", "office.read_workbook", ".xlsx .xlsm", "workbook", "xl/workbook.xml"
+    ODT = "odt", "open_document.read_text", ".odt", "OpenDocument file", f"{_OPEN}text"
+    ODS = "ods", "open_document.read_sheets", ".ods", "spreadsheet", f"{_OPEN}spreadsheet"
+    RTF = "rtf", "office.read_rtf", ".rtf", "rich text file"
     EPUB = "epub", "html.read_epub", ".epub", "e-book", "META-INF/container.xml"
     EML = "eml", "mail.read_mail", ".eml", "e-mail"
     CSV = "csv", "plain.read_csv", ".csv .tsv", "table"
@@ -62,8 +67,8 @@ class Format(StrEnum):
 
 
 BYTE_FORMATS = (
-    Format.PDF, Format.DOCX, Format.XLSX, Format.PPTX, Format.EPUB, Format.EML, Format.MBOX,
-    Format.EXPORT,
+    Format.PDF, Format.DOCX, Format.XLSX, Format.PPTX, Format.ODT, Format.ODS, Format.RTF,
+    Format.EPUB, Format.EML, Format.MBOX, Format.EXPORT,
 )  # fmt: skip
 """Formats whose readers take (data, name, limits); all others take (clean text, name, format).
 
@@ -128,7 +133,6 @@ _REFUSED: tuple[tuple[tuple[str, str], str, tuple[bytes, ...]], ...] = (
 
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _CONTAINERS = tuple(member for member in Format if member.part)
-_OPEN_DOCUMENT = {".odt": "a .docx", ".ods": "an .xlsx", ".odp": "a .pptx"}
 
 
 def readable_suffixes() -> frozenset[str]:
@@ -161,7 +165,7 @@ def sniff(name: str, data: bytes) -> Format:
     for reason, suffixes, _ in _REFUSED:
         if suffix in suffixes.split():
             raise SkippedError(*reason)
-    if by_suffix in _CONTAINERS or by_suffix is Format.PDF:
+    if by_suffix in (*_CONTAINERS, Format.PDF, Format.RTF):
         if _HTML_START.match(data[:2000]):
             return Format.HTML
         raise ReadingError(
@@ -193,7 +197,7 @@ def _by_magic(suffix: str, data: bytes) -> Format | None:
     if start.startswith(_OLE):
         raise _old_office(suffix, data)
     if start.startswith(b"{\\rtf"):
-        raise ReadingError("Rich text (RTF) is not supported.", "Save it as .docx.")
+        return Format.RTF
     for reason, _, magics in _REFUSED:
         if start.startswith(magics):
             raise _refusal(suffix, reason)
@@ -230,22 +234,30 @@ def zip_format(suffix: str, stream: IO[bytes]) -> Format:
     try:
         with zipfile.ZipFile(stream) as archive:
             members = set(archive.namelist())
+            kind = _mimetype(archive) if "mimetype" in members else ""
     except (zipfile.BadZipFile, ValueError, NotImplementedError):
         if claimed in _CONTAINERS:
             raise damaged(claimed.label) from None
         raise SkippedError(*_ARCHIVE) from None
     for container in _CONTAINERS:
-        if container.part in members:
+        if container.part in members or container.part == kind:
             return container
-    if suffix in _OPEN_DOCUMENT:
-        raise ReadingError(
-            "OpenDocument files are not supported.", f"Save it as {_OPEN_DOCUMENT[suffix]}."
-        )
+    if suffix == ".odp":
+        raise ReadingError("OpenDocument slides are not supported.", "Save them as a .pptx.")
     if claimed in _CONTAINERS:
         raise damaged(claimed.label)
     if suffix == ".zip" and _is_export(members):
         return Format.EXPORT
     raise _refusal(suffix, _ARCHIVE)
+
+
+def _mimetype(archive: zipfile.ZipFile) -> str:
+    """Return what a container says that it is, as OpenDocument files do."""
+    try:
+        with archive.open("mimetype") as stream:
+            return stream.read(100).decode("ascii", "replace").strip()
+    except RuntimeError:  # encrypted
+        return ""
 
 
 def _is_export(members: set[str]) -> bool:

@@ -1,4 +1,4 @@
-"""Word documents and workbooks, converted by kreuzberg, and the properties of Office files."""
+"""Word documents, workbooks and rich text, converted by kreuzberg; properties of Office files."""
 
 from __future__ import annotations
 
@@ -12,32 +12,36 @@ from xml.etree import ElementTree
 from ragkit.reading.decode import clean
 from ragkit.reading.formats import Format
 from ragkit.reading.limits import damaged
+from ragkit.reading.margins import margins_of
 from ragkit.reading.markdown import first_heading, metadata_from, strip_embedded
 from ragkit.reading.reading_parts import one_line, table, tidy, tile
 from ragkit.reading.titles import choose
-from ragkit.reading.word_margins import margins_of
 from ragkit.reading.zip_container import open_archive, xml
 from ragkit.types import Markup, Reading
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from ragkit.reading.limits import Limits
-    from ragkit.types import Metadata
+    from ragkit.types import Metadata, Page
 
 _OFFICE = "application/vnd.openxmlformats-officedocument."
 _MEDIA_TYPES = {
     "docx": f"{_OFFICE}wordprocessingml.document",
     "xlsx": f"{_OFFICE}spreadsheetml.sheet",
+    "odt": "application/vnd.oasis.opendocument.text",
+    "ods": "application/vnd.oasis.opendocument.spreadsheet",
+    "rtf": "application/rtf",
     "html": "text/html",
 }
 _ONLY_DATE = re.compile(r"(\d{4}-\d\d-\d\d)[ T]00:00:00")
 _ONLY_TIME = re.compile(r"1899-12-3[01][ T](\d\d:\d\d:\d\d)")
 _HEADING_NEAR_TOP = 500
+_NEEDLESS = re.compile(r"\\([&>]|(?<!^.)#)", re.M)
 
 
 def convert(data: bytes, kind: str, label: str) -> Any:
-    """Convert ``docx``, ``xlsx`` or ``html``; return kreuzberg's content, tables and metadata.
+    """Convert a file of one of ``_MEDIA_TYPES``; return its content, tables and metadata.
 
     Raises:
         ReadingError: when the converter cannot make sense of the bytes.
@@ -78,25 +82,31 @@ def read_word(data: bytes, name: str, limits: Limits) -> Reading:
     )
 
 
+def read_rtf(data: bytes, name: str, limits: Limits) -> Reading:  # noqa: ARG001
+    """Read a rich text file as Markdown.
+
+    Raises:
+        ReadingError: it is damaged.
+    """
+    content = convert(data, "rtf", Format.RTF.label).content
+    text = tidy(clean(strip_embedded(unescaped(content))))
+    return Reading(
+        text=text,
+        title=choose([first_heading(text[:_HEADING_NEAR_TOP])], name),
+        format=Format.RTF,
+        markup=Markup.MARKDOWN,
+    )
+
+
 def read_workbook(data: bytes, name: str, limits: Limits) -> Reading:
     """Read an XLSX file: each sheet that is not empty is a section with one table.
 
     Raises:
         ReadingError: damaged, locked, or a decompression bomb.
     """
-    label = Format.XLSX.label
-    archive = open_archive(data, limits, label)
-    result = convert(data, "xlsx", label)
-    names: Sequence[str] = result.metadata.get("sheet_names") or ()
-    sheets: list[tuple[str, str]] = []
-    for sheet in result.tables:
-        number = int(sheet.page_number or 0)
-        named = 0 < number <= len(names)
-        sheet_name = one_line(clean(names[number - 1])) if named else f"Sheet {number}"
-        if body := table([[_cell(value) for value in row] for row in sheet.cells]):
-            sheets.append((sheet_name, f"## {sheet_name}\n\n{body}"))
-    text, pages = tile(sheets)
+    archive = open_archive(data, limits, Format.XLSX.label)
     metadata, title = core_properties(archive)
+    text, pages = sheets_of(data, Format.XLSX)
     return Reading(
         text=text,
         title=choose([title], name),
@@ -105,6 +115,29 @@ def read_workbook(data: bytes, name: str, limits: Limits) -> Reading:
         pages=pages,
         metadata=metadata,
     )
+
+
+def sheets_of(data: bytes, file_format: Format) -> tuple[str, tuple[Page, ...]]:
+    """Return the sheets of a workbook that are not empty, each a section with one table.
+
+    Raises:
+        ReadingError: it is damaged.
+    """
+    result = convert(data, file_format, file_format.label)
+    names: Sequence[str] = result.metadata.get("sheet_names") or ()
+    sheets: list[tuple[str, str]] = []
+    for sheet in result.tables:
+        number = int(sheet.page_number or 0)
+        named = 0 < number <= len(names)
+        sheet_name = one_line(clean(names[number - 1])) if named else f"Sheet {number}"
+        if body := table([[_cell(value) for value in row] for row in sheet.cells]):
+            sheets.append((sheet_name, f"## {sheet_name}\n\n{body}"))
+    return tile(sheets)
+
+
+def unescaped(markdown: str) -> str:
+    """Return converted text without the escapes of signs that mean nothing where they stand."""
+    return _NEEDLESS.sub(r"\1", markdown).replace("&#9;", " ")
 
 
 def _cell(value: Any) -> str:
@@ -130,13 +163,15 @@ _CORE = {
 _NO_AUTHORS = ("openpyxl", "python-docx")
 
 
-def core_properties(archive: zipfile.ZipFile) -> tuple[Metadata, str]:
+def core_properties(
+    archive: zipfile.ZipFile, part: str = "docProps/core.xml", tags: Mapping[str, str] = _CORE
+) -> tuple[Metadata, str]:
     """Return the metadata and the title of an Office file."""
     try:
-        root = xml(archive, "docProps/core.xml")
+        root = xml(archive, part)
     except (KeyError, ElementTree.ParseError):
         return {}, ""
-    values = {key: one_line(clean(root.findtext(tag) or "")) for key, tag in _CORE.items()}
+    values = {key: one_line(clean(root.findtext(f".//{tag}") or "")) for key, tag in tags.items()}
     if values["author"] in _NO_AUTHORS:
         del values["author"]
     return metadata_from(values), values["title"]

@@ -1,4 +1,4 @@
-"""What stands beside the text of a Word document: its comments, headers and footers."""
+"""What stands beside the text of a Word document: comments, headers and footers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ragkit.reading.zip_container import xml
 
 if TYPE_CHECKING:
     import zipfile
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
     from xml.etree.ElementTree import Element
 
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
@@ -25,31 +25,34 @@ _LONGEST_QUOTE = 120
 def margins_of(archive: zipfile.ZipFile, text: str) -> str:
     """Return the headers, footers and comments as Markdown sections, or an empty string.
 
-    Each line of headers and footers is there once, unless the document's ``text`` has it already.
+    ``text`` is that of the document.
     """
-    known = one_line(text)
-    repeated = dict.fromkeys(
+    repeated = (
         line
         for name in sorted(filter(_MARGIN.fullmatch, archive.namelist()))
-        for line in _lines(_parsed(archive, name))
+        for line in _lines(part_of(archive, name))
     )
-    new = [line for line in repeated if _LETTERS.search(line) and line not in known]
-    return "".join(
-        f"\n\n## {title}\n\n" + "\n".join(f"- {line}" for line in lines)
-        for title, lines in (
-            ("Header and footer", new),
-            ("Comments", [*_comments(archive)]),
-        )
-        if lines
-    )
+    return header_section(repeated, text) + section("Comments", [*_comments(archive)])
+
+
+def header_section(lines: Iterable[str], text: str) -> str:
+    """Return a Markdown section of headers and footers, each line once, if ``text`` lacks it."""
+    known = one_line(text)
+    new = [one for one in dict.fromkeys(lines) if _LETTERS.search(one) and one not in known]
+    return section("Header and footer", new)
+
+
+def section(title: str, lines: Sequence[str]) -> str:
+    """Return a Markdown section with a list to append to a text, or an empty string."""
+    return f"\n\n## {title}\n\n" + "\n".join(f"- {line}" for line in lines) if lines else ""
 
 
 def _comments(archive: zipfile.ZipFile) -> Iterator[str]:
     """Yield a line for each comment: who wrote it, the words that it is about, and what it says."""
-    comments = _parsed(archive, "word/comments.xml")
+    comments = part_of(archive, "word/comments.xml")
     if comments is None:
         return
-    quotes = _commented(_parsed(archive, "word/document.xml"))
+    quotes = _commented(part_of(archive, "word/document.xml"))
     for comment in comments.iter(f"{_W}comment"):
         said = " ".join(_lines(comment))
         if not said:
@@ -88,7 +91,7 @@ def _lines(part: Element | None) -> Iterable[str]:
             yield line
 
 
-def _parsed(archive: zipfile.ZipFile, name: str) -> Element | None:
+def part_of(archive: zipfile.ZipFile, name: str) -> Element | None:
     """Return a part of the file, or ``None`` if it is absent or damaged."""
     try:
         return xml(archive, name)

@@ -1,0 +1,107 @@
+"""OpenDocument and rich text files."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+
+import pytest
+
+from ragkit.errors import ReadingError
+from ragkit.reading import read_file
+from ragkit.settings import ReadingSettings
+
+_URN = "urn:oasis:names:tc:opendocument:xmlns:"
+_SPACES = " ".join(
+    f'xmlns:{name}="{_URN}{name}:1.0"' for name in ("office", "text", "table", "style", "meta")
+)
+_SPACES += ' xmlns:dc="http://purl.org/dc/elements/1.1/"'
+_MIMETYPE = "application/vnd.oasis.opendocument."
+
+LEASE = """
+<text:h text:outline-level="1">Lease</text:h>
+<text:p>R&amp;D pays &lt;b&gt; on<text:tab/>the<text:s text:c="2"/>first day.<text:note>
+<text:note-citation>1</text:note-citation><text:note-body><text:p>Or the next working day.</text:p>
+</text:note-body></text:note><office:annotation><dc:creator>Rui Costa</dc:creator>
+<text:p>Ask Anna.</text:p></office:annotation></text:p>
+<text:list><text:list-item><text:p>One</text:p></text:list-item></text:list>
+<table:table><table:table-row><table:table-cell><text:p>City</text:p></table:table-cell>
+<table:table-cell><text:p>Fee</text:p></table:table-cell></table:table-row></table:table>
+"""
+STYLES = """<office:master-styles><style:header><text:p>Contract 4711</text:p></style:header>
+<style:footer><text:p>12</text:p></style:footer></office:master-styles>"""
+AUTHOR = "<meta:initial-creator>Mia</meta:initial-creator>"
+_CELL = '<table:table-cell office:value-type="string"><text:p>{}</text:p></table:table-cell>'
+_ROWS = "".join(
+    f"<table:table-row>{_CELL.format(value)}</table:table-row>" for value in ("City", "Kyoto")
+)
+SHEET = f'<table:table table:name="Rates">{_ROWS}</table:table>'
+
+
+def packed(kind: str, body: str, *, key: str = "", **parts: str) -> bytes:
+    """A file of a kind of OpenDocument with a body, and further parts by name."""
+
+    def whole(root: str, inside: str) -> str:
+        return f'<?xml version="1.0"?><office:{root} {_SPACES}>{inside}</office:{root}>'
+
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        archive.writestr("mimetype", f"{_MIMETYPE}{kind}")
+        manifest = f'<m:manifest xmlns:m="{_URN}manifest:1.0">{key}</m:manifest>'
+        archive.writestr("META-INF/manifest.xml", manifest)
+        body = f"<office:body><office:{kind}>{body}</office:{kind}></office:body>"
+        archive.writestr("content.xml", whole("document-content", body))
+        for name, inside in parts.items():
+            archive.writestr(f"{name}.xml", whole(f"document-{name}", inside))
+    return buffer.getvalue()
+
+
+def read(folder, name, data):
+    path = folder / name
+    path.write_bytes(data)
+    return read_file(path, name, ReadingSettings())
+
+
+def test_a_text_has_its_lists_tables_notes_and_comments(tmp_path):
+    meta = f"<office:meta>{AUTHOR}<dc:title>The lease</dc:title></office:meta>"
+    reading = read(tmp_path, "lease.odt", packed("text", LEASE, styles=STYLES, meta=meta))
+    assert reading.text == (
+        "# Lease\n\nR&D pays \\<b> on the first day.\n\n- One\n\n| City | Fee |\n| --- | --- |\n\n"
+        "## Header and footer\n\n- Contract 4711\n\n## Notes\n\n- Or the next working day.\n\n"
+        "## Comments\n\n- Rui Costa: Ask Anna."
+    )
+    assert (reading.title, reading.format) == ("Lease", "odt")
+    assert reading.metadata["author"] == "Mia"
+
+
+def test_a_sheet_is_a_section_with_its_table(tmp_path):
+    reading = read(tmp_path, "rates.ods", packed("spreadsheet", SHEET))
+    assert reading.text == "## Rates\n\n| City |\n| --- |\n| Kyoto |"
+    assert [page.label for page in reading.pages] == ["Rates"]
+
+
+def test_a_rich_text_keeps_its_signs(tmp_path):
+    data = rb"{\rtf1\ansi\b Lease\b0\par R&D pays in M\'e4rz. \u8364? 12\par}"
+    reading = read(tmp_path, "lease.rtf", data)
+    assert reading.text == "**Lease**\n\nR&D pays in März. € 12"
+    assert reading.title == "lease"
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "said"),
+    [
+        ("a.odp", packed("presentation", ""), "OpenDocument slides are not supported"),
+        ("a.odt", packed("text", "")[:200], "This OpenDocument file is damaged"),
+        ("a.odt", packed("text", ""), "This OpenDocument file contains no text"),
+        ("a.odt", b"plain words", "the content is something else"),
+        ("a.rtf", b"plain words", "the content is something else"),
+    ],
+)
+def test_what_cannot_be_read_says_why(tmp_path, name, data, said):
+    with pytest.raises(ReadingError, match=said):
+        read(tmp_path, name, data)
+
+
+def test_an_encrypted_file_says_so(tmp_path):
+    with pytest.raises(ReadingError, match="password"):
+        read(tmp_path, "a.odt", packed("text", LEASE, key="<m:encryption-data/>"))
