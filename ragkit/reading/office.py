@@ -37,7 +37,7 @@ _MEDIA_TYPES = {
 _ONLY_DATE = re.compile(r"(\d{4}-\d\d-\d\d)[ T]00:00:00")
 _ONLY_TIME = re.compile(r"1899-12-3[01][ T](\d\d:\d\d:\d\d)")
 _HEADING_NEAR_TOP = 500
-_NEEDLESS = re.compile(r"\\([&>]|(?<!^.)#)", re.M)
+_NEEDLESS = re.compile(r"\\([&>]|!(?!\[)|(?<!^.)#)", re.M)
 
 
 def convert(data: bytes, kind: str, label: str) -> Any:

@@ -81,9 +81,9 @@ def test_a_sheet_is_a_section_with_its_table(tmp_path):
 
 
 def test_a_rich_text_keeps_its_signs(tmp_path):
-    data = rb"{\rtf1\ansi\b Lease\b0\par R&D pays in M\'e4rz. \u8364? 12\par}"
+    data = rb"{\rtf1\ansi\b Lease\b0\par R&D pays in M\'e4rz! \u8364? 12\par}"
     reading = read(tmp_path, "lease.rtf", data)
-    assert reading.text == "**Lease**\n\nR&D pays in März. € 12"
+    assert reading.text == "**Lease**\n\nR&D pays in März! € 12"
     assert reading.title == "lease"
 
 
