@@ -1,7 +1,7 @@
 """Whether a sentence asks for something: by its mark, its grammar or what it wants to know.
 
 English and German, and what is common in French, Spanish and Italian. People leave out question
-marks, apostrophes and the beginnings of sentences, so that the form of the words must do.
+marks, apostrophes and the beginnings of sentences, so that grammar has to decide.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ _AUXILIARY_FIRST = re.compile(
     r"|don't|doesn't|didn't|can't|won't|kann|können|gibt|ist|sind|hat|darf|muss|wird)\s+"
     rf"(?:{_PRONOUN}|{_DETERMINER})\b"
     # "do guests need towels", "may tenants paint": nothing but a verb stands after the subject.
-    r"|(?:do|can|could|should|may|must|will|would|have)\s+(?:\w+\s+)?(?:\w{2,}[^\Ws]s|children|people)"
-    r"\s+(?!is|are|was|were|and|or|of"
-    r"|in|on|at|to|for|from|with|before|after|by|the|an?|my|your)\w"
+    r"|(?:do|can|could|should|may|must|will|would|have)\s+(?:\w+\s+)?"
+    r"(?:\w{2,}[^\Ws]s|children|people)\s+(?!(?:is|are|was|were|and|or|of|in|on|at|to|for|from|with"
+    r"|before|after|by|the|an?|my|your)\b)\w"
     r"|(?:is|are|was|were)\s+(?!not\b|\w+ed\b|open\b|closed\b)\w+\s+(?:\w+\s+)?(?:\w{3,}ed|included"
     r"|welcome|available|open|free|safe|possible|necessary|better|worth|ok|okay|extra|paid|due)\b",
     re.IGNORECASE,
@@ -112,7 +112,7 @@ _KNOWS = re.compile(
     r"|\blet\s+(?:me|us)\s+know\s+(?:if\s+(?:you|there|anything)|what\s+you\s+think)\b",
     re.IGNORECASE,
 )
-"""Says that an answer is known, or is what letters end with."""
+"""Says that somebody knows the answer, or ends a letter."""
 
 PRONOUNS = frozenset(("i", "we", "you", "he", "she", "they", "it", "ich", "wir", "er", "sie", "es"))
 _WHO = frozenset(("who", "whose", "wer", "wessen", "qui"))

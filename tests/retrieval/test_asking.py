@@ -43,6 +43,8 @@ from ragkit.retrieval.asking import asks
         "why the invoice shows the wrong VAT rate",
         "do guests need their own towels",
         "can visitors use the gym",
+        "can visitors attend the opening",
+        "do members order online",
         "is breakfast included",
         "are pets welcome in the cottage",
         "whos in charge of the catering",
