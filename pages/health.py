@@ -11,6 +11,7 @@ from pages.parts.health import context_panel, health_view
 from pages.parts.library import source_tables as tables
 from pages.parts.searches import search_lists
 from ragkit.errors import RagkitError
+from ragkit.formatting import plural
 from ragkit.health.findings import Depth, Finding, Severity
 from ragkit.library import Library
 from ragkit.library.search_figures import figures
@@ -126,7 +127,7 @@ def show(library: Library, findings: Sequence[Finding], key: str) -> set[str]:
         _fix(library, finding, key, offered)
     more = len(concerns) - _MOST_CONCERNS
     if more > 0:
-        st.html(f'<p class="rk-soft">and {markup.plural(more, "other")}</p>')
+        st.html(f'<p class="rk-soft">and {plural(more, "other")}</p>')
     st.html(health_view.folded(rest))
     return offered
 

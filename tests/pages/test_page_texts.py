@@ -29,7 +29,7 @@ from ragkit.catalog.records import (
     SourceRecord,
 )
 from ragkit.errors import QueryError, SourceError
-from ragkit.formatting import byte_size
+from ragkit.formatting import byte_size, plural
 from ragkit.indexing.progress import Progress
 from ragkit.library.uploads import UploadLine, UploadState
 from ragkit.options import SearchOptions
@@ -102,7 +102,7 @@ def test_an_excerpt_is_a_bounded_beginning():
 
 @pytest.mark.parametrize(("count", "said"), [(0, "0 words"), (1, "1 word"), (1234, "1,234 words")])
 def test_plurals(count, said):
-    assert markup.plural(count, "word") == said
+    assert plural(count, "word") == said
 
 
 # -- the question ------------------------------------------------------------------------------
