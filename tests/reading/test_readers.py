@@ -36,6 +36,8 @@ def test_a_format_is_its_documents_word():
         "word/document.xml",
         "ppt/presentation.xml",
         "xl/workbook.xml",
+        "application/vnd.oasis.opendocument.text",
+        "application/vnd.oasis.opendocument.spreadsheet",
         "META-INF/container.xml",
     ]
 
