@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 import pytest
 from small_library import add, open_library, write_files
 
@@ -161,8 +163,11 @@ def test_what_cannot_be_searched_at_once_is_said(library, many, monkeypatch):
     with pytest.raises(QueryError, match="too many to be searched at once: 30 entries where 3"):
         fresh.answer("fig", library.options(collections=names))
     monkeypatch.setattr(together, "MOST_ENTRIES", 300)
+    read, whole = threading.Event(), together.Together._whole
+    monkeypatch.setattr(together.Together, "_whole", lambda self: read.wait(60.0) and whole(self))
     monkeypatch.setattr(everywhere, "PATIENCE", 0.0)
     with pytest.raises(QueryError, match="are being made ready"):
         fresh.answer("fig", library.options(collections=names))
     monkeypatch.setattr(everywhere, "PATIENCE", 60.0)
+    read.set()
     assert fresh.answer("fig", library.options(collections=names))[0].results
