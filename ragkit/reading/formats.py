@@ -50,6 +50,7 @@ class Format(StrEnum):
     XLSX = "xlsx", "office.read_workbook", ".xlsx .xlsm", "workbook", "xl/workbook.xml"
     ODT = "odt", "open_document.read_text", ".odt", "OpenDocument file", f"{_OPEN}text"
     ODS = "ods", "open_document.read_sheets", ".ods", "spreadsheet", f"{_OPEN}spreadsheet"
+    ODP = "odp", "open_document.read_slides", ".odp", "presentation", f"{_OPEN}presentation"
     RTF = "rtf", "office.read_rtf", ".rtf", "rich text file"
     EPUB = "epub", "html.read_epub", ".epub", "e-book", "META-INF/container.xml"
     EML = "eml", "mail.read_mail", ".eml", "e-mail"
@@ -67,8 +68,8 @@ class Format(StrEnum):
 
 
 BYTE_FORMATS = (
-    Format.PDF, Format.DOCX, Format.XLSX, Format.PPTX, Format.ODT, Format.ODS, Format.RTF,
-    Format.EPUB, Format.EML, Format.MBOX, Format.EXPORT,
+    Format.PDF, Format.DOCX, Format.XLSX, Format.PPTX, Format.ODT, Format.ODS, Format.ODP,
+    Format.RTF, Format.EPUB, Format.EML, Format.MBOX, Format.EXPORT,
 )  # fmt: skip
 """Formats whose readers take (data, name, limits); all others take (clean text, name, format).
 
@@ -242,8 +243,6 @@ def zip_format(suffix: str, stream: IO[bytes]) -> Format:
     for container in _CONTAINERS:
         if container.part in members or container.part == kind:
             return container
-    if suffix == ".odp":
-        raise ReadingError("OpenDocument slides are not supported.", "Save them as a .pptx.")
     if claimed in _CONTAINERS:
         raise damaged(claimed.label)
     if suffix == ".zip" and _is_export(members):

@@ -14,7 +14,15 @@ from ragkit.reading.conversations.messages import Conversation, Message, moment,
 from ragkit.reading.decode import clean, decode
 from ragkit.reading.formats import Format
 from ragkit.reading.limits import check_text
-from ragkit.reading.reading_parts import iso_date, joined, nonempty, one_line, stem, tidy
+from ragkit.reading.reading_parts import (
+    iso_date,
+    joined,
+    nonempty,
+    one_line,
+    stem,
+    tidy,
+    whole_line,
+)
 from ragkit.types import Markup, Reading
 
 if TYPE_CHECKING:
@@ -36,8 +44,8 @@ def read_mail(data: bytes, name: str, limits: Limits) -> Reading:
         ReadingError: too much text.
     """
     mail = _Mail(data)
-    check_text((mail.body,), limits)
     headers = {key: value for key in _SHOWN if (value := mail.header(key))}
+    check_text((mail.body, *headers.values()), limits)
     pieces = [
         "\n".join(f"{key}: {value}" for key, value in headers.items()),
         mail.body,
@@ -53,7 +61,7 @@ def read_mail(data: bytes, name: str, limits: Limits) -> Reading:
     )
     return Reading(
         text=joined(pieces, "\n\n"),
-        title=mail.header("Subject") or stem(name),
+        title=one_line(mail.header("Subject")) or stem(name),
         format=Format.EML,
         markup=mail.markup,
         metadata=metadata,
@@ -85,11 +93,11 @@ class _Mail:
     def header(self, key: str) -> str:
         """Return a header on one line, also one that the standard library cannot parse."""
         try:
-            return one_line(clean(str(self._message.get(key) or "")))
+            return whole_line(clean(str(self._message.get(key) or "")))
         except _HEADER_FAILURES:
             headers = self._message.raw_items()
             raw = next((str(value) for name, value in headers if name.lower() == key.lower()), "")
-            return one_line(clean(_BROKEN_WORD.sub("", raw)))
+            return whole_line(clean(_BROKEN_WORD.sub("", raw)))
 
     def date(self) -> str:
         """Return the time at which it was sent in ISO form, or ``""``."""

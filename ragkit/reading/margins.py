@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 
 from ragkit.formatting import shortened
 from ragkit.reading.decode import clean
-from ragkit.reading.reading_parts import one_line
+from ragkit.reading.reading_parts import one_line, whole_line
 from ragkit.reading.zip_container import xml
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def margins_of(archive: zipfile.ZipFile, text: str) -> str:
 
 def header_section(lines: Iterable[str], text: str) -> str:
     """Return a Markdown section of headers and footers, each line once, if ``text`` lacks it."""
-    known = one_line(text)
+    known = whole_line(text)
     new = [one for one in dict.fromkeys(lines) if _LETTERS.search(one) and one not in known]
     return section("Header and footer", new)
 
@@ -87,7 +87,7 @@ def _lines(part: Element | None) -> Iterable[str]:
             for element in paragraph.iter()
             if element.tag in (f"{_W}t", f"{_W}tab", f"{_W}br", f"{_W}cr")
         )
-        if line := one_line(clean("".join(words))):
+        if line := whole_line(clean("".join(words))):
             yield line
 
 

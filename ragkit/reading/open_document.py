@@ -1,4 +1,7 @@
-"""OpenDocument texts and sheets, as LibreOffice writes them, converted by kreuzberg."""
+"""OpenDocument texts, sheets and slides, as LibreOffice writes them.
+
+Texts and sheets are converted by kreuzberg, which knows no slides.
+"""
 
 from __future__ import annotations
 
@@ -13,9 +16,10 @@ from ragkit.reading.limits import locked
 from ragkit.reading.margins import header_section, part_of, section
 from ragkit.reading.markdown import first_heading, strip_embedded
 from ragkit.reading.office import convert, core_properties, sheets_of, unescaped
-from ragkit.reading.reading_parts import one_line, tidy
+from ragkit.reading.reading_parts import joined, one_line, table, tidy, whole_line
+from ragkit.reading.slides import MOST_POINTS, Slide, slides_reading
 from ragkit.reading.titles import choose
-from ragkit.reading.zip_container import open_archive
+from ragkit.reading.zip_container import open_archive, resolved, xml
 from ragkit.types import Markup, Reading
 
 if TYPE_CHECKING:
@@ -26,10 +30,12 @@ if TYPE_CHECKING:
     from ragkit.types import Metadata
 
 _URN = "{urn:oasis:names:tc:opendocument:xmlns:"
-_OFFICE, _TEXT, _STYLE, _META = (
-    f"{_URN}{part}:1.0}}" for part in ("office", "text", "style", "meta")
+_OFFICE, _TEXT, _STYLE, _META, _DRAW, _TABLE, _CHART, _PRESENTATION = (
+    f"{_URN}{part}:1.0}}"
+    for part in ("office", "text", "style", "meta", "drawing", "table", "chart", "presentation")
 )
 _DC = "{http://purl.org/dc/elements/1.1/}"
+_HREF = "{http://www.w3.org/1999/xlink}href"
 _PROPERTIES = {
     "title": f"{_DC}title",
     "author": f"{_META}initial-creator",
@@ -40,6 +46,16 @@ _PROPERTIES = {
 }
 _CONTENT = "content.xml"
 _SPACE = re.compile(rb"<text:(?:s|tab)(?:\s[^<>]*)?/>")
+_SHAPES = tuple(
+    f"{_DRAW}{kind}"
+    for kind in (
+        "frame", "custom-shape", "rect", "ellipse", "circle", "line", "connector", "polygon",
+        "polyline", "path", "regular-polygon", "measure", "caption",
+    )
+)  # fmt: skip
+_BLANKS = (f"{_TEXT}s", f"{_TEXT}tab", f"{_TEXT}line-break")
+_FURNITURE = ("date-time", "footer", "header", "page-number", "page", "handout")
+_MOST_REPEATED = 64
 _ASIDE = re.compile(rb"<(office:annotation|text:note)[\s>].*?</\1>", re.S)
 
 
@@ -78,6 +94,21 @@ def read_sheets(data: bytes, name: str, limits: Limits) -> Reading:
         pages=pages,
         metadata=metadata,
     )
+
+
+def read_slides(data: bytes, name: str, limits: Limits) -> Reading:
+    """Read the slides of an ODP file, with their tables, charts, notes and comments.
+
+    Raises:
+        ReadingError: damaged, locked, or a decompression bomb.
+    """
+    archive = _opened(data, limits, Format.ODP)
+    root = xml(archive, _CONTENT)
+    for blank in root.iter():
+        if blank.tag in _BLANKS:
+            blank.text = " "
+    slides = [_slide(archive, page) for page in root.iter(f"{_DRAW}page")]
+    return slides_reading(slides, name, Format.ODP, _properties(archive))
 
 
 def _opened(data: bytes, limits: Limits, file_format: Format) -> zipfile.ZipFile:
@@ -120,10 +151,7 @@ def _asides(archive: zipfile.ZipFile, text: str) -> str:
     ]
     footnotes = _elements(archive, _CONTENT, f"{_TEXT}note-body")
     notes = [" ".join(_lines(footnote)) for footnote in footnotes]
-    comments = []
-    for comment in _elements(archive, _CONTENT, f"{_OFFICE}annotation"):
-        author = one_line(clean(comment.findtext(f"{_DC}creator") or "")) or "Comment"
-        comments.append(f"{author}: {' '.join(_lines(comment))}")
+    comments = [_said(one) for one in _elements(archive, _CONTENT, f"{_OFFICE}annotation")]
     return "".join(
         (header_section(repeated, text), section("Notes", notes), section("Comments", comments))
     )
@@ -135,8 +163,100 @@ def _elements(archive: zipfile.ZipFile, part: str, tag: str) -> Iterable[Element
     return () if root is None else root.iter(tag)
 
 
+def _said(comment: Element) -> str:
+    """Return who wrote a comment, and what."""
+    author = one_line(clean(comment.findtext(f"{_DC}creator") or "")) or "Comment"
+    return f"{author}: {' '.join(_lines(comment))}"
+
+
 def _lines(element: Element) -> Iterator[str]:
     """Yield the text of each paragraph below an element."""
     for paragraph in element.iter(f"{_TEXT}p"):
-        if line := one_line(clean("".join(paragraph.itertext()))):
+        if line := _words(paragraph):
             yield line
+
+
+def _words(paragraph: Element) -> str:
+    return whole_line(clean("".join(paragraph.itertext())))
+
+
+# -- slides ----------------------------------------------------------------------------------
+
+
+def _slide(archive: zipfile.ZipFile, page: Element) -> Slide:
+    """Return title and body of one slide, which loses its notes."""
+    title, notes = "", ""
+    for element in page.findall(f"{_PRESENTATION}notes"):
+        page.remove(element)
+        frames = [one for one in element.iter(f"{_DRAW}frame") if _class_of(one) == "notes"]
+        notes = "\n\n".join(line for frame in frames for line in _lines(frame))
+    pieces: list[str] = []
+    for shape in page.iter():
+        if shape.tag not in _SHAPES or _class_of(shape) in _FURNITURE:
+            continue
+        if _class_of(shape) == "title" and not title:
+            title = one_line(" ".join(_lines(shape)))
+        else:
+            pieces.append(_embedded(archive, shape) or _body(shape))
+    pieces.append(f"Notes: {notes}" if notes else "")
+    pieces += [_said(one) for one in page.iterfind(f"{_OFFICE}annotation")]
+    return Slide(title, joined(pieces, "\n\n"))
+
+
+def _class_of(shape: Element) -> str:
+    """Return what a shape is for: title, outline, notes, …; nothing for one that was drawn."""
+    return shape.get(f"{_PRESENTATION}class", "")
+
+
+def _embedded(archive: zipfile.ZipFile, shape: Element) -> str:
+    """Return title and table of the chart or sheet that a frame shows, from its own part."""
+    reference = shape.find(f"{_DRAW}object")
+    part = "" if reference is None else resolved("", f"{reference.get(_HREF, '')}/{_CONTENT}")
+    root = part_of(archive, part) if part in archive.namelist() else None
+    if root is None:
+        return ""
+    title = " ".join(line for heading in root.iter(f"{_CHART}title") for line in _lines(heading))
+    grids = [table(_rows(grid)[:MOST_POINTS]) for grid in root.iter(f"{_TABLE}table")]
+    return joined((one_line(title), *grids), "\n\n")
+
+
+def _body(shape: Element) -> str:
+    """Return a table, or paragraphs and lists."""
+    grid = shape.find(f"{_TABLE}table")
+    if grid is not None:
+        return table(_rows(grid))
+    lines = list(_listed(shape))
+    if len(lines) == 1:
+        return lines[0][1]
+    text, before = "", 0
+    for depth, line in lines:
+        text += "\n" if depth and before else "\n\n"
+        text += f"{'  ' * min(depth - 1, 8)}- {line}" if depth else line
+        before = depth
+    return text.strip()
+
+
+def _listed(shape: Element) -> Iterator[tuple[int, str]]:
+    """Yield the paragraphs of a shape, and in how many lists each stands."""
+    left = [(shape, 0)]
+    while left:
+        element, depth = left.pop()
+        if element.tag in (f"{_TEXT}p", f"{_TEXT}h"):
+            if line := _words(element):
+                yield depth, line
+            continue
+        inside = depth + (element.tag == f"{_TEXT}list")
+        left += [(child, inside) for child in reversed(element) if child.tag not in _SHAPES]
+
+
+def _rows(grid: Element) -> list[list[str]]:
+    """Return the cells of a table."""
+    rows: list[list[str]] = []
+    for row in grid.iter(f"{_TABLE}table-row"):
+        cells: list[str] = []
+        for one in row.iterfind(f"{_TABLE}table-cell"):
+            repeated = one.get(f"{_TABLE}number-columns-repeated", "1")
+            count = min(int(repeated), _MOST_REPEATED) if repeated.isdigit() else 1
+            cells += [" ".join(_lines(one))] * count
+        rows.append(cells)
+    return rows

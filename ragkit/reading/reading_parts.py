@@ -34,8 +34,13 @@ def file_name(name: str) -> str:
 
 
 def one_line(text: str) -> str:
-    """Return a text on one line of bounded length, without direction overrides."""
-    return _SPACE.sub(" ", _DIRECTIONS.sub("", text)).strip()[:_LONGEST_TITLE]
+    """Return a title or name on one line of bounded length, without direction overrides."""
+    return whole_line(text)[:_LONGEST_TITLE]
+
+
+def whole_line(text: str) -> str:
+    """Return a text on one line, however long, without direction overrides."""
+    return _SPACE.sub(" ", _DIRECTIONS.sub("", text)).strip()
 
 
 def tidy(text: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import posixpath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ragkit.reading.decode import clean
 from ragkit.reading.formats import Format
@@ -16,10 +16,11 @@ from ragkit.types import Markup, Reading
 
 if TYPE_CHECKING:
     import zipfile
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
     from xml.etree.ElementTree import Element
 
     from ragkit.reading.limits import Limits
+    from ragkit.types import Metadata
 
 _A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 _C = "{http://schemas.openxmlformats.org/drawingml/2006/chart}"
@@ -31,8 +32,15 @@ _TITLES = ("title", "ctrTitle")
 _FURNITURE = ("dt", "ftr", "sldNum", "hdr", "sldImg")
 _LISTS = ("body", "obj", "")
 _BEGINNING = 5000
-_MOST_POINTS = 100
+MOST_POINTS = 100
 """Rows of a chart's table: more of its figures help no search."""
+
+
+class Slide(NamedTuple):
+    """What a slide says, as Markdown; either may be empty."""
+
+    title: str
+    body: str
 
 
 def read_slides(data: bytes, name: str, limits: Limits) -> Reading:
@@ -42,19 +50,25 @@ def read_slides(data: bytes, name: str, limits: Limits) -> Reading:
         ReadingError: damaged, locked, a decompression bomb, or without a sound index of slides.
     """
     archive = open_archive(data, limits, Format.PPTX.label)
-    slides: list[tuple[str, str]] = []
-    first_title = ""
-    for number, part in enumerate(_slide_parts(archive), 1):
-        title, body = _slide(archive, part)
-        first_title = first_title or title
-        slides.append((str(number), joined((f"## {title or f'Slide {number}'}", body), "\n\n")))
-    metadata, title = core_properties(archive)
-    empty = not any(body.count("\n") or not body.startswith("## Slide ") for _, body in slides)
-    text, pages = ("", ()) if empty else tile(slides)
+    slides = [_slide(archive, part) for part in _slide_parts(archive)]
+    return slides_reading(slides, name, Format.PPTX, core_properties(archive))
+
+
+def slides_reading(
+    slides: Sequence[Slide], name: str, file_format: Format, properties: tuple[Metadata, str]
+) -> Reading:
+    """Return a presentation whose slides are sections; ``properties`` are metadata and title."""
+    metadata, title = properties
+    empty = not any(slide.title or slide.body for slide in slides)
+    text, pages = tile(
+        (str(number), joined((f"## {slide.title or f'Slide {number}'}", slide.body), "\n\n"))
+        for number, slide in enumerate(() if empty else slides, 1)
+    )
+    first = next((slide.title for slide in slides if slide.title), "")
     return Reading(
         text=text,
-        title=choose(in_order(title, [first_title], text[:_BEGINNING]), name),
-        format=Format.PPTX,
+        title=choose(in_order(title, [first], text[:_BEGINNING]), name),
+        format=file_format,
         markup=Markup.MARKDOWN,
         pages=pages,
         metadata=metadata,
@@ -87,10 +101,10 @@ def _relations(archive: zipfile.ZipFile, part: str) -> dict[str, tuple[str, str]
     }
 
 
-def _slide(archive: zipfile.ZipFile, part: str) -> tuple[str, str]:
+def _slide(archive: zipfile.ZipFile, part: str) -> Slide:
     """Return title and body of one slide."""
     if part not in archive.namelist():
-        return "", ""
+        return Slide("", "")
     title = ""
     pieces: list[str] = []
     relations = _relations(archive, part)
@@ -105,7 +119,7 @@ def _slide(archive: zipfile.ZipFile, part: str) -> tuple[str, str]:
         if kind == "notesSlide" and target in archive.namelist():
             notes = _notes(xml(archive, target))
             pieces.append(f"Notes: {notes}" if notes else "")
-    return title, joined(pieces, "\n\n")
+    return Slide(title, joined(pieces, "\n\n"))
 
 
 def _shapes(root: Element) -> Iterator[Element]:
@@ -145,7 +159,7 @@ def _chart(root: Element) -> str:
         for place, value in (_points(series, "val") or _points(series, "yVal")).items():
             row = rows.setdefault(place, [categories.get(place, "")])
             row += [""] * (number - len(row)) + [value]
-    return joined((title, table([header, *list(rows.values())[:_MOST_POINTS]])), "\n\n")
+    return joined((title, table([header, *list(rows.values())[:MOST_POINTS]])), "\n\n")
 
 
 def _points(series: Element, tag: str) -> dict[str, str]:

@@ -37,6 +37,13 @@ def test_mail_shows_who_when_and_what(tmp_path):
     }
 
 
+def test_every_recipient_of_a_long_list_is_kept(tmp_path):
+    people = ", ".join(f"person{number}@example.org" for number in range(40))
+    reading = read(tmp_path, "a.eml", f"From: a@example.org\nTo: {people}\nSubject: s\n\nHello")
+    assert reading.metadata["to"] == people
+    assert f"To: {people}\n" in reading.text
+
+
 def test_mail_with_only_html_is_converted(tmp_path):
     reading = read(
         tmp_path,

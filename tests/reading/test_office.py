@@ -124,6 +124,16 @@ def test_word_has_its_headers_once_and_each_comment_with_the_words_it_is_about(t
     )
 
 
+def test_a_long_comment_is_whole(tmp_path):
+    document = docx.Document()
+    rent = document.add_paragraph("The rent is due.")
+    long = "word " * 200 + "end"
+    document.add_comment(rent.runs, long, author="Rui")
+    assert read(tmp_path, "a.docx", saved(document)).text.endswith(
+        f"Rui on “The rent is due.”: {long}"
+    )
+
+
 def test_damaged_comments_cost_no_text(tmp_path):
     parts = dict(members(saved(lease())))
     parts["word/comments.xml"] = b"<w:comments"

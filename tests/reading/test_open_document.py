@@ -12,10 +12,10 @@ from ragkit.reading import read_file
 from ragkit.settings import ReadingSettings
 
 _URN = "urn:oasis:names:tc:opendocument:xmlns:"
-_SPACES = " ".join(
-    f'xmlns:{name}="{_URN}{name}:1.0"' for name in ("office", "text", "table", "style", "meta")
-)
-_SPACES += ' xmlns:dc="http://purl.org/dc/elements/1.1/"'
+_NAMES = ("office", "text", "table", "style", "meta", "chart", "presentation")
+_SPACES = " ".join(f'xmlns:{name}="{_URN}{name}:1.0"' for name in _NAMES)
+_SPACES += f' xmlns:draw="{_URN}drawing:1.0"'
+_SPACES += ' xmlns:dc="http://purl.org/dc/elements/1.1/" xmlns:xlink="http://www.w3.org/1999/xlink"'
 _MIMETYPE = "application/vnd.oasis.opendocument."
 
 LEASE = """
@@ -36,6 +36,29 @@ _ROWS = "".join(
     f"<table:table-row>{_CELL.format(value)}</table:table-row>" for value in ("City", "Kyoto")
 )
 SHEET = f'<table:table table:name="Rates">{_ROWS}</table:table>'
+SLIDES = """
+<draw:page draw:name="page1">
+<draw:frame presentation:class="title"><draw:text-box>
+<text:p>Ferry<text:s text:c="2"/>plans</text:p></draw:text-box></draw:frame>
+<draw:frame presentation:class="outline"><draw:text-box><text:list><text:list-item>
+<text:p>New <text:span>pier</text:span></text:p><text:list><text:list-item><text:p>by May</text:p>
+</text:list-item></text:list></text:list-item><text:list-item><text:p>Tickets</text:p>
+</text:list-item></text:list></draw:text-box></draw:frame>
+<draw:g><draw:custom-shape><text:p>Drawn<text:line-break/>box</text:p></draw:custom-shape></draw:g>
+<draw:frame presentation:class="footer"><draw:text-box><text:p>Confidential</text:p></draw:text-box>
+</draw:frame>
+<office:annotation><dc:creator>Rui Costa</dc:creator><text:p>Ask Anna.</text:p></office:annotation>
+<presentation:notes><draw:page-thumbnail presentation:class="page"/>
+<draw:frame presentation:class="notes"><draw:text-box><text:p>Speak slowly.</text:p></draw:text-box>
+</draw:frame></presentation:notes></draw:page>
+<draw:page draw:name="page2"><draw:frame><table:table><table:table-row>
+<table:table-cell><text:p>Year</text:p></table:table-cell>
+<table:table-cell table:number-columns-repeated="2"><text:p>Fee</text:p></table:table-cell>
+</table:table-row></table:table></draw:frame>
+<draw:frame><draw:object xlink:href="./Object 1"/></draw:frame></draw:page>
+"""
+CHART = f"""<chart:chart><chart:title><text:p>Passengers</text:p></chart:title>
+{SHEET}</chart:chart>"""
 
 
 def packed(kind: str, body: str, *, key: str = "", **parts: str) -> bytes:
@@ -52,7 +75,8 @@ def packed(kind: str, body: str, *, key: str = "", **parts: str) -> bytes:
         body = f"<office:body><office:{kind}>{body}</office:{kind}></office:body>"
         archive.writestr("content.xml", whole("document-content", body))
         for name, inside in parts.items():
-            archive.writestr(f"{name}.xml", whole(f"document-{name}", inside))
+            root = f"document-{name.rpartition('/')[2]}"
+            archive.writestr(f"{name}.xml", whole(root, inside))
     return buffer.getvalue()
 
 
@@ -80,6 +104,34 @@ def test_a_sheet_is_a_section_with_its_table(tmp_path):
     assert [page.label for page in reading.pages] == ["Rates"]
 
 
+def test_slides_are_sections_with_lists_tables_charts_notes_and_comments(tmp_path):
+    body = f"<office:body><office:chart>{CHART}</office:chart></office:body>"
+    data = packed("presentation", SLIDES, **{"Object 1/content": body})
+    reading = read(tmp_path, "plans.odp", data)
+    assert reading.text == (
+        "## Ferry plans\n\n- New pier\n  - by May\n- Tickets\n\nDrawn box\n\n"
+        "Notes: Speak slowly.\n\nRui Costa: Ask Anna.\n\n"
+        "## Slide 2\n\n| Year | Fee | Fee |\n| --- | --- | --- |\n\n"
+        "Passengers\n\n| City |\n| --- |\n| Kyoto |"
+    )
+    assert [page.label for page in reading.pages] == ["1", "2"]
+    assert (reading.title, reading.format) == ("Ferry plans", "odp")
+
+
+def test_long_notes_and_comments_are_whole(tmp_path):
+    long = "word " * 200 + "end"
+    body = LEASE.replace("Ask Anna.", long).replace("Or the next working day.", long)
+    text = read(tmp_path, "lease.odt", packed("text", body)).text
+    assert f"\n- {long}\n" in text
+    assert text.endswith(f"- Rui Costa: {long}")
+
+
+def test_a_header_that_stands_late_in_the_text_is_not_repeated(tmp_path):
+    late = LEASE + f"<text:p>{'word ' * 100}</text:p><text:p>Contract 4711</text:p>"
+    text = read(tmp_path, "lease.odt", packed("text", late, styles=STYLES)).text
+    assert text.count("Contract 4711") == 1
+
+
 def test_a_rich_text_keeps_its_signs(tmp_path):
     data = rb"{\rtf1\ansi\b Lease\b0\par R&D pays in M\'e4rz! \u8364? 12\par}"
     reading = read(tmp_path, "lease.rtf", data)
@@ -90,7 +142,8 @@ def test_a_rich_text_keeps_its_signs(tmp_path):
 @pytest.mark.parametrize(
     ("name", "data", "said"),
     [
-        ("a.odp", packed("presentation", ""), "OpenDocument slides are not supported"),
+        ("a.odp", packed("presentation", "<draw:page/>"), "This presentation contains no text"),
+        ("a.odp", packed("presentation", SLIDES)[:900], "This presentation is damaged"),
         ("a.odt", packed("text", "")[:200], "This OpenDocument file is damaged"),
         ("a.odt", packed("text", ""), "This OpenDocument file contains no text"),
         ("a.odt", b"plain words", "the content is something else"),

@@ -38,6 +38,7 @@ def test_a_format_is_its_documents_word():
         "xl/workbook.xml",
         "application/vnd.oasis.opendocument.text",
         "application/vnd.oasis.opendocument.spreadsheet",
+        "application/vnd.oasis.opendocument.presentation",
         "META-INF/container.xml",
     ]
 
