@@ -9,12 +9,13 @@ from html import unescape
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
+from ragkit.reading.comments import comments_of_workbook
 from ragkit.reading.decode import clean
 from ragkit.reading.formats import Format
 from ragkit.reading.limits import damaged
 from ragkit.reading.margins import margins_of
 from ragkit.reading.markdown import first_heading, metadata_from, strip_embedded
-from ragkit.reading.reading_parts import one_line, table, tidy, tile
+from ragkit.reading.reading_parts import joined, one_line, table, tidy, tile
 from ragkit.reading.titles import choose
 from ragkit.reading.zip_container import open_archive, xml
 from ragkit.types import Markup, Reading
@@ -99,14 +100,14 @@ def read_rtf(data: bytes, name: str, limits: Limits) -> Reading:  # noqa: ARG001
 
 
 def read_workbook(data: bytes, name: str, limits: Limits) -> Reading:
-    """Read an XLSX file: each sheet that is not empty is a section with one table.
+    """Read an XLSX file: each sheet that is not empty is a section: its table, then its comments.
 
     Raises:
         ReadingError: damaged, locked, or a decompression bomb.
     """
     archive = open_archive(data, limits, Format.XLSX.label)
     metadata, title = core_properties(archive)
-    text, pages = sheets_of(data, Format.XLSX)
+    text, pages = sheets_of(data, Format.XLSX, comments_of_workbook(archive))
     return Reading(
         text=text,
         title=choose([title], name),
@@ -117,8 +118,12 @@ def read_workbook(data: bytes, name: str, limits: Limits) -> Reading:
     )
 
 
-def sheets_of(data: bytes, file_format: Format) -> tuple[str, tuple[Page, ...]]:
+def sheets_of(
+    data: bytes, file_format: Format, comments: Mapping[str, Sequence[str]]
+) -> tuple[str, tuple[Page, ...]]:
     """Return the sheets of a workbook that are not empty, each a section with one table.
+
+    The ``comments`` of a sheet, by its name, follow its table.
 
     Raises:
         ReadingError: it is damaged.
@@ -128,10 +133,11 @@ def sheets_of(data: bytes, file_format: Format) -> tuple[str, tuple[Page, ...]]:
     sheets: list[tuple[str, str]] = []
     for sheet in result.tables:
         number = int(sheet.page_number or 0)
-        named = 0 < number <= len(names)
-        sheet_name = one_line(clean(names[number - 1])) if named else f"Sheet {number}"
+        named = names[number - 1] if 0 < number <= len(names) else f"Sheet {number}"
+        sheet_name = one_line(clean(named))
         if body := table([[_cell(value) for value in row] for row in sheet.cells]):
-            sheets.append((sheet_name, f"## {sheet_name}\n\n{body}"))
+            pieces = (f"## {sheet_name}", body, *comments.get(named, ()))
+            sheets.append((sheet_name, joined(pieces, "\n\n")))
     return tile(sheets)
 
 

@@ -10,16 +10,17 @@ import re
 import zipfile
 from typing import TYPE_CHECKING
 
+from ragkit.reading.comments import comment_line
 from ragkit.reading.decode import clean
 from ragkit.reading.formats import Format
 from ragkit.reading.limits import locked
-from ragkit.reading.margins import header_section, part_of, section
+from ragkit.reading.margins import header_section, section
 from ragkit.reading.markdown import first_heading, strip_embedded
 from ragkit.reading.office import convert, core_properties, sheets_of, unescaped
 from ragkit.reading.reading_parts import joined, one_line, table, tidy, whole_line
 from ragkit.reading.slides import MOST_POINTS, Slide, slides_reading
 from ragkit.reading.titles import choose
-from ragkit.reading.zip_container import open_archive, resolved, xml
+from ragkit.reading.zip_container import open_archive, part_of, resolved, xml
 from ragkit.types import Markup, Reading
 
 if TYPE_CHECKING:
@@ -79,13 +80,18 @@ def read_text(data: bytes, name: str, limits: Limits) -> Reading:
 
 
 def read_sheets(data: bytes, name: str, limits: Limits) -> Reading:
-    """Read an ODS file: each sheet that is not empty is a section with one table.
+    """Read an ODS file: each sheet that is not empty is a section: its table, then its comments.
 
     Raises:
         ReadingError: damaged, locked, or a decompression bomb.
     """
-    metadata, title = _properties(_opened(data, limits, Format.ODS))
-    text, pages = sheets_of(data, Format.ODS)
+    archive = _opened(data, limits, Format.ODS)
+    metadata, title = _properties(archive)
+    comments = {
+        grid.get(f"{_TABLE}name", ""): [*_comments(grid.iter(f"{_OFFICE}annotation"))]
+        for grid in _elements(archive, _CONTENT, f"{_TABLE}table")
+    }
+    text, pages = sheets_of(data, Format.ODS, comments)
     return Reading(
         text=text,
         title=choose([title], name),
@@ -151,7 +157,7 @@ def _asides(archive: zipfile.ZipFile, text: str) -> str:
     ]
     footnotes = _elements(archive, _CONTENT, f"{_TEXT}note-body")
     notes = [" ".join(_lines(footnote)) for footnote in footnotes]
-    comments = [_said(one) for one in _elements(archive, _CONTENT, f"{_OFFICE}annotation")]
+    comments = [*_comments(_elements(archive, _CONTENT, f"{_OFFICE}annotation"))]
     return "".join(
         (header_section(repeated, text), section("Notes", notes), section("Comments", comments))
     )
@@ -163,10 +169,11 @@ def _elements(archive: zipfile.ZipFile, part: str, tag: str) -> Iterable[Element
     return () if root is None else root.iter(tag)
 
 
-def _said(comment: Element) -> str:
-    """Return who wrote a comment, and what."""
-    author = one_line(clean(comment.findtext(f"{_DC}creator") or "")) or "Comment"
-    return f"{author}: {' '.join(_lines(comment))}"
+def _comments(annotations: Iterable[Element]) -> Iterator[str]:
+    """Yield a line for each comment: who wrote it, and what."""
+    for one in annotations:
+        if line := comment_line(one.findtext(f"{_DC}creator") or "", " ".join(_lines(one))):
+            yield line
 
 
 def _lines(element: Element) -> Iterator[str]:
@@ -199,7 +206,7 @@ def _slide(archive: zipfile.ZipFile, page: Element) -> Slide:
         else:
             pieces.append(_embedded(archive, shape) or _body(shape))
     pieces.append(f"Notes: {notes}" if notes else "")
-    pieces += [_said(one) for one in page.iterfind(f"{_OFFICE}annotation")]
+    pieces += _comments(page.iterfind(f"{_OFFICE}annotation"))
     return Slide(title, joined(pieces, "\n\n"))
 
 

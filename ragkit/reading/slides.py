@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import posixpath
 from typing import TYPE_CHECKING, NamedTuple
 
+from ragkit.reading.comments import comments_of_slide
 from ragkit.reading.decode import clean
 from ragkit.reading.formats import Format
 from ragkit.reading.limits import damaged
 from ragkit.reading.office import core_properties
 from ragkit.reading.reading_parts import joined, one_line, table, tile
 from ragkit.reading.titles import choose, in_order
-from ragkit.reading.zip_container import open_archive, resolved, xml
+from ragkit.reading.zip_container import open_archive, relations, xml
 from ragkit.types import Markup, Reading
 
 if TYPE_CHECKING:
@@ -78,27 +78,12 @@ def slides_reading(
 def _slide_parts(archive: zipfile.ZipFile) -> list[str]:
     """Return the member names of the slides, in order."""
     root = xml(archive, "ppt/presentation.xml")
-    targets = _relations(archive, "ppt/presentation.xml")
+    targets = relations(archive, "ppt/presentation.xml")
     identities = [entry.get(f"{_R}id", "") for entry in root.iter(f"{_P}sldId")]
     parts = [targets[identity][0] for identity in identities if identity in targets]
     if identities and not parts:
         raise damaged(Format.PPTX.label)
     return parts
-
-
-def _relations(archive: zipfile.ZipFile, part: str) -> dict[str, tuple[str, str]]:
-    """Return the parts that a part refers to: id to (member name, kind)."""
-    folder, base = posixpath.split(part)
-    index = f"{folder}/_rels/{base}.rels"
-    if index not in archive.namelist():
-        return {}
-    return {
-        relation.get("Id", ""): (
-            resolved(folder, relation.get("Target", "")),
-            relation.get("Type", "").rsplit("/", 1)[-1],
-        )
-        for relation in xml(archive, index)
-    }
 
 
 def _slide(archive: zipfile.ZipFile, part: str) -> Slide:
@@ -107,18 +92,19 @@ def _slide(archive: zipfile.ZipFile, part: str) -> Slide:
         return Slide("", "")
     title = ""
     pieces: list[str] = []
-    relations = _relations(archive, part)
+    linked = relations(archive, part)
     for shape in _shapes(xml(archive, part)):
         kind = _placeholder(shape)
         if kind in _TITLES and not title:
             title = one_line(" ".join(_lines(shape, marked=False)))
         elif kind not in _FURNITURE:
-            drawing = _drawing(archive, shape, relations)
+            drawing = _drawing(archive, shape, linked)
             pieces.append(drawing or _body(shape, listed=kind in _LISTS))
-    for target, kind in relations.values():
+    for target, kind in linked.values():
         if kind == "notesSlide" and target in archive.namelist():
             notes = _notes(xml(archive, target))
             pieces.append(f"Notes: {notes}" if notes else "")
+    pieces += comments_of_slide(archive, [*linked.values()])
     return Slide(title, joined(pieces, "\n\n"))
 
 
@@ -134,13 +120,13 @@ def _placeholder(shape: Element) -> str | None:
 
 
 def _drawing(
-    archive: zipfile.ZipFile, shape: Element, relations: Mapping[str, tuple[str, str]]
+    archive: zipfile.ZipFile, shape: Element, linked: Mapping[str, tuple[str, str]]
 ) -> str:
     """Return the table of a chart or the list of a diagram, whose content is in another part."""
     for tag, key in ((f"{_C}chart", "id"), (f"{_D}relIds", "dm")):
         reference = shape.find(f".//{tag}")
         identity = "" if reference is None else reference.get(f"{_R}{key}", "")
-        part, _ = relations.get(identity, ("", ""))
+        part, _ = linked.get(identity, ("", ""))
         if part in archive.namelist():
             root = xml(archive, part)
             return _chart(root) if key == "id" else "\n".join(_lines(root, marked=True))

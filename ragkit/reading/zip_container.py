@@ -53,6 +53,27 @@ def xml(archive: zipfile.ZipFile, name: str) -> Element:
     return ElementTree.fromstring(archive.read(name))  # noqa: S314 - entities were refused
 
 
+def part_of(archive: zipfile.ZipFile, name: str) -> Element | None:
+    """Return a member parsed as XML, or ``None`` if it is absent or damaged."""
+    try:
+        return xml(archive, name)
+    except (KeyError, ElementTree.ParseError):
+        return None
+
+
+def relations(archive: zipfile.ZipFile, part: str) -> dict[str, tuple[str, str]]:
+    """Return the parts that a part of an Office file refers to: id to (member name, kind)."""
+    folder, base = posixpath.split(part)
+    root = part_of(archive, f"{folder}/_rels/{base}.rels")
+    return {
+        relation.get("Id", ""): (
+            resolved(folder, relation.get("Target", "")),
+            relation.get("Type", "").rsplit("/", 1)[-1],
+        )
+        for relation in (() if root is None else root)
+    }
+
+
 def resolved(folder: str, target: str) -> str:
     """Return the name of the member that ``target`` means, relative to a folder."""
     return posixpath.normpath(posixpath.join(folder, target)).lstrip("/")

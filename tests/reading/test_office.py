@@ -8,6 +8,7 @@ import docx
 import openpyxl
 import pptx
 import pytest
+from openpyxl.comments import Comment
 from pptx.chart.data import CategoryChartData
 from pptx.enum.chart import XL_CHART_TYPE
 from pptx.util import Inches
@@ -204,6 +205,92 @@ def test_slides_are_sections_with_bullets_notes_and_tables(tmp_path):
     assert [(page.number, page.label) for page in reading.pages] == [(1, "1"), (2, "2")]
     assert reading.pages[0].end == reading.pages[1].start
     assert reading.text[reading.pages[1].start :].startswith("## Slide 2")
+
+
+_CP = "http://schemas.microsoft.com/office/powerpoint/2018/8/main"
+COMMENTS = {
+    "legacy": (
+        f'<p:cmLst xmlns:p="{_P}"><p:cm authorId="0"><p:text>Ask Anna.</p:text></p:cm>'
+        '<p:cm authorId="7"><p:text>Who pays?</p:text></p:cm></p:cmLst>',
+        "ppt/commentAuthors.xml",
+        f'<p:cmAuthorLst xmlns:p="{_P}"><p:cmAuthor id="0" name="Rui Costa"/></p:cmAuthorLst>',
+        ["Rui Costa: Ask Anna.", "Comment: Who pays?"],
+    ),
+    "modern": (
+        f'<c:cmLst xmlns:c="{_CP}" xmlns:a="{_A}/main"><c:cm authorId="{{A}}">'
+        '<c:replyLst><c:reply authorId="{B}"><c:txBody><a:p><a:r><a:t>I did.</a:t></a:r></a:p>'
+        "</c:txBody></c:reply></c:replyLst><c:txBody><a:p><a:r><a:t>Ask Anna.</a:t></a:r></a:p>"
+        "</c:txBody></c:cm></c:cmLst>",
+        "ppt/authors.xml",
+        f'<c:authorLst xmlns:c="{_CP}"><c:author id="{{A}}" name="Rui"/>'
+        '<c:author id="{B}" name="Mia"/></c:authorLst>',
+        ["Rui: Ask Anna.", "Mia: I did."],
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", COMMENTS)
+def test_comments_on_slides_follow_what_the_slide_says(tmp_path, kind):
+    comments, listed, people, lines = COMMENTS[kind]
+    show = pptx.Presentation()
+    show.slides.add_slide(show.slide_layouts[5]).shapes.title.text = "Plans"
+    parts = dict(members(saved(show)))
+    links = "ppt/slides/_rels/slide1.xml.rels"
+    link = f'<Relationship Id="rId9" Type="{_O}/comments" Target="../comments/comment1.xml"/>'
+    parts[links] = parts[links].replace(b"</Relationships>", f"{link}</Relationships>".encode())
+    parts |= {"ppt/comments/comment1.xml": comments.encode(), listed: people.encode()}
+    text = read(tmp_path, "a.pptx", zipped(parts)).text
+    assert text == "\n\n".join(["## Plans", *lines])
+
+
+def commented_workbook():
+    book = openpyxl.Workbook()
+    book.active.title = "Budget"
+    for row in (("Item", "Cost"), ("Ferry", 1200)):
+        book.active.append(row)
+    book.active["B2"].comment = Comment("Rui Costa:\nAsk Anna\tabout it.", "Rui Costa")
+    book.create_sheet("Plain").append(("a", "b"))
+    return dict(members(saved(book)))
+
+
+def test_notes_at_cells_follow_the_table_of_their_sheet(tmp_path):
+    reading = read(tmp_path, "a.xlsx", zipped(commented_workbook()))
+    assert reading.text == (
+        "## Budget\n\n| Item | Cost |\n| --- | --- |\n| Ferry | 1200 |\n\n"
+        "Rui Costa on B2: Ask Anna about it.\n\n## Plain\n\n| a | b |\n| --- | --- |"
+    )
+    assert [page.label for page in reading.pages] == ["Budget", "Plain"]
+
+
+def test_a_threaded_comment_stands_for_its_copy(tmp_path):
+    parts = commented_workbook()
+    note = next(name for name in parts if "comment" in name.lower() and name.endswith(".xml"))
+    parts[note] = parts[note].replace(b"Rui Costa:\nAsk", b"[Threaded comment]\n\nAsk")
+    link = next(name for name in parts if name.endswith("sheet1.xml.rels"))
+    kind = "http://schemas.microsoft.com/office/2017/10/relationships/threadedComment"
+    target = f'<Relationship Id="rId9" Type="{kind}" Target="../threadedComments/t1.xml"/>'
+    parts[link] = parts[link].replace(b"</Relationships>", f"{target}</Relationships>".encode())
+    space = 'xmlns="http://schemas.microsoft.com/office/spreadsheetml/2018/threadedcomments"'
+    parts["xl/threadedComments/t1.xml"] = (
+        f'<ThreadedComments {space}><threadedComment ref="B2" personId="{{A}}"><text>Too much?'
+        '</text></threadedComment><threadedComment ref="B2" personId="{B}"><text>No.</text>'
+        "</threadedComment></ThreadedComments>"
+    ).encode()
+    parts["xl/persons/person.xml"] = (
+        f'<personList {space}><person displayName="Mia" id="{{A}}"/></personList>'
+    ).encode()
+    text = read(tmp_path, "a.xlsx", zipped(parts)).text
+    assert "Mia on B2: Too much?\n\nComment on B2: No.\n\n## Plain" in text
+    assert "Ask Anna" not in text
+
+
+def test_damaged_comments_of_a_workbook_cost_no_text(tmp_path):
+    parts = commented_workbook()
+    note = next(name for name in parts if "comment" in name.lower() and name.endswith(".xml"))
+    parts[note] = b"<comments"
+    text = read(tmp_path, "a.xlsx", zipped(parts)).text
+    assert "| Ferry | 1200 |" in text
+    assert "Rui" not in text
 
 
 def test_charts_are_tables_below_their_titles(tmp_path):

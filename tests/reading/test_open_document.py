@@ -104,6 +104,13 @@ def test_a_sheet_is_a_section_with_its_table(tmp_path):
     assert [page.label for page in reading.pages] == ["Rates"]
 
 
+def test_comments_at_cells_follow_the_table_of_their_sheet(tmp_path):
+    note = "<office:annotation><dc:creator>Rui</dc:creator><text:p>Ask Anna.</text:p>"
+    sheet = SHEET.replace("<text:p>Kyoto", f"{note}</office:annotation><text:p>Kyoto")
+    reading = read(tmp_path, "rates.ods", packed("spreadsheet", sheet))
+    assert reading.text == "## Rates\n\n| City |\n| --- |\n| Kyoto |\n\nRui: Ask Anna."
+
+
 def test_slides_are_sections_with_lists_tables_charts_notes_and_comments(tmp_path):
     body = f"<office:body><office:chart>{CHART}</office:chart></office:body>"
     data = packed("presentation", SLIDES, **{"Object 1/content": body})

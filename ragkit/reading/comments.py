@@ -1,0 +1,147 @@
+"""Comments of Office files: who wrote them, about what, and what they say."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+from ragkit.formatting import shortened
+from ragkit.reading.decode import clean
+from ragkit.reading.reading_parts import one_line, whole_line
+from ragkit.reading.zip_container import part_of, relations
+
+if TYPE_CHECKING:
+    import zipfile
+    from collections.abc import Iterator, Sequence
+    from xml.etree.ElementTree import Element
+
+_W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+_S = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
+_P = "{http://schemas.openxmlformats.org/presentationml/2006/main}"
+_A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
+_ID = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
+_THREADED = "{http://schemas.microsoft.com/office/spreadsheetml/2018/threadedcomments}"
+_MODERN = "{http://schemas.microsoft.com/office/powerpoint/2018/8/main}"
+_COPY = "[Threaded comment]"
+"""How the copy of a threaded comment begins that Excel keeps for its older versions."""
+
+_LONGEST_QUOTE = 120
+
+
+def comment_line(author: str, said: str, about: str = "") -> str:
+    """Return a comment on one line, or an empty string for one that says nothing."""
+    said = whole_line(clean(said))
+    name = one_line(clean(author)) or "Comment"
+    return f"{name}{f' on {about}' if about else ''}: {said}" if said else ""
+
+
+# -- Word ------------------------------------------------------------------------------------
+
+
+def comments_of_word(archive: zipfile.ZipFile) -> Iterator[str]:
+    """Yield a line for each comment, with the words that it is about."""
+    comments = part_of(archive, "word/comments.xml")
+    if comments is None:
+        return
+    quotes = _commented(part_of(archive, "word/document.xml"))
+    for comment in comments.iter(f"{_W}comment"):
+        quote = one_line(clean(quotes.get(comment.get(f"{_W}id") or "", "")))
+        about = f"“{shortened(quote, _LONGEST_QUOTE)}”" if quote else ""
+        said = " ".join(lines_of_word(comment))
+        if line := comment_line(comment.get(f"{_W}author") or "", said, about):
+            yield line
+
+
+def lines_of_word(part: Element | None) -> Iterator[str]:
+    """Yield the text of each paragraph that has any."""
+    for paragraph in () if part is None else part.iter(f"{_W}p"):
+        words = (
+            element.text or "" if element.tag == f"{_W}t" else " "
+            for element in paragraph.iter()
+            if element.tag in (f"{_W}t", f"{_W}tab", f"{_W}br", f"{_W}cr")
+        )
+        if line := whole_line(clean("".join(words))):
+            yield line
+
+
+def _commented(document: Element | None) -> dict[str, str]:
+    """Return the words that each comment is about, by its id."""
+    quotes: dict[str, str] = {}
+    begun: set[str] = set()
+    for element in () if document is None else document.iter():
+        number = element.get(f"{_W}id") or ""
+        if element.tag == f"{_W}commentRangeStart":
+            begun.add(number)
+        elif element.tag == f"{_W}commentRangeEnd":
+            begun.discard(number)
+        elif element.tag in (f"{_W}t", f"{_W}p"):
+            for each in begun:
+                quotes[each] = quotes.get(each, "") + (element.text or " ")
+    return quotes
+
+
+# -- Excel -----------------------------------------------------------------------------------
+
+
+def comments_of_workbook(archive: zipfile.ZipFile) -> dict[str, list[str]]:
+    """Return the comments of each sheet that has any, by its name: "Rui on B2: ask Anna"."""
+    found: dict[str, list[str]] = defaultdict(list)
+    workbook = "xl/workbook.xml"
+    root, parts = part_of(archive, workbook), relations(archive, workbook)
+    people = _names(archive, "xl/persons/person.xml", f"{_THREADED}person", "displayName")
+    for sheet in () if root is None else root.iter(f"{_S}sheet"):
+        part, _ = parts.get(sheet.get(_ID, ""), ("", ""))
+        for target, kind in relations(archive, part).values():
+            comments = part_of(archive, target) if "omment" in kind else None
+            if comments is not None:
+                lines = [*_notes(comments), *_threads(comments, people)]
+                found[sheet.get("name", "")] += filter(None, lines)
+    return found
+
+
+def _notes(comments: Element) -> Iterator[str]:
+    """Yield the notes at cells, which is what Excel calls its older kind of comments."""
+    authors = [author.text or "" for author in comments.iter(f"{_S}author")]
+    for note in comments.iter(f"{_S}comment"):
+        number = note.get("authorId", "")
+        known = number.isdigit() and int(number) < len(authors)
+        author = authors[int(number)] if known else ""
+        said = "".join(part.text or "" for part in note.iter(f"{_S}t"))
+        if not said.startswith(_COPY):
+            # Excel begins a new note with the name of who writes it.
+            yield comment_line(author, said.removeprefix(f"{author}:"), note.get("ref", ""))
+
+
+def _threads(comments: Element, people: dict[str, str]) -> Iterator[str]:
+    for comment in comments.iter(f"{_THREADED}threadedComment"):
+        author = people.get(comment.get("personId", ""), "")
+        said = comment.findtext(f"{_THREADED}text") or ""
+        yield comment_line(author, said, comment.get("ref", ""))
+
+
+# -- PowerPoint ------------------------------------------------------------------------------
+
+
+def comments_of_slide(archive: zipfile.ZipFile, linked: Sequence[tuple[str, str]]) -> Iterator[str]:
+    """Yield a line for each comment on a slide and each reply; ``linked`` are its relations."""
+    for target, kind in linked:
+        comments = part_of(archive, target) if kind == "comments" else None
+        if comments is None:
+            continue
+        people = _names(archive, "ppt/commentAuthors.xml", f"{_P}cmAuthor", "name")
+        people |= _names(archive, "ppt/authors.xml", f"{_MODERN}author", "name")
+        for comment in comments.iter():
+            if comment.tag not in (f"{_P}cm", f"{_MODERN}cm", f"{_MODERN}reply"):
+                continue
+            body = comment.find(f"{_MODERN}txBody")
+            words = () if body is None else (part.text or "" for part in body.iter(f"{_A}t"))
+            said = comment.findtext(f"{_P}text") or " ".join(words)
+            if line := comment_line(people.get(comment.get("authorId", ""), ""), said):
+                yield line
+
+
+def _names(archive: zipfile.ZipFile, part: str, tag: str, attribute: str) -> dict[str, str]:
+    """Return the people that a part lists, by their ids."""
+    root = part_of(archive, part)
+    people = () if root is None else root.iter(tag)
+    return {person.get("id", ""): person.get(attribute, "") for person in people}
