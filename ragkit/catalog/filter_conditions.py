@@ -80,7 +80,7 @@ _FAMILIES = {
     "word": "docx docm odt rtf",
     "powerpoint": "pptx pptm odp", "presentation": "pptx pptm odp", "slides": "pptx pptm odp",
     "mail": "eml mbox", "email": "eml mbox", "notes": "markdown mdx text rst",
-    "web": "html", "chat": "conversation", "notebook": "ipynb", "book": "epub",
+    "web": "html mhtml", "chat": "conversation", "notebook": "ipynb", "book": "epub",
     "image": "png jpg jpeg gif bmp tif tiff webp heic",
 }  # fmt: skip
 

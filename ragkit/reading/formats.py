@@ -44,6 +44,7 @@ class Format(StrEnum):
     TEXT = "text", "plain.read_text", ".txt .text .log"
     RST = "rst", "plain.read_rst", ".rst .rest"
     HTML = "html", "html.read_html", ".html .htm .xhtml", "web page"
+    MHTML = "mhtml", "mail.read_saved_page", ".mhtml .mht", "web page"
     PDF = "pdf", "pdf.read_pdf", ".pdf", "PDF"
     DOCX = "docx", "office.read_word", ".docx .docm", "Word document", "word/document.xml"
     PPTX = "pptx", "slides.read_slides", ".pptx .pptm", "presentation", "ppt/presentation.xml"
@@ -69,7 +70,7 @@ class Format(StrEnum):
 
 BYTE_FORMATS = (
     Format.PDF, Format.DOCX, Format.XLSX, Format.PPTX, Format.ODT, Format.ODS, Format.ODP,
-    Format.RTF, Format.EPUB, Format.EML, Format.MBOX, Format.EXPORT,
+    Format.RTF, Format.EPUB, Format.EML, Format.MBOX, Format.MHTML, Format.EXPORT,
 )  # fmt: skip
 """Formats whose readers take (data, name, limits); all others take (clean text, name, format).
 

@@ -8,12 +8,13 @@ from dataclasses import dataclass, replace
 from email.message import EmailMessage
 from email.policy import default as default_policy
 from email.utils import parseaddr, parsedate_to_datetime
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from ragkit.reading.conversations.messages import Conversation, Message, moment, to_reading
 from ragkit.reading.decode import clean, decode
 from ragkit.reading.formats import Format
-from ragkit.reading.limits import check_text
+from ragkit.reading.limits import check_text, damaged
 from ragkit.reading.reading_parts import (
     iso_date,
     joined,
@@ -66,6 +67,24 @@ def read_mail(data: bytes, name: str, limits: Limits) -> Reading:
         markup=mail.markup,
         metadata=metadata,
     )
+
+
+def read_saved_page(data: bytes, name: str, limits: Limits) -> Reading:
+    """Read a web page that a browser saved with its pictures, as a message of several parts.
+
+    Raises:
+        ReadingError: too much text, or no page in it.
+    """
+    from ragkit.reading.html import read_html
+
+    message: Part = email.message_from_bytes(data, policy=default_policy)
+    leaves = list(islice(_leaves(message), _MOST_PARTS))
+    # What follows the page itself are the frames in it, mostly advertisements.
+    page = next(iter(_texts(leaves, "text/html")), "")
+    check_text((page,), limits)
+    if not page:
+        raise damaged(Format.MHTML.label)
+    return read_html(page, name, Format.MHTML)
 
 
 class _Mail:

@@ -37,7 +37,16 @@ def test_only_listed_kinds_of_files_are_opened(tmp_path: Path, suffix: str):
 
 def test_documents_are_opened(tmp_path: Path):
     for suffix in DOCUMENT_SUFFIXES:
-        expected = suffix not in (".docm", ".pptm", ".xlsm", ".odt", ".ods", ".odp")
+        expected = suffix not in (
+            ".docm",
+            ".pptm",
+            ".xlsm",
+            ".odt",
+            ".ods",
+            ".odp",
+            ".mht",
+            ".mhtml",
+        )
         assert open_in_os.may_open(made(tmp_path, f"notes{suffix}")) is expected, suffix
     assert open_in_os.may_open(made(tmp_path, "Picture.PNG"))
     file = made(tmp_path, "notes.pdf")

@@ -54,6 +54,30 @@ def test_mail_with_only_html_is_converted(tmp_path):
     assert reading.markup is Markup.MARKDOWN
 
 
+def test_a_saved_web_page_is_read_without_its_pictures_and_styles(tmp_path):
+    picture = "iVBORw0KGgoAAAANSUhEUgAA" * 20
+    page = (
+        "<html lang=3D'de'><head><title>F=C3=A4hre</title></head><body><h1>Plan</h1>"
+        "<p>Leaves =\nat nine.</p></body></html>"
+    )
+    source = (
+        "From: <Saved by Blink>\nSubject: =?utf-8?Q?F=C3=A4hre?=\nMIME-Version: 1.0\n"
+        'Content-Type: multipart/related; type="text/html"; boundary="x"\n\n--x\n'
+        'Content-Type: text/html; charset="utf-8"\nContent-Transfer-Encoding: quoted-printable\n\n'
+        f"{page}\n--x\nContent-Type: text/css\n\np {{ color: red }}\n--x\n"
+        f"Content-Type: image/png\nContent-Transfer-Encoding: base64\n\n{picture}\n--x\n"
+        "Content-Type: text/html\n\n<p>An advertisement in a frame</p>\n--x--\n"
+    )
+    reading = read(tmp_path, "a.mhtml", source)
+    assert reading.text == "# Plan\n\nLeaves at nine."
+    assert (reading.title, reading.format, reading.language) == ("Fähre", "mhtml", "de")
+
+
+def test_a_saved_page_without_a_page_says_so(tmp_path):
+    with pytest.raises(ReadingError, match="This web page is damaged"):
+        read(tmp_path, "a.mht", "MIME-Version: 1.0\nContent-Type: text/css\n\np { }\n")
+
+
 @pytest.mark.parametrize(
     "source",
     [
