@@ -1,4 +1,4 @@
-"""Comments of Office files: who wrote them, about what, and what they say."""
+"""Comments in documents: who wrote them, about what, and what they say."""
 
 from __future__ import annotations
 
@@ -28,10 +28,13 @@ _COPY = "[Threaded comment]"
 _LONGEST_QUOTE = 120
 
 
-def comment_line(author: str, said: str, about: str = "") -> str:
-    """Return a comment on one line, or an empty string for one that says nothing."""
-    said = whole_line(clean(said))
-    name = one_line(clean(author)) or "Comment"
+def comment_line(author: str, said: str, *, place: str = "", quote: str = "") -> str:
+    """Return a comment on one line, or an empty string for one that says nothing.
+
+    It is about a ``place``, as "B2", or the words of a ``quote``, if either is known.
+    """
+    said, name = whole_line(clean(said)), one_line(clean(author)) or "Comment"
+    about = f"“{shortened(words, _LONGEST_QUOTE)}”" if (words := one_line(clean(quote))) else place
     return f"{name}{f' on {about}' if about else ''}: {said}" if said else ""
 
 
@@ -45,10 +48,9 @@ def comments_of_word(archive: zipfile.ZipFile) -> Iterator[str]:
         return
     quotes = _commented(part_of(archive, "word/document.xml"))
     for comment in comments.iter(f"{_W}comment"):
-        quote = one_line(clean(quotes.get(comment.get(f"{_W}id") or "", "")))
-        about = f"“{shortened(quote, _LONGEST_QUOTE)}”" if quote else ""
-        said = " ".join(lines_of_word(comment))
-        if line := comment_line(comment.get(f"{_W}author") or "", said, about):
+        author, said = comment.get(f"{_W}author") or "", " ".join(lines_of_word(comment))
+        quote = quotes.get(comment.get(f"{_W}id") or "", "")
+        if line := comment_line(author, said, quote=quote):
             yield line
 
 
@@ -109,14 +111,15 @@ def _notes(comments: Element) -> Iterator[str]:
         said = "".join(part.text or "" for part in note.iter(f"{_S}t"))
         if not said.startswith(_COPY):
             # Excel begins a new note with the name of who writes it.
-            yield comment_line(author, said.removeprefix(f"{author}:"), note.get("ref", ""))
+            said = said.removeprefix(f"{author}:")
+            yield comment_line(author, said, place=note.get("ref", ""))
 
 
 def _threads(comments: Element, people: dict[str, str]) -> Iterator[str]:
     for comment in comments.iter(f"{_THREADED}threadedComment"):
         author = people.get(comment.get("personId", ""), "")
         said = comment.findtext(f"{_THREADED}text") or ""
-        yield comment_line(author, said, comment.get("ref", ""))
+        yield comment_line(author, said, place=comment.get("ref", ""))
 
 
 # -- PowerPoint ------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ cannot open.
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING
@@ -26,7 +27,7 @@ from ragkit.reading.titles import choose, headings_of, in_order
 from ragkit.types import Markup, OutlineEntry, Page, Reading
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from pypdf import PdfReader
 
@@ -45,7 +46,7 @@ _DATE = re.compile(
 
 
 def read_pdf(data: bytes, name: str, limits: Limits, runs: Sequence[PageRun] = ()) -> Reading:
-    """Read the text of every page and the values filled into its form.
+    """Read the text of every page, the values filled into its form, and the comments on it.
 
     ``runs`` are all pages if they were read already.
 
@@ -55,7 +56,7 @@ def read_pdf(data: bytes, name: str, limits: Limits, runs: Sequence[PageRun] = (
     contents, filled = _contents(data, limits, runs)
     pages_of_lines = without_running_lines(contents.run.pages)
     texts = [line.text for lines in pages_of_lines for line in lines]
-    empty = not any(map(letters, texts)) and not filled
+    empty = not any(map(letters, texts)) and not filled and not contents.run.comments
     poor, lost = contents.run.poor, contents.run.lost
     if not filled and poor and (empty or len(poor) == len(pages_of_lines)):
         raise ReadingError(*_NEEDS_OCR)
@@ -74,8 +75,9 @@ def read_pdf(data: bytes, name: str, limits: Limits, runs: Sequence[PageRun] = (
         flow(lines, vocabulary, at) for lines, at in zip(pages_of_lines, titles, strict=True)
     ]
     labels = [one_line(clean(label)) or str(at) for at, label in enumerate(contents.labels, 1)]
+    beside = _beside(filled, contents.run.comments)
     text, pages = tile(
-        (label, joined((tidy(clean(page)), filled.get(index, "")), "\n\n"))
+        (label, joined((tidy(clean(page)), *beside[index]), "\n\n"))
         for index, (label, page) in enumerate(zip(labels, vocabulary.mended(flowing), strict=True))
     )
     metadata, title = _properties(contents.info)
@@ -104,6 +106,16 @@ def _contents(
     if contents.run.has_form:
         reader = reader or sound(partial(pdf_pypdf.opened, data))
     return contents, filled_in(reader, limits) if contents.run.has_form and reader else {}
+
+
+def _beside(
+    filled: Mapping[int, str], comments: Sequence[tuple[int, str]]
+) -> Mapping[int, list[str]]:
+    """Return the form values of each page, then the comments on it, by page index."""
+    beside: dict[int, list[str]] = defaultdict(list)
+    for index, text in (*filled.items(), *comments):
+        beside[index].append(text)
+    return beside
 
 
 def _outline(

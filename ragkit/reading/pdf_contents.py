@@ -28,20 +28,29 @@ class Line(NamedTuple):
     top: float = 0.0
 
 
-PageReader: TypeAlias = Callable[[], tuple[list[Line], bool]]
-"""Returns the lines of a page, and whether the page is a picture rather than text."""
+class PageText(NamedTuple):
+    """The lines of a page, whether it is a picture rather than text, and the comments on it."""
+
+    lines: list[Line]
+    is_picture: bool = False
+    comments: Sequence[str] = ()
+
+
+PageReader: TypeAlias = Callable[[], PageText]
 
 
 @dataclass(frozen=True, slots=True)
 class PageRun:
     """Consecutive pages of a PDF, each as its lines in reading order.
 
-    ``poor`` holds the indexes in the file of pages that are pictures, ``lost`` of damaged pages.
+    ``poor`` holds the indexes in the file of pages that are pictures, ``lost`` of damaged pages;
+    ``comments`` the index of a page and a comment on it, a line.
     """
 
     pages: list[list[Line]] = field(default_factory=list)
     poor: list[int] = field(default_factory=list)
     lost: list[int] = field(default_factory=list)
+    comments: list[tuple[int, str]] = field(default_factory=list)
     has_form: bool = False
 
     @classmethod
@@ -51,6 +60,7 @@ class PageRun:
             [page for run in runs for page in run.pages],
             [index for run in runs for index in run.poor],
             [index for run in runs for index in run.lost],
+            [comment for run in runs for comment in run.comments],
             any(run.has_form for run in runs),
         )
 
@@ -66,18 +76,20 @@ class PageRun:
             page = sound(read)
             if page is None:
                 run.lost.append(index)
-            lines, is_picture = page or ([], False)
-            left -= sum(len(line.text) + 1 for line in lines)
+            lines, is_picture, comments = page or PageText([])
+            left -= sum(len(line.text) + 1 for line in lines) + sum(map(len, comments))
             if left < 0:
                 raise too_much_text(limits)
             if is_picture:
                 run.poor.append(index)
             run.pages.append(lines)
+            run.comments.extend((index, comment) for comment in comments)
         return run
 
     def pack(self) -> bytes:
         """Return it as JSON."""
-        return json.dumps((self.pages, self.poor, self.lost, self.has_form)).encode()
+        parts = (self.pages, self.poor, self.lost, self.comments, self.has_form)
+        return json.dumps(parts).encode()
 
     @classmethod
     def unpack(cls, data: bytes) -> PageRun:
@@ -86,8 +98,9 @@ class PageRun:
         Raises:
             ValueError, TypeError: it is not what ``pack`` wrote.
         """
-        pages, poor, lost, has_form = json.loads(data)
-        return cls([[Line(*line) for line in page] for page in pages], poor, lost, has_form)
+        pages, poor, lost, comments, has_form = json.loads(data)
+        lines = [[Line(*line) for line in page] for page in pages]
+        return cls(lines, poor, lost, [(index, said) for index, said in comments], has_form)
 
 
 @dataclass(frozen=True, slots=True)

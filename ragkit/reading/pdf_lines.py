@@ -43,20 +43,20 @@ class Characters:
         import pypdfium2.raw as raw
 
         self._rotation, self._size = page.get_rotation(), page.get_size()
-        self._page = page.get_textpage()
-        count = self._page.count_chars()
-        text = self._page.get_text_range() if count else ""
+        self.text_page = page.get_textpage()
+        count = self.text_page.count_chars()
+        text = self.text_page.get_text_range() if count else ""
         if len(text) != count:
             # The text omits some characters or splits them in two: take them one by one.
-            codes = (raw.FPDFText_GetUnicode(self._page, at) for at in range(count))
+            codes = (raw.FPDFText_GetUnicode(self.text_page, at) for at in range(count))
             text = "".join(chr(code) if 0 < code < 0x110000 else " " for code in codes)
         self._text = _UNSEEN.sub(" ", text)
         self._measure = _measure()
-        self._handle = ctypes.cast(self._page.raw, ctypes.c_void_p).value
+        self._handle = ctypes.cast(self.text_page.raw, ctypes.c_void_p).value
 
     def close(self) -> None:
         """Free pdfium's memory."""
-        self._page.close()
+        self.text_page.close()
 
     def rows(self) -> list[Row]:
         """Return the lines as cells, in the order in which the file draws them."""

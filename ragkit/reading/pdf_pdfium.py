@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 from ragkit.reading.formats import Format
 from ragkit.reading.limits import locked
+from ragkit.reading.pdf_annotations import annotations_of
 from ragkit.reading.pdf_contents import (
     DEEPEST_BOOKMARK,
     MOST_BOOKMARKS,
     POOR_PAGE,
     Contents,
-    Line,
     PageRun,
+    PageText,
     letters,
     sound,
 )
@@ -111,18 +112,18 @@ class _Reader:
         reads = ((index, partial(self._page, index)) for index in indexes)
         return replace(PageRun.gathered(reads, limits), has_form=self._has_form)
 
-    def _page(self, index: int) -> tuple[list[Line], bool]:
-        """Return the lines of a page, and whether it is a scanned picture."""
+    def _page(self, index: int) -> PageText:
         page = self._document[index]
         try:
             characters = Characters(page)
             try:
                 lines = in_order(characters.rows())
+                annotations = annotations_of(page, characters.text_page)
             finally:
                 characters.close()
-            self._has_form = self._has_form or self._has_fields(page)
+            self._has_form = self._has_form or annotations.has_fields
             few = letters("".join(line.text for line in lines)[:_ENOUGH]) < POOR_PAGE
-            return lines, few and self._is_picture(page)
+            return PageText(lines, few and self._is_picture(page), annotations.comments)
         finally:
             page.close()
 
@@ -134,17 +135,6 @@ class _Reader:
             left, bottom, right, top = picture.get_bounds()
             covered += (right - left) * (top - bottom)
             if picture.level or covered > _SCAN * page.get_width() * page.get_height():
-                return True
-        return False
-
-    def _has_fields(self, page: Any) -> bool:
-        """Return whether a page has form fields, which may exist without a form in the file."""
-        raw = self._raw
-        for at in range(raw.FPDFPage_GetAnnotCount(page)):
-            annotation = raw.FPDFPage_GetAnnot(page, at)
-            kind = raw.FPDFAnnot_GetSubtype(annotation) if annotation else 0
-            raw.FPDFPage_CloseAnnot(annotation)
-            if kind == raw.FPDF_ANNOT_WIDGET:
                 return True
         return False
 

@@ -22,6 +22,7 @@ from ragkit.reading.pdf_contents import (
     Contents,
     Line,
     PageRun,
+    PageText,
     letters,
 )
 
@@ -69,11 +70,11 @@ def contents_of(reader: PdfReader, limits: Limits) -> Contents:
     return Contents(run, _labels(reader, count), _bookmarks(reader, count), _info(reader))
 
 
-def _page(page: PageObject) -> tuple[list[Line], bool]:
-    """Return the lines of a page without positions, and whether it is a picture."""
+def _page(page: PageObject) -> PageText:
+    """Return the lines of a page, without positions and comments."""
     text = page.extract_text().replace("\r\n", "\n").replace("\r", "\n")
     lines = [Line(line) for line in text.split("\n")] if text else []
-    return lines, letters(text) < POOR_PAGE and _has_pictures(page)
+    return PageText(lines, letters(text) < POOR_PAGE and _has_pictures(page))
 
 
 def _has_pictures(page: PageObject) -> bool:
