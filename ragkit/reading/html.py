@@ -38,6 +38,10 @@ _SELF_LINK = re.compile(
 _SUMMARY = re.compile(r"<summary\b[^<>]*>((?:(?!<summary\b).)*?)</summary\s*>", re.I | re.S)
 _HEADING = re.compile(r"(<h([1-6])\b[^<>]*>)((?:(?!<h[1-6]\b).)*?)(</h\2\s*>)", re.I | re.S)
 _BLOCK_TAG = re.compile(r"</?(?:h[1-6]|section|div|p|ul|ol|pre|table)\b[^>]*>", re.I)
+_MATH = re.compile(r"<math\b([^<>]*)>((?:(?!<math\b).)*?)</math\s*>", re.I | re.S)
+_TEX = re.compile(r"<annotation\b[^<>]*\btex\b[^<>]*>(.*?)</annotation\s*>", re.I | re.S)
+_TEX_BESIDE = re.compile(r"\salttext\s*=\s*(?:\"([^\"]*)\"|'([^']*)')", re.I)
+_ANNOTATION = re.compile(r"<(annotation(?:-xml)?)\b[^<>]*>.*?</\1\s*>", re.I | re.S)
 _ANY_TAG = re.compile(r"</?[a-z!?][^<>]*>", re.I)
 _TITLE = re.compile(r"<title\b[^>]*>(.*?)</title\s*>", re.I | re.S)
 _META = re.compile(r"<meta\b([^>]{1,2000})>", re.I)
@@ -83,7 +87,7 @@ def read_html(text: str, name: str, file_format: Format = Format.HTML) -> Readin
 
 def to_markdown(source: str, label: str = Format.HTML.label) -> str:
     """Return HTML as clean Markdown, without scripts, styles and embedded files."""
-    seen = _flattened(_UNSEEN_TAG.sub("", _UNSEEN.sub("", source)))
+    seen = _MATH.sub(_formula, _flattened(_UNSEEN_TAG.sub("", _UNSEEN.sub("", source))))
     result = convert(f"<html><body>{seen}</body></html>".encode(), "html", label)
     converted = tidy(clean(strip_embedded(result.content)))
     if len(converted) < 200:
@@ -107,6 +111,16 @@ def _flattened(source: str) -> str:
         return f"{match[1]}{_BLOCK_TAG.sub(' ', match[3])}{match[4]}"
 
     return _HEADING.sub(heading, _SUMMARY.sub(summary, _SELF_LINK.sub("", source)))
+
+
+def _formula(math: re.Match[str]) -> str:
+    """Return a formula as its TeX, which most pages have beside it, or else as its signs."""
+    beside = _TEX_BESIDE.search(math[1])
+    tex = _TEX.search(math[2])
+    written = tex[1] if tex else (beside[1] or beside[2] or "") if beside else ""
+    if written.strip():
+        return f"${' '.join(written.split())}$"
+    return _ANY_TAG.sub("", _ANNOTATION.sub("", math[2]))
 
 
 def _metadata(head: str) -> Metadata:

@@ -16,6 +16,7 @@ from ragkit.reading.limits import damaged
 from ragkit.reading.margins import margins_of
 from ragkit.reading.markdown import first_heading, metadata_from, strip_embedded
 from ragkit.reading.reading_parts import joined, one_line, table, tidy, tile
+from ragkit.reading.text_boxes import with_boxes_apart
 from ragkit.reading.titles import choose
 from ragkit.reading.zip_container import open_archive, xml
 from ragkit.types import Markup, Reading
@@ -206,7 +207,7 @@ def _for_converter(archive: zipfile.ZipFile) -> bytes:
     """Return a Word document rewritten so that the converter loses nothing of it.
 
     The converter ignores the numbering of styles ("List Bullet"), and drops character references
-    (``&amp;``), tabs, carriage returns and non-breaking hyphens.
+    (``&amp;``), tabs, carriage returns, non-breaking hyphens, and paragraphs that hold text boxes.
     """
     numbering = _numbering_of_styles(archive)
 
@@ -223,6 +224,7 @@ def _for_converter(archive: zipfile.ZipFile) -> bytes:
                 continue
             part = archive.read(member)
             if member.filename in _TEXT_PARTS:
+                part = with_boxes_apart(part)
                 part = _PARAGRAPH_STYLE.sub(numbered, part) if numbering else part
                 part = _HYPHEN.sub(b"<w:t>-</w:t>", part)
                 part = _SPACE.sub(b'<w:t xml:space="preserve"> </w:t>', part)

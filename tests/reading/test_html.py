@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+import pytest
 from reading_files import read
+
+from ragkit.reading.html import read_html
 
 
 def test_html_becomes_markdown_without_scripts(tmp_path):
@@ -55,3 +58,21 @@ def test_a_page_with_a_title_alone_is_found_by_it(tmp_path):
     head = "<title>Lake levels</title><meta name=description content='Since 1990.'>"
     reading = read(tmp_path, "a.html", f"<html><head>{head}</head><body><div id=app></div></body>")
     assert (reading.title, reading.text) == ("Lake levels", "# Lake levels\n\nSince 1990.")
+
+
+@pytest.mark.parametrize(
+    ("formula", "text"),
+    [
+        (
+            "<math display='block'><msup><mi>x</mi><mn>2</mn></msup>"
+            '<annotation encoding="application/x-tex">x^2\n + y_1</annotation></math>',
+            "$x^2 + y_1$",
+        ),
+        (r'<math alttext="a_1 &lt; \sum b"><mi>S</mi></math>', r"$a_1 < \sum b$"),
+        ("<math><mi>a</mi><mo>=</mo><mn>12</mn></math>", "a=12"),
+        ("<math><annotation-xml><apply/></annotation-xml><mi>a</mi></math>", "a"),
+    ],
+)
+def test_a_formula_is_its_tex_or_its_signs(formula, text):
+    page = f"<html><body><p>Where {formula} holds.</p></body></html>"
+    assert read_html(page, "a.html").text == f"Where {text} holds."

@@ -8,6 +8,7 @@ import docx
 import openpyxl
 import pptx
 import pytest
+from docx.oxml import parse_xml
 from openpyxl.comments import Comment
 from pptx.chart.data import CategoryChartData
 from pptx.enum.chart import XL_CHART_TYPE
@@ -133,6 +134,49 @@ def test_a_long_comment_is_whole(tmp_path):
     assert read(tmp_path, "a.docx", saved(document)).text.endswith(
         f"Rui on “The rent is due.”: {long}"
     )
+
+
+_BOX_NAMES = (
+    'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main" '
+    'xmlns:wps="http://schemas.microsoft.com/office/word/2010/wordprocessingShape" '
+    'xmlns:mc="http://schemas.openxmlformats.org/markup-compatibility/2006" '
+    'xmlns:v="urn:schemas-microsoft-com:vml"'
+)
+
+
+def boxed(inside, *, old=False):
+    """A text box in a run, as Word writes it: once for itself, once for older programs."""
+    held = f"<w:txbxContent>{inside}</w:txbxContent>"
+    legacy = f"<w:pict><v:shape><v:textbox>{held}</v:textbox></v:shape></w:pict>"
+    drawing = f"<w:drawing><wps:wsp><wps:txbx>{held}</wps:txbx></wps:wsp></w:drawing>"
+    both = f'<mc:Choice Requires="wps">{drawing}</mc:Choice><mc:Fallback>{legacy}</mc:Fallback>'
+    whole = legacy if old else f"<mc:AlternateContent>{both}</mc:AlternateContent>"
+    return f"<w:r {_BOX_NAMES}>{whole}</w:r>"
+
+
+def in_paragraph(text):
+    return f"<w:p><w:r><w:t>{text}</w:t></w:r></w:p>"
+
+
+@pytest.mark.parametrize("old", [False, True], ids=["new", "old"])
+def test_a_text_box_follows_the_paragraph_that_holds_it(tmp_path, old):
+    document = docx.Document()
+    rent = document.add_paragraph("The rent is ")
+    rent._p.append(parse_xml(boxed(in_paragraph("See page 9.") + in_paragraph("Or 10."), old=old)))
+    rent.add_run("due.")
+    document.add_paragraph("The deposit is not.")
+    assert read(tmp_path, "a.docx", saved(document)).text == (
+        "The rent is due.\n\nSee page 9.\n\nOr 10.\n\nThe deposit is not."
+    )
+
+
+def test_a_text_box_within_another_loses_no_text(tmp_path):
+    document = docx.Document()
+    rent = document.add_paragraph("The rent is due.")
+    inner = in_paragraph("Inner.").replace("</w:p>", f"{boxed(in_paragraph('Deep.'))}</w:p>")
+    rent._p.append(parse_xml(boxed(inner)))
+    text = read(tmp_path, "a.docx", saved(document)).text
+    assert [text.count(words) for words in ("The rent is due.", "Inner.", "Deep.")] == [1, 1, 1]
 
 
 def test_damaged_comments_cost_no_text(tmp_path):
