@@ -11,10 +11,11 @@ from email.utils import parseaddr, parsedate_to_datetime
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from ragkit.errors import ReadingError, SkippedError
 from ragkit.reading.conversations.messages import Conversation, Message, moment, to_reading
 from ragkit.reading.decode import clean, decode
 from ragkit.reading.formats import Format
-from ragkit.reading.limits import check_text, damaged
+from ragkit.reading.limits import MEGABYTE, check_text, damaged
 from ragkit.reading.reading_parts import (
     iso_date,
     joined,
@@ -24,7 +25,7 @@ from ragkit.reading.reading_parts import (
     tidy,
     whole_line,
 )
-from ragkit.types import Markup, Reading
+from ragkit.types import Markup, OutlineEntry, Reading
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -34,16 +35,24 @@ if TYPE_CHECKING:
 
 _SHOWN = ("From", "To", "Cc", "Bcc", "Date")
 _MOST_PARTS = 500
+_MOST_READ, _DEEPEST = 50, 3
+"""Attachments of a mail that are read, and mails within each other."""
+
 _BROKEN_WORD = re.compile(r"=\?[\w.-]{1,40}\?[bqBQ]\?[^?\s]{0,200}\?=")
 _HEADER_FAILURES = (ValueError, LookupError, TypeError, AttributeError)
 
 
 def read_mail(data: bytes, name: str, limits: Limits) -> Reading:
-    """Read one message; of broken MIME as much as can be parsed.
+    """Read one message with its attachments; of broken MIME as much as can be parsed.
 
     Raises:
         ReadingError: too much text.
     """
+    return _read_mail(data, name, limits, depth=0)
+
+
+def _read_mail(data: bytes, name: str, limits: Limits, depth: int) -> Reading:
+    """Read a message that stands so deep in others."""
     mail = _Mail(data)
     headers = {key: value for key in _SHOWN if (value := mail.header(key))}
     check_text((mail.body, *headers.values()), limits)
@@ -60,13 +69,55 @@ def read_mail(data: bytes, name: str, limits: Limits) -> Reading:
         date=mail.date(),
         attachments=mail.attached,
     )
-    return Reading(
+    reading = Reading(
         text=joined(pieces, "\n\n"),
         title=one_line(mail.header("Subject")) or stem(name),
         format=Format.EML,
         markup=mail.markup,
         metadata=metadata,
     )
+    return _with_attachments(reading, mail, limits, depth)
+
+
+def _with_attachments(reading: Reading, mail: _Mail, limits: Limits, depth: int) -> Reading:
+    """Return a mail whose attachments follow it, each a section that is called as its file is."""
+    text, entries, warnings = reading.text, [*reading.outline], []
+    left = limits.max_text_mb * MEGABYTE - len(text)
+    for name, part in mail.attachments[:_MOST_READ]:
+        try:
+            attachment = _attachment(name, part, limits, depth)
+        except SkippedError:  # a picture, most likely
+            continue
+        except ReadingError as error:
+            warnings.append(f"The attachment {name} was not read: {error.message}")
+            continue
+        left -= len(attachment.text)
+        if left < 0:
+            warnings.append(f"The attachment {name} was not read: there is too much text.")
+            continue
+        entries.append(OutlineEntry(len(text) + 2, 1, name))
+        text = f"{text}\n\n{name}\n\n{attachment.text.strip()}"
+    return replace(reading, text=text, outline=tuple(entries), warnings=tuple(warnings))
+
+
+def _attachment(name: str, part: Part, limits: Limits, depth: int) -> Reading:
+    """Read one attachment.
+
+    Raises:
+        SkippedError: it is no document, or a mail too deep in others.
+        ReadingError: it cannot be read.
+    """
+    from ragkit.reading.readers import read_data
+
+    mail = _held_mail(part)
+    if mail is not None:
+        if depth == _DEEPEST:
+            raise SkippedError("The mail is too deep in others.", "Save it as a file of its own.")
+        return _read_mail(mail.as_bytes(), name, limits, depth + 1)
+    payload = part.get_payload(decode=True)
+    if not isinstance(payload, bytes) or not payload.strip():
+        raise SkippedError("The attachment is empty.", "Leave it out of the library.")
+    return read_data(payload, name, limits)
 
 
 def read_saved_page(data: bytes, name: str, limits: Limits) -> Reading:
@@ -88,14 +139,15 @@ def read_saved_page(data: bytes, name: str, limits: Limits) -> Reading:
 
 
 class _Mail:
-    """A parsed message: its body with its markup, and the names of its attachments."""
+    """A parsed message: its body with its markup, and its attachments with their names."""
 
     def __init__(self, data: bytes) -> None:
         self._message: Part = email.message_from_bytes(data, policy=default_policy)
         leaves = zip(_leaves(self._message), range(_MOST_PARTS), strict=False)
-        names = [(part, _attachment_name(part)) for part, _ in leaves]
-        self.attached = [name for _, name in names if name]
-        self.body, self.markup = self._body([part for part, name in names if not name])
+        names = [(_attachment_name(part), part) for part, _ in leaves]
+        self.attachments = [(name, part) for name, part in names if name]
+        self.attached = [name for name, _ in self.attachments]
+        self.body, self.markup = self._body([part for name, part in names if not name])
 
     def _body(self, inline: Sequence[Part]) -> tuple[str, Markup]:
         """Return the plain parts, or else the HTML parts as Markdown, or else any payload."""
@@ -110,13 +162,8 @@ class _Mail:
         return (tidy(clean(payload)) if isinstance(payload, str) else ""), Markup.PLAIN
 
     def header(self, key: str) -> str:
-        """Return a header on one line, also one that the standard library cannot parse."""
-        try:
-            return whole_line(clean(str(self._message.get(key) or "")))
-        except _HEADER_FAILURES:
-            headers = self._message.raw_items()
-            raw = next((str(value) for name, value in headers if name.lower() == key.lower()), "")
-            return whole_line(clean(_BROKEN_WORD.sub("", raw)))
+        """Return a header on one line."""
+        return _header(self._message, key)
 
     def date(self) -> str:
         """Return the time at which it was sent in ISO form, or ``""``."""
@@ -125,6 +172,22 @@ class _Mail:
             return parsedate_to_datetime(written).isoformat() if written else ""
         except (ValueError, TypeError, IndexError, OverflowError):
             return iso_date(written)
+
+
+def _header(message: Part, key: str) -> str:
+    """Return a header on one line, also one that the standard library cannot parse."""
+    try:
+        return whole_line(clean(str(message.get(key) or "")))
+    except _HEADER_FAILURES:
+        headers = message.raw_items()
+        raw = next((str(value) for name, value in headers if name.lower() == key.lower()), "")
+        return whole_line(clean(_BROKEN_WORD.sub("", raw)))
+
+
+def _held_mail(part: Part) -> Part | None:
+    """Return the mail that a part of another is, if it is one."""
+    held = part.get_payload() if part.get_content_type() == "message/rfc822" else None
+    return held[0] if isinstance(held, list) and isinstance(held[0], EmailMessage) else None
 
 
 def _leaves(message: Part) -> Iterator[Part]:
@@ -158,6 +221,8 @@ def _attachment_name(part: Part) -> str:
         return "attachment"
     if name:
         return one_line(clean(str(name)))
+    if (mail := _held_mail(part)) is not None:
+        return one_line(_header(mail, "Subject")) or "mail without a subject"
     if attached or part.get_content_maintype() not in ("text", "multipart"):
         return f"unnamed ({part.get_content_type()})"
     return ""

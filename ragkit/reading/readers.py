@@ -35,7 +35,16 @@ def read_file(path: Path, name: str, limits: Limits, runs: Sequence[PageRun] = (
         SkippedError: the file is not meant to become a document.
         ReadingError: the file cannot be read.
     """
-    data = load(path, limits)
+    return with_language(read_data(load(path, limits), name, limits, runs))
+
+
+def read_data(data: bytes, name: str, limits: Limits, runs: Sequence[PageRun] = ()) -> Reading:
+    """Read the bytes of a file, as ``read_file`` does, but for the language of the text.
+
+    Raises:
+        SkippedError: it is not meant to become a document.
+        ReadingError: it cannot be read.
+    """
     file_format = sniff(name, data)
     try:
         reading = _read(file_format, data, name, limits, runs)
@@ -54,7 +63,7 @@ def read_file(path: Path, name: str, limits: Limits, runs: Sequence[PageRun] = (
         if file_format in _PLAIN:
             raise SkippedError("The file contains only white space.", "Add some text.")
         raise costs.no_text(file_format.label)
-    return with_language(reading)
+    return reading
 
 
 def read_pages(path: Path, name: str, limits: Limits, first: int, end: int) -> tuple[int, PageRun]:

@@ -1,9 +1,12 @@
 from __future__ import annotations
 
+from email.message import EmailMessage
+
 import pytest
 from reading_files import headers, read, said, sessions
 
 from ragkit.errors import ReadingError
+from ragkit.settings import ReadingSettings
 from ragkit.types import Markup
 
 
@@ -42,6 +45,59 @@ def test_every_recipient_of_a_long_list_is_kept(tmp_path):
     reading = read(tmp_path, "a.eml", f"From: a@example.org\nTo: {people}\nSubject: s\n\nHello")
     assert reading.metadata["to"] == people
     assert f"To: {people}\n" in reading.text
+
+
+def with_attachments(*attachments, subject="Ferry", text="See the file."):
+    mail = EmailMessage()
+    mail["From"], mail["Subject"] = "ann@example.org", subject
+    mail.set_content(text)
+    for name, content in attachments:
+        if isinstance(content, EmailMessage):
+            mail.add_attachment(content)
+        else:
+            mail.add_attachment(
+                content, maintype="application", subtype="octet-stream", filename=name
+            )
+    return mail
+
+
+def test_attachments_follow_their_mail_as_sections(tmp_path):
+    files = (
+        ("fares.txt", b"Kyoto: 3 euros.\n"),
+        ("pier.png", b"\x89PNG\r\n\x1a\n"),
+        ("note.md", b"# Old pier\n\nClosed in May.\n"),
+        ("plan.pdf", b"%PDF-1.4 broken"),
+    )
+    reading = read(tmp_path, "a.eml", with_attachments(*files).as_bytes())
+    assert reading.text == (
+        "From: ann@example.org\n\nSee the file.\n\n"
+        "Attachments: fares.txt, pier.png, note.md, plan.pdf\n\n"
+        "fares.txt\n\nKyoto: 3 euros.\n\nnote.md\n\n# Old pier\n\nClosed in May."
+    )
+    found = [(reading.text[entry.offset :][:7], entry.title) for entry in reading.outline]
+    assert found == [("fares.t", "fares.txt"), ("note.md", "note.md")]
+    assert reading.warnings == (
+        "The attachment plan.pdf was not read: This PDF is damaged or incomplete and cannot be "
+        "opened.",
+    )
+
+
+def test_mails_within_mails_are_read_so_deep(tmp_path):
+    mail = with_attachments(subject="0", text="Level 0.")
+    for level in range(1, 6):
+        mail = with_attachments(("", mail), subject=str(level), text=f"Level {level}.")
+    text = read(tmp_path, "a.eml", mail.as_bytes()).text
+    assert [level for level in range(6) if f"Level {level}." in text] == [2, 3, 4, 5]
+    assert "Attachments: 4\n\n4\n\nFrom: ann@example.org\n\nLevel 4." in text
+
+
+def test_an_attachment_too_long_for_the_limit_is_left_out(tmp_path):
+    files = ("long.txt", b"word " * 150_000), ("short.txt", b"Bring a coat.")
+    data = with_attachments(*files).as_bytes()
+    reading = read(tmp_path, "a.eml", data, ReadingSettings(max_text_mb=0.5))
+    assert "word word" not in reading.text
+    assert reading.text.endswith("short.txt\n\nBring a coat.")
+    assert len(reading.warnings) == 1
 
 
 def test_mail_with_only_html_is_converted(tmp_path):
