@@ -17,6 +17,9 @@ STAMP = re.compile(
 """The date and time at the start of a line of a log."""
 
 _ITEM = re.compile(r"(?:[-*+•]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?")
+_FIELD = re.compile(r"[^\W\d_][\w'’/().-]*(?: [\w'’/().-]+){0,4}:\s+\S")
+"""A label and a value, as in "Rent: 3,480 euros". Below each other, each such line is a unit."""
+
 _TABLE_RULE = re.compile(r"\|[|\s:+-]*-[|\s:+-]*$")
 _BARE_TAG = re.compile(r"(?:</?[A-Za-z][^<>]*>\s*|!\[[^\]]*\]\([^)]*\)\s*|:::.*)+$")
 _IMPORT = re.compile(
@@ -52,7 +55,7 @@ class Unit(NamedTuple):
 
 def text_units(value: str, *, code: bool) -> Iterator[Unit]:
     """Yield the units of a text in order; ``code``: all of it is source code."""
-    fenced, header = False, None
+    fenced, header, is_field = False, None, False
     paragraph: tuple[int, int] | None = None
     block = offset = 0
     lines = value.split("\n")
@@ -63,7 +66,9 @@ def text_units(value: str, *, code: bool) -> Iterator[Unit]:
         kind = _kind(words, code or fenced)
         fenced ^= not code and kind == "fence"
         item = _ITEM.match(words) if kind == "prose" else None
-        begins = kind != "prose" or item is not None or STAMP.match(words) is not None
+        before, is_field = is_field, kind == "prose" and _FIELD.match(words) is not None
+        of_fields = is_field and (before or _FIELD.match(after.strip()) is not None)
+        begins = kind != "prose" or item is not None or of_fields or STAMP.match(words) is not None
         if paragraph and begins:
             yield from _sentences(value, *paragraph, block)
             paragraph = None
