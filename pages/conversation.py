@@ -165,8 +165,8 @@ def with_names(library: Library, text: str, answer: ChunkedAnswer) -> ChunkedAns
     if now.key != conversation.key_of(text) or len(now.names) != len(answer.topics):
         return answer
     topics = tuple(
-        replace(one, topic=replace(one.topic, name=name or one.topic.name))
-        for one, name in zip(answer.topics, now.names, strict=True)
+        replace(topic, topic=replace(topic.topic, name=name or topic.topic.name))
+        for topic, name in zip(answer.topics, now.names, strict=True)
     )
     return replace(answer, topics=topics)
 

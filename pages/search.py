@@ -121,7 +121,7 @@ def show(
     library: Library,
     asked: follow_ups.Asked,
     options: SearchOptions,
-    found: answering.Stand,
+    stand: answering.Stand,
 ) -> None:
     """Draw the answer, and the results under it."""
     answer = asked.answer
@@ -129,13 +129,13 @@ def show(
     above = [
         summary.filter_chips(chips),
         summary.reading_chips(answer),
-        answer_html.earlier(found.before),
-        answer_html.asked_as(found.turn),
+        answer_html.earlier(stand.before),
+        answer_html.asked_as(stand.turn),
         answer_html.quick(asked.quick, answer.corrected or answer.query),
     ]
     tools = answer_html.offers(
-        can_write=bool(found.offered) and not found.written and not answer.listed,
-        follows=bool(asked.quick) and found.turn is None,
+        can_write=bool(stand.offered) and not stand.written and not answer.listed,
+        follows=bool(asked.quick) and stand.turn is None,
     )
     below = [summary.head(answer, options, tools), indexing(library)]
     if answer.results:
@@ -144,16 +144,16 @@ def show(
         below.append(summary.nothing_found(answer, chips, options.mode.value))
     # The results have a place of their own: they stay while an answer begins above them.
     with st.container(key="answer-area"):
-        writes = found.turn is not None or follow_ups.is_open()
+        writes = stand.turn is not None or follow_ups.is_open()
         if writes:
-            follow_ups.draw_change(found.turn)
+            follow_ups.draw_change(stand.turn)
         if any(above):
             st.html("".join(above))
         if writes:
-            answering.draw(found)
+            answering.draw(stand)
             follow_ups.draw()
     st.html("".join(below))
-    if found.offered is None:
+    if stand.offered is None:
         browser.pulse("offer-pulse", 1)
 
 

@@ -107,14 +107,14 @@ class SourceNumbers:
 
     def known(self, written: str) -> list[int]:
         """Return the numbers of a mark that were given; the others are counted and dropped."""
-        found: list[int] = []
+        cited: list[int] = []
         for part in _PART.finditer(written):
             first, last = int(part[1]), int(part[2] or part[1])
             wide = not first <= last <= first + _WIDEST_RANGE
-            found += (first, last) if wide else range(first, last + 1)
-        known = [number for number in found if 1 <= number <= len(self._given)]
-        self.dropped += len(found) - len(known)
-        return known
+            cited += (first, last) if wide else range(first, last + 1)
+        valid = [number for number in cited if 1 <= number <= len(self._given)]
+        self.dropped += len(cited) - len(valid)
+        return valid
 
     def for_reader(self, cited: Sequence[int]) -> tuple[int, ...]:
         """Return the numbers that readers see."""

@@ -116,33 +116,33 @@ class Evidence:
 def evidence(question: Question, results: Sequence[Result], meaning: Meaning) -> Evidence:
     """Return the sentences of the first results with what speaks for each."""
     results = results[:_RESULTS]
-    found = _read(question, results)
-    if not found.sentences or not question.words:
-        return found
-    columns = found.columns
-    weights, total = found.weights, found.weights.sum() or 1.0
-    held = found.held.astype(np.float64)
-    placed = _placed(found, held, results, question)
+    candidates = _read(question, results)
+    if not candidates.sentences or not question.words:
+        return candidates
+    columns = candidates.columns
+    weights, total = candidates.weights, candidates.weights.sum() or 1.0
+    held = candidates.held.astype(np.float64)
+    placed = _placed(candidates, held, results, question)
     columns["held"] = held @ weights / total
-    columns["placed"] = _faded(placed, found.group) @ weights / total
-    columns["chunk"] = _chunk_scores(found, results)
-    _of_form(found, question)
+    columns["placed"] = _faded(placed, candidates.group) @ weights / total
+    columns["chunk"] = _chunk_scores(candidates, results)
+    _of_form(candidates, question)
     rough = 2 * columns["placed"] + columns["held"] + columns["chunk"] / 2
-    found.compared = np.sort(np.argsort(-rough, kind="stable")[:_COMPARED])
-    _compare(found, question, meaning, held, placed)
-    rows = found.compared
-    found.scores = np.full(len(found.sentences), -np.inf)
-    found.scores[rows] = sum(columns[name][rows] * weight for name, weight in _WEIGHTS.items())
-    return found
+    candidates.compared = np.sort(np.argsort(-rough, kind="stable")[:_COMPARED])
+    _compare(candidates, question, meaning, held, placed)
+    rows = candidates.compared
+    candidates.scores = np.full(len(candidates.sentences), -np.inf)
+    candidates.scores[rows] = sum(columns[name][rows] * weight for name, weight in _WEIGHTS.items())
+    return candidates
 
 
 def _read(question: Question, results: Sequence[Result]) -> Evidence:
     """Return the sentences of the first passages, with the question's words in each."""
-    found = Evidence(question, [], [], [], [], [], np.zeros(0), np.zeros((0, 0), np.bool_))
+    candidates = Evidence(question, [], [], [], [], [], np.zeros(0), np.zeros((0, 0), np.bool_))
     tokens = list(question.words)[:_MOST_WORDS]
     numbers = {token: number for number, token in enumerate(tokens)}
     # Most words of a text come several times; each is looked at once.
-    known: dict[str, tuple[int, ...]] = {}
+    numbers_of: dict[str, tuple[int, ...]] = {}
     starts = {token[:2] for token in tokens}
     rows: list[set[int]] = []
     left = _MOST_READ
@@ -152,7 +152,7 @@ def _read(question: Question, results: Sequence[Result]) -> Evidence:
     for number, (place, passage) in enumerate(passages):
         near = _near(passage, results[place], left)
         left -= len(near.text)
-        found.passages.append(near)
+        candidates.passages.append(near)
         document = results[place].document
         title = frozenset(index_tokens(document.title)) if document.pages else frozenset()
         sources = list(sentences_of(near, document))
@@ -164,21 +164,21 @@ def _read(question: Question, results: Sequence[Result]) -> Evidence:
                 continue
             folded = fold(source.text[:_LONGEST])
             words = set(word_pattern(ascii_only=folded.isascii()).findall(folded))
-            for word in words.difference(known):
+            for word in words.difference(numbers_of):
                 held = () if _is_other(word, starts) else index_tokens(word)
-                known[word] = tuple(numbers[token] for token in held if token in numbers)
-            rows.append({at for word in words for at in known[word]})
-            found.sentences.append(source)
-            found.words.append(words)
-            found.group.append(number)
-            found.result.append(place)
+                numbers_of[word] = tuple(numbers[token] for token in held if token in numbers)
+            rows.append({at for word in words for at in numbers_of[word]})
+            candidates.sentences.append(source)
+            candidates.words.append(words)
+            candidates.group.append(number)
+            candidates.result.append(place)
         if left <= 0:
             break
-    found.held = np.zeros((len(rows), len(tokens)), np.bool_)
+    candidates.held = np.zeros((len(rows), len(tokens)), np.bool_)
     for row, of_row in enumerate(rows):
-        found.held[row, list(of_row)] = True
-    found.weights = _rarities(question, found)
-    return found
+        candidates.held[row, list(of_row)] = True
+    candidates.weights = _rarities(question, candidates)
+    return candidates
 
 
 def _is_of_title(text: str, title: frozenset[str]) -> bool:
@@ -212,43 +212,45 @@ def _near(passage: Passage, result: Result, most: int) -> Passage:
     return replace(passage, start=start, end=start + len(text), text=text, highlights=())
 
 
-def _rarities(question: Question, found: Evidence) -> Column:
+def _rarities(question: Question, candidates: Evidence) -> Column:
     """Return a weight for each word: high where few sentences of the best results have it.
 
     A word that none has may still be there by its meaning.
     """
     best = 0
-    places = np.array(found.result)
+    places = np.array(candidates.result)
     while np.count_nonzero(places <= best) < min(_ENOUGH, len(places)):
         best += 1
-    counts = found.held[places <= best].sum(axis=0) if len(places) else np.zeros(0)
+    counts = candidates.held[places <= best].sum(axis=0) if len(places) else np.zeros(0)
     total = np.count_nonzero(places <= best)
     rarities = np.log1p(total / (np.maximum(counts, 1) + 0.5)) ** _RARITY_POWER
     weights: Column = rarities * np.array(question.factors()[: len(counts)])
     return weights
 
 
-def _placed(found: Evidence, held: Column, results: Sequence[Result], question: Question) -> Column:
+def _placed(
+    candidates: Evidence, held: Column, results: Sequence[Result], question: Question
+) -> Column:
     """Return the words of each sentence with those of what it stands under and follows from."""
     placed = held.copy()
     tokens = list(question.words)[: held.shape[1]]
     heads: dict[tuple[int, tuple[str, ...]], Column] = {}
-    for row, source in enumerate(found.sentences):
-        key = found.result[row], source.heading_path
+    for row, source in enumerate(candidates.sentences):
+        key = candidates.result[row], source.heading_path
         if key not in heads:
             title = results[key[0]].document.title
             have = set(index_tokens(" ".join((title, *source.heading_path))))
             heads[key] = _OF_HEADINGS * np.array([token in have for token in tokens], np.float64)
         placed[row] = np.maximum(placed[row], heads[key])
-        before = row - 1 if found.same_passage(row - 1, row) else -1
+        before = row - 1 if candidates.same_passage(row - 1, row) else -1
         if source.header:
             have = set(index_tokens(source.header))
             header = _OF_HEADINGS * np.array([token in have for token in tokens], np.float64)
             placed[row] = np.maximum(placed[row], header)
         elif before >= 0 and (
-            found.leads_in(before)
-            or len(found.sentences[before].text) < _SHORT_LEAD
-            or found.follows_on(row)
+            candidates.leads_in(before)
+            or len(candidates.sentences[before].text) < _SHORT_LEAD
+            or candidates.follows_on(row)
         ):
             placed[row] = np.maximum(placed[row], held[before])
     return placed
@@ -265,12 +267,12 @@ def _faded(words: Column, group: Sequence[int]) -> Column:
     return faded
 
 
-def _chunk_scores(found: Evidence, results: Sequence[Result]) -> Column:
+def _chunk_scores(candidates: Evidence, results: Sequence[Result]) -> Column:
     """Return the score of the matched chunk that each sentence is of, as a share of the best."""
-    scores = np.zeros(len(found.sentences))
+    scores = np.zeros(len(candidates.sentences))
     best = max((result.score for result in results), default=0.0) or 1.0
-    for row, source in enumerate(found.sentences):
-        for chunk in results[found.result[row]].matched_chunks:
+    for row, source in enumerate(candidates.sentences):
+        for chunk in results[candidates.result[row]].matched_chunks:
             span = chunk.span
             if span is not None and span.start < source.end and source.start < span.end:
                 scores[row] = max(scores[row], chunk.score / best)
@@ -282,9 +284,9 @@ def _with_header(source: Source) -> str:
     return f"{source.header} {source.text}" if source.header else source.text
 
 
-def _of_form(found: Evidence, question: Question) -> None:
+def _of_form(candidates: Evidence, question: Question) -> None:
     """Add what a sentence is like, whatever its words: what it asks or leads to, its length."""
-    texts = [_with_header(source) for source in found.sentences]
+    texts = [_with_header(source) for source in candidates.sentences]
     rows = len(texts)
     last = [text.rstrip(' *_"”)') for text in texts]
     forms = {
@@ -295,31 +297,31 @@ def _of_form(found: Evidence, question: Question) -> None:
         "kind": map(question.is_met_by, texts),
     }
     for name, values in forms.items():
-        found.columns[name] = np.fromiter(values, np.float64, rows)
+        candidates.columns[name] = np.fromiter(values, np.float64, rows)
 
 
 def _compare(
-    found: Evidence, question: Question, meaning: Meaning, held: Column, placed: Column
+    candidates: Evidence, question: Question, meaning: Meaning, held: Column, placed: Column
 ) -> None:
     """Add how like the compared sentences, and those with their neighbours, are to the question."""
     asked = meaning.question(question.text)
-    compared = found.compared.tolist()
+    compared = candidates.compared.tolist()
     around = [
-        [row for row in (at - 1, at, at + 1) if found.same_passage(row, at)] for at in compared
+        [row for row in (at - 1, at, at + 1) if candidates.same_passage(row, at)] for at in compared
     ]
-    texts = [_with_header(source)[:_LONGEST] for source in found.sentences]
+    texts = [_with_header(source)[:_LONGEST] for source in candidates.sentences]
     wide = [" ".join(texts[row] for row in rows) for rows in around]
     for name, read in (("like", [texts[row] for row in compared]), ("wide", wide)):
-        found.columns[name] = np.zeros(len(texts))
-        found.columns[name][found.compared] = meaning.sentences(read) @ asked
-    words = [_telling(found.words[row]) for row in compared]
-    found.matched = held.copy()
+        candidates.columns[name] = np.zeros(len(texts))
+        candidates.columns[name][candidates.compared] = meaning.sentences(read) @ asked
+    words = [_telling(candidates.words[row]) for row in compared]
+    candidates.matched = held.copy()
     likest = _alike(question, words, meaning)[:, : held.shape[1]]
-    found.matched[compared] = np.maximum(held[compared], likest)
-    total = found.weights.sum() or 1.0
-    found.columns["alike"] = found.matched @ found.weights / total
-    around_alike = _faded(np.maximum(found.matched, placed), found.group)
-    found.columns["alike_around"] = around_alike @ found.weights / total
+    candidates.matched[compared] = np.maximum(held[compared], likest)
+    total = candidates.weights.sum() or 1.0
+    candidates.columns["alike"] = candidates.matched @ candidates.weights / total
+    around_alike = _faded(np.maximum(candidates.matched, placed), candidates.group)
+    candidates.columns["alike_around"] = around_alike @ candidates.weights / total
 
 
 def _alike(question: Question, words: Sequence[set[str]], meaning: Meaning) -> Column:

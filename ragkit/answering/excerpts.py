@@ -59,7 +59,7 @@ def best_excerpts(
     others = iter(
         by_words(
             evidence.question.text,
-            [one for one, own in zip(results, chosen, strict=True) if own is None],
+            [result for result, own in zip(results, chosen, strict=True) if own is None],
             width,
         )
     )
@@ -104,17 +104,17 @@ class _Read:
     terms: list[frozenset[str]]
 
     @classmethod
-    def of(cls, passage: Passage, result: Result, wanted: frozenset[str]) -> _Read:
+    def of(cls, passage: Passage, result: Result, asked_terms: frozenset[str]) -> _Read:
         value = passage.text[:LONGEST_READ]
         units = list(text_units(value, code=result.document.format == "code"))
         terms: list[set[str]] = [set() for _ in units]
-        marks = iter(passage.highlights if wanted else ())
+        marks = iter(passage.highlights if asked_terms else ())
         mark = next(marks, None)
         for unit, inside in zip(units, terms, strict=True):
             while mark is not None and mark[1] <= unit.start:
                 mark = next(marks, None)
             while mark is not None and mark[0] < unit.end:
-                inside.update(wanted.intersection(tokenize(value[mark[0] : mark[1]])))
+                inside.update(asked_terms.intersection(tokenize(value[mark[0] : mark[1]])))
                 mark = next(marks, None)
         return cls(passage, units, [frozenset(inside) for inside in terms])
 

@@ -129,11 +129,11 @@ def _messages(
 def _verdicts(data: Mapping[str, Any], count: int) -> dict[int, CheckKind]:
     """Read the verdicts out of an answer; a claim that is judged twice has none."""
     entries = data.get("judgments")
-    found: dict[int, list[CheckKind]] = {}
+    verdicts_of: dict[int, list[CheckKind]] = {}
     for entry in entries if isinstance(entries, list) else []:
         match entry:
             case {"claim": int(number), "verdict": str(word)} if 1 <= number <= count:
                 verdict = VERDICTS.get(word)
                 if verdict is not None and not isinstance(number, bool):
-                    found.setdefault(number, []).append(verdict)
-    return {number: verdicts[0] for number, verdicts in found.items() if len(verdicts) == 1}
+                    verdicts_of.setdefault(number, []).append(verdict)
+    return {number: verdicts[0] for number, verdicts in verdicts_of.items() if len(verdicts) == 1}

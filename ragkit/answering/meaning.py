@@ -32,14 +32,14 @@ class Meaning:
 
     def words(self, words: Sequence[str]) -> Floats:
         """Return the vectors of words, (n, d)."""
-        known = self._words
-        new = [word for word in dict.fromkeys(words) if word not in known]
-        if len(known) + len(new) > _MOST_WORDS:
+        vectors = self._words
+        new = [word for word in dict.fromkeys(words) if word not in vectors]
+        if len(vectors) + len(new) > _MOST_WORDS:
             # Another thread may go on with those of before.
-            known = {word: known[word] for word in words if word in known}
+            vectors = {word: vectors[word] for word in words if word in vectors}
         if new:
-            known = {**known, **dict(zip(new, self._embedder.embed_passages(new), strict=True))}
-        self._words = known
+            vectors = {**vectors, **dict(zip(new, self._embedder.embed_passages(new), strict=True))}
+        self._words = vectors
         if not words:
             return np.zeros((0, self._embedder.dimensions), np.float32)
-        return np.stack([known[word] for word in words])
+        return np.stack([vectors[word] for word in words])

@@ -124,8 +124,8 @@ def choose_passages(results: Sequence[Result], most: int) -> tuple[FoundPassage,
             best = max(inside, key=best_first, default=None)
             rank = best_first(best) if best else (-2.0, -2.0)
             ranked.append((rank, -place, FoundPassage(passage, result.document, _span(best))))
-    ranked.sort(key=lambda one: one[:2], reverse=True)
-    return tuple(found for *_, found in ranked[:most])
+    ranked.sort(key=lambda entry: entry[:2], reverse=True)
+    return tuple(passage for *_, passage in ranked[:most])
 
 
 def _span(chunk: MatchedChunk | None) -> Span | None:
@@ -142,8 +142,8 @@ def build_prompt(parts: PromptParts) -> AnswerPrompt:
     pages.add_sources("Sentences that the last answer rests on:", parts.carried, left // 4)
     reserved = min(int(left * _EXTRA_SHARE), _cost(parts.extra))
     read = 0
-    for found in parts.passages:
-        whole = pages.add_passage(found, reserved)
+    for passage in parts.passages:
+        whole = pages.add_passage(passage, reserved)
         read += whole is not None
         if not whole:
             break
@@ -165,8 +165,8 @@ def _earlier(history: Sequence[Turn]) -> str:
     for turn in history[-_MOST_TURNS:]:
         lines.append("Question: " + as_data(turn.asked or turn.question)[:_LONGEST_TURN])
         if turn.written is not None:
-            said = " ".join(sentence.text for sentence in turn.written.sentences)
-            lines.append("Answer: " + as_data(said)[:_LONGEST_TURN])
+            answer = " ".join(sentence.text for sentence in turn.written.sentences)
+            lines.append("Answer: " + as_data(answer)[:_LONGEST_TURN])
     return "\n".join(lines)
 
 
@@ -228,14 +228,14 @@ class _Pages:
             if len(lines) > 1:
                 self.text.append("\n".join(lines))
 
-    def add_passage(self, found: FoundPassage, reserved: int) -> bool | None:
+    def add_passage(self, passage: FoundPassage, reserved: int) -> bool | None:
         """Add a passage: True if it is shown as a whole, False in part, None not at all."""
-        entries = _entries(found)
+        entries = _entries(passage)
         if not entries:
             return True
-        head = _head(found)
+        head = _head(passage)
         costs = [_line_cost(entry) for entry in entries]
-        kept = _kept(found, entries, costs, self.left - reserved - estimate_tokens(head))
+        kept = _kept(passage, entries, costs, self.left - reserved - estimate_tokens(head))
         kept = kept[: MOST_SENTENCES - len(self.sources)]
         if not kept:
             return None
@@ -274,11 +274,11 @@ class _Entry:
     before: str
 
 
-def _entries(found: FoundPassage) -> list[_Entry]:
+def _entries(source_passage: FoundPassage) -> list[_Entry]:
     """Return the sentences of a passage with what stands around them."""
-    passage, last = found.passage, 0
+    passage, last = source_passage.passage, 0
     entries = []
-    for source in sentences_of(passage, found.document):
+    for source in sentences_of(passage, source_passage.document):
         lines = passage.text[last : source.start - passage.start].split("\n")
         before = " ".join(line.strip() for line in lines if _HEADING.match(line.strip()))
         entries.append(_Entry(source, before))
@@ -295,14 +295,14 @@ def _ground(source: Source, near: Sequence[str]) -> str:
 
 
 def _kept(
-    found: FoundPassage, entries: Sequence[_Entry], costs: Sequence[int], room: int
+    source_passage: FoundPassage, entries: Sequence[_Entry], costs: Sequence[int], room: int
 ) -> list[int]:
     """Return the places of the sentences that fit: all, or those nearest to what was found."""
-    if found.shown < 1:
-        room = min(room, int(sum(costs) * found.shown))
+    if source_passage.shown < 1:
+        room = min(room, int(sum(costs) * source_passage.shown))
     if sum(costs) <= room:
         return list(range(len(entries)))
-    focus = found.focus or Span(found.passage.start, found.passage.start)
+    focus = source_passage.focus or Span(source_passage.passage.start, source_passage.passage.start)
 
     def distance(at: int) -> int:
         source = entries[at].source
@@ -327,8 +327,8 @@ def _shown(text: str) -> str:
     return seen if len(seen) <= _LONGEST_SENTENCE else seen[: _LONGEST_SENTENCE - 1] + "…"
 
 
-def _head(found: FoundPassage) -> str:
-    document, passage = found.document, found.passage
+def _head(source_passage: FoundPassage) -> str:
+    document, passage = source_passage.document, source_passage.passage
     title = one_line(as_data(document.title or document.path), _TITLE)
     facts = [f'Document "{title}"']
     facts += [document.date[:10]] if document.date else []

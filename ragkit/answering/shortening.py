@@ -120,13 +120,13 @@ def _divided(
 def _best_of(result: Result, piece: Passage, asked: Question, meaning: Meaning) -> _Part | None:
     """Return the sentence of a piece that answers best, if it is much shorter."""
     alone = replace(result, passages=(piece,))
-    found = evidence(asked, [alone], meaning)
-    row = found.best_of(0)
+    candidates = evidence(asked, [alone], meaning)
+    row = candidates.best_of(0)
     if row is None:
-        if not found.sentences:
+        if not candidates.sentences:
             return None
         row = 0
-    best = found.sentences[row]
+    best = candidates.sentences[row]
     if best.end - best.start > _WORTH_IT * len(piece.text.strip()):
         return None
     return _Part(best.start, best.end, *piece.chunks, Span(piece.start, piece.end))

@@ -131,8 +131,8 @@ def _sync(writer: Writer, arguments: Mapping[str, Any], reporter: Reporter) -> s
 def _forget_attempts(writer: Writer, source: SourceRecord, paths: Sequence[str] | None) -> None:
     """Forget when files of a source, or at or below ``paths``, were read: they are read again."""
     files = writer.catalog.files
-    known = at_or_below(files.known(source.id), paths)
-    files.forget_attempt([file.document_id for file in known.values()])
+    chosen = at_or_below(files.known(source.id), paths)
+    files.forget_attempt([file.document_id for file in chosen.values()])
 
 
 def _retry(writer: Writer, arguments: Mapping[str, Any], reporter: Reporter) -> str:

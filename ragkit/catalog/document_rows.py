@@ -66,8 +66,8 @@ class DocumentRows:
         version = self._present(connection)
         if version == self.version:
             return
-        known = self.version is not None and holds(connection, self.version)
-        if not known or not self._follow(connection):
+        is_known = self.version is not None and holds(connection, self.version)
+        if not is_known or not self._follow(connection):
             self._clear(self.all_ids(connection))
         self.version = version
 
@@ -107,14 +107,14 @@ class DocumentRows:
 
     def mask(self, connection: Transaction, condition: Condition) -> Bools:
         """Return which rows pass a condition, bool (n,), evaluating it for new rows only."""
-        (known,) = self._masks.pop(condition, (_NO_MASK,))
-        if len(known) < len(self.ids):
+        (mask,) = self._masks.pop(condition, (_NO_MASK,))
+        if len(mask) < len(self.ids):
             where, values = condition
-            among, ids = self.among(len(known))
-            found = self._passing(connection, where + among, (*values, *ids))
-            known = np.concatenate([known, np.isin(self.ids[len(known) :], found)])
-        _keep(self._masks, condition, (known,))
-        return known
+            among, ids = self.among(len(mask))
+            passing = self._passing(connection, where + among, (*values, *ids))
+            mask = np.concatenate([mask, np.isin(self.ids[len(mask) :], passing)])
+        _keep(self._masks, condition, (mask,))
+        return mask
 
     def _passing(self, connection: Transaction, where: str, values: Sequence[Any]) -> Ids:
         indexed = f"{self.where} AND d.status = 'indexed'"
@@ -189,15 +189,15 @@ class KeptRows:
                 self._sizes.pop(oldest, None)
 
 
-def _keep(kept: OrderedDict[_Condition, _Found], condition: _Condition, found: _Found) -> None:
+def _keep(kept: OrderedDict[_Condition, _Found], condition: _Condition, rows: _Found) -> None:
     """Keep what passes a condition, and drop the least recently used while there is too much."""
-    kept[condition] = found
+    kept[condition] = rows
     while len(kept) > _MOST_KEPT or (len(kept) > 1 and _bytes_kept(kept) > _MOST_BYTES_KEPT):
         kept.popitem(last=False)
 
 
 def _bytes_kept(kept: Mapping[Any, tuple[Any, ...]]) -> int:
-    return sum(found[0].nbytes for found in kept.values())
+    return sum(rows[0].nbytes for rows in kept.values())
 
 
 def id_array(connection: Transaction, query: str, values: Sequence[Any]) -> Ids:

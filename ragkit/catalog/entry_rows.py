@@ -43,10 +43,10 @@ def rows_in_slices(
         f"SELECT id, level FROM entries WHERE {where} AND id > ? AND {AT_LEVELS} ORDER BY id",
         (*own, *others),
     )
-    found = np.fromiter(cursor, np.dtype([("id", np.int64), ("level", np.int8)]))
-    ids = np.ascontiguousarray(found["id"])
+    entries = np.fromiter(cursor, np.dtype([("id", np.int64), ("level", np.int8)]))
+    ids = np.ascontiguousarray(entries["id"])
     # Slices begin at entries of chunks: those of its context and questions follow a chunk's.
-    heads = np.flatnonzero(found["level"] == _CHUNK)
+    heads = np.flatnonzero(entries["level"] == _CHUNK)
     heads = heads if len(heads) else np.arange(len(ids))
     last_head = int(heads[-1]) if len(heads) else 0
     ends = heads[heads.searchsorted(np.arange(_SLICE, last_head + 1, _SLICE))]
@@ -67,17 +67,17 @@ def _slice(
 
     from ragkit.indexes.rows import EntryRows
 
-    wanted = id_list(ids.tolist())
+    listed_ids = id_list(ids.tolist())
     rows = connection.execute(
         "SELECT e.document_id, e.level, e.position, e.content_key, v.data FROM entries e "
         "LEFT JOIN vectors v ON v.text_hash = e.text_hash AND v.embedder_id = ? "
         f"WHERE e.id {IN_LIST} ORDER BY e.id",
-        (embedder_id, wanted),
+        (embedder_id, listed_ids),
     ).fetchall()
     documents, levels, positions, keys, data = zip(*rows, strict=True)
-    has_vector = np.array([one is not None for one in data], np.bool_)
+    has_vector = np.array([vector is not None for vector in data], np.bool_)
     vectors = np.zeros((len(ids), dimensions), np.float16)
-    there = np.frombuffer(b"".join(one for one in data if one is not None), "<f2")
+    there = np.frombuffer(b"".join(vector for vector in data if vector is not None), "<f2")
     vectors[has_vector] = there.reshape(-1, dimensions)
     return EntryRows(
         entry_ids=ids,
@@ -87,29 +87,29 @@ def _slice(
         content_keys=_short_keys(keys),
         vectors=vectors,
         has_vector=has_vector,
-        tokens=_tokens(connection, ids, wanted),
+        tokens=_tokens(connection, ids, listed_ids),
     )
 
 
 def _tokens(
-    connection: Transaction, ids: NDArray[np.int64], wanted: str
+    connection: Transaction, ids: NDArray[np.int64], listed_ids: str
 ) -> dict[Field, TokenColumn]:
     """Read the tokens of entries, by field; ``wanted`` is the JSON list of ``ids``."""
     import numpy as np
 
     from ragkit.indexes.rows import TokenColumn
 
-    found: dict[int, tuple[list[int], list[bytes]]] = {}
+    of_field: dict[int, tuple[list[int], list[bytes]]] = {}
     for entry_id, code, packed in connection.execute(
         f"SELECT entry_id, field, ids FROM entry_tokens WHERE entry_id {IN_LIST} ORDER BY entry_id",
-        (wanted,),
+        (listed_ids,),
     ):
-        entries, texts = found.setdefault(code, ([], []))
+        entries, texts = of_field.setdefault(code, ([], []))
         entries.append(entry_id)
         texts.append(packed)
     columns = {}
     for field, code in FIELD_CODES.items():
-        entries, texts = found.get(code, ([], []))
+        entries, texts = of_field.get(code, ([], []))
         flat = np.frombuffer(b"".join(texts), "<u4")
         if len(flat):
             lengths = np.zeros(len(ids) + 1, np.int64)

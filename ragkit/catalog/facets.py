@@ -87,7 +87,10 @@ def joined(parts: Sequence[Facets]) -> Facets:
             own = counts.setdefault(name, Counter())
             for value, count in facet.values:
                 own[value] += count
-    facets = {name: Facet(_ordered(found.items()), having[name]) for name, found in counts.items()}
+    facets = {
+        name: Facet(_ordered(documents_of.items()), having[name])
+        for name, documents_of in counts.items()
+    }
     return Facets(sum(part.documents for part in parts), facets)
 
 
@@ -158,11 +161,11 @@ class FacetTable:
         These rows are higher than all before; ``rows`` is the number of rows afterwards. ``noted``
         are the notes of their chunks: (filter, value), by row.
         """
-        found: dict[str, list[tuple[int, str]]] = {}
+        pairs_of: dict[str, list[tuple[int, str]]] = {}
         for row, *document in documents:
             for name, value in dict.fromkeys([*_values(*document), *noted.get(row, ())]):
-                found.setdefault(name, []).append((row, value))
-        for name, pairs in found.items():
+                pairs_of.setdefault(name, []).append((row, value))
+        for name, pairs in pairs_of.items():
             if name in self._dropped:
                 continue
             column = self._columns.setdefault(name, Column())
@@ -200,13 +203,13 @@ class FacetTable:
         import numpy as np
 
         facets: dict[str, Facet] = {}
-        for name, (found, having) in counts.items():
+        for name, (documents_of, having) in counts.items():
             places = np.flatnonzero(present[name][0])
             if len(places) > _MOST_VALUES and name in _ALWAYS:
-                least = np.partition(found[places], -_MOST_VALUES)[-_MOST_VALUES]
-                places = places[found[places] >= least]
+                least = np.partition(documents_of[places], -_MOST_VALUES)[-_MOST_VALUES]
+                places = places[documents_of[places] >= least]
             names = list(self._columns[name].place_of)
-            values = [(names[place], int(found[place])) for place in places.tolist()]
+            values = [(names[place], int(documents_of[place])) for place in places.tolist()]
             if name == TOPIC:
                 values = _named_topics(values)
             pairs = int(present[name][0].sum())
@@ -227,13 +230,13 @@ class FieldNames:
         self.rows = 0
         self._rows_of: dict[str, Ids] = {}
 
-    def add(self, rows: int, found: Iterable[tuple[str, Ids]]) -> None:
+    def add(self, rows: int, rows_of: Iterable[tuple[str, Ids]]) -> None:
         """Add rows higher than all before, by field; ``rows`` is the number of rows afterwards."""
         import numpy as np
 
-        for name, new in found:
-            known = self._rows_of.get(name, new[:0])
-            self._rows_of[name] = np.concatenate([known, new.astype(np.int32)])
+        for name, new in rows_of:
+            before = self._rows_of.get(name, new[:0])
+            self._rows_of[name] = np.concatenate([before, new.astype(np.int32)])
         self.rows = rows
 
     def of(self, live: Bools) -> tuple[str, ...]:
@@ -248,12 +251,12 @@ class FieldNames:
 
 def _named_topics(counts: Sequence[tuple[str, int]]) -> list[tuple[str, int]]:
     """Sum the topics of one key, under their first name (``NoteQueries.values``)."""
-    found: dict[str, tuple[str, int]] = {}
+    names: dict[str, tuple[str, int]] = {}
     for value, count in counts:
         key, _, name = value.partition("\n")
-        first, so_far = found.get(key, (name, 0))
-        found[key] = min(first, name), so_far + count
-    return list(found.values())
+        first, so_far = names.get(key, (name, 0))
+        names[key] = min(first, name), so_far + count
+    return list(names.values())
 
 
 def _ordered(counts: Iterable[tuple[str, int]]) -> Counts:

@@ -149,9 +149,9 @@ def document_conditions(collection_id: int, filters: Filters, *, unsaid: bool) -
         condition, values = document_condition(noted, collection_id)
         conditions.append((condition, tuple(values)))
     for name in sorted({name for name, _ in filters.fields}):
-        wanted = [value for key, value in filters.fields if key == name]
-        keeps = unsaid and may_be_unsaid(name, wanted)
-        packed = json.dumps(fold_all([without_mark(name, value) for value in wanted]))
+        chosen = [value for key, value in filters.fields if key == name]
+        keeps = unsaid and may_be_unsaid(name, chosen)
+        packed = json.dumps(fold_all([without_mark(name, value) for value in chosen]))
         has = f"({_UNSAID} OR {_FIELD})" if keeps else _FIELD
         conditions.append((has, (*[name] * (1 + keeps), packed, packed)))
     return conditions
@@ -159,9 +159,9 @@ def document_conditions(collection_id: int, filters: Filters, *, unsaid: bool) -
 
 def _spoken(collection_id: int, filters: Filters) -> Condition:
     """Return the condition that one of the speakers speaks, within the days of the filters."""
-    said, message_values = _message_conditions(filters)
+    conditions, message_values = _message_conditions(filters)
     messages = _MESSAGES.format(
-        document="d.id", level=_DOCUMENT, position="v.position", conditions=said
+        document="d.id", level=_DOCUMENT, position="v.position", conditions=conditions
     )
     noted_speakers, packed = speaker_condition(filters.speakers)
     where, own = of_collection("n.collection_id", collection_id)

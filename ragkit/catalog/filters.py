@@ -183,10 +183,12 @@ class FilterQueries:
         noted = NoteQueries(self._connections).values(
             rows.collection_id, numbers if table.rows else None, topics=table.topics
         )
-        found = zip(places, documents, strict=True)
-        described = sorted((place, *document[1:]) for place, document in found)
+        placed = zip(places, documents, strict=True)
+        described = sorted((place, *document[1:]) for place, document in placed)
         own = zip(numbers, places, strict=True)
-        table.add(len(rows.ids), described, {row: noted[one] for one, row in own if one in noted})
+        table.add(
+            len(rows.ids), described, {row: noted[entry] for entry, row in own if entry in noted}
+        )
 
     def suffixes(self, collection_id: int) -> set[str]:
         """Return the suffixes of a collection's files, without their dots."""
@@ -215,12 +217,14 @@ class FilterQueries:
             fields = rows.fields
             if fields.rows < len(rows.ids):
                 condition, values = rows.among(fields.rows)
-                found = connection.execute(
+                fields_of = connection.execute(
                     "SELECT name, group_concat(id) FROM (SELECT m.key AS name, d.id AS id "
                     f"FROM documents d, json_each(d.metadata) m WHERE {rows.where} "
                     f"AND d.status = 'indexed'{condition}) GROUP BY name",
                     (*rows.values, *values),
                 ).fetchall()
-                named = [(name, rows.rows_of(ids_of(text), fields.rows)) for name, text in found]
+                named = [
+                    (name, rows.rows_of(ids_of(text), fields.rows)) for name, text in fields_of
+                ]
                 fields.add(len(rows.ids), named)
             return fields.of(rows.live)

@@ -134,8 +134,8 @@ def compare_index(parts: Parts, collection: CollectionRecord, level: Level) -> I
             removed = catalog.entries.removed_since(collection.id, manifest.collection_version)
             added = catalog.entries.count_after(collection.id, levels, manifest.max_entry_id)
             gone = int(np.isin(removed, generation.segment.entry_ids).sum())
-            found = len(generation.segment) - gone + added
-            return IndexState(count, found, fault=_other_number(found, count, generation.name))
+            indexed = len(generation.segment) - gone + added
+            return IndexState(count, indexed, fault=_other_number(indexed, count, generation.name))
         ids = catalog.integrity.entry_ids(collection.id, levels)
         fingerprint, dimensions = manifest.fingerprint, generation.segment.vectors.dimensions
         since = catalog.entries.changes(
@@ -181,20 +181,20 @@ def _contents_fault(index: CollectionIndex, everything: RowSlices, name: str) ->
     return ""
 
 
-def _slice_fault(found: EntryRows, expected: EntryRows, name: str) -> str:
+def _slice_fault(actual: EntryRows, expected: EntryRows, name: str) -> str:
     for column in ("document_ids", "levels", "chunk_indexes", "content_keys"):
-        if not np.array_equal(getattr(found, column), getattr(expected, column)):
+        if not np.array_equal(getattr(actual, column), getattr(expected, column)):
             return f"{name}: {column.replace('_', ' ')} differ from the catalog."
     # An index leaves out vectors that are zero or not finite.
     vectors = expected.vectors
     usable = expected.has_vector & np.isfinite(vectors).all(axis=1) & vectors.any(axis=1)
-    if not np.array_equal(found.has_vector, usable):
+    if not np.array_equal(actual.has_vector, usable):
         return f"{name}: other entries have vectors than in the catalog."
-    if not np.array_equal(found.vectors[usable], vectors[usable]):
+    if not np.array_equal(actual.vectors[usable], vectors[usable]):
         return f"{name}: vectors differ from the catalog."
     empty = TokenColumn.of([()] * len(expected))
-    for field in {*found.tokens, *expected.tokens}:
-        a, b = (rows.tokens.get(field) or empty for rows in (found, expected))
+    for field in {*actual.tokens, *expected.tokens}:
+        a, b = (rows.tokens.get(field) or empty for rows in (actual, expected))
         if not (np.array_equal(a.offsets, b.offsets) and np.array_equal(a.flat, b.flat)):
             return f"{name}: words ({field.value}) differ from the catalog."
     return ""

@@ -146,8 +146,8 @@ def adopt_uploads(writer: Writer, _arguments: Mapping[str, Any], reporter: Repor
     for folder in sorted(writer.paths.uploads.glob("[0-9]*")):
         if not any(file.is_file() for file in folder.rglob("*")):
             continue
-        known = {collection.id: collection for collection in collections.all()}
-        collection = known.get(int(folder.name)) if folder.name.isdecimal() else None
+        by_id = {collection.id: collection for collection in collections.all()}
+        collection = by_id.get(int(folder.name)) if folder.name.isdecimal() else None
         if collection is None:
             collection = collections.ensure(f"uploads {folder.name}")
             place = writer.paths.collection_uploads(collection.id)
@@ -177,7 +177,7 @@ def unknown_uploads(catalog: Catalog, paths: LibraryPaths) -> list[Path]:
     """
     if paths.machine or catalog.jobs.open():
         return []
-    known = {
+    recorded = {
         paths.uploads / Path(source.root).name / path
         for source in catalog.collections.sources()
         if source.kind == "uploads"
@@ -187,7 +187,7 @@ def unknown_uploads(catalog: Catalog, paths: LibraryPaths) -> list[Path]:
         file
         for file in sorted(paths.uploads.glob("[0-9]*/**/*"))
         if file.is_file()
-        and file not in known
+        and file not in recorded
         and not any(part.startswith(".") for part in file.relative_to(paths.uploads).parts)
     ]
 

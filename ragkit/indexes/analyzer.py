@@ -88,7 +88,7 @@ def content_tokens(word: str) -> tuple[str, ...]:
         lower = word.lower()
         return () if lower in STOP_WORDS else (_stem(lower),)
     if not word.isascii() and _RUN.search(word):
-        return tuple(one for one in tokens_of(word) if one not in JAPANESE_FUNCTION_PAIRS)
+        return tuple(token for token in tokens_of(word) if token not in JAPANESE_FUNCTION_PAIRS)
     short = word.isascii() and len(word) <= _LONGEST_WORD
     if short and _PATH.fullmatch(word) and "__" not in word and word.strip(_SIGNS):
         segments = filter(None, _SEPARATORS.split(word))

@@ -27,7 +27,7 @@ class Removals:
 def weigh(
     root: Path,
     scan: Scan,
-    known: Mapping[str, KnownFile],
+    files: Mapping[str, KnownFile],
     gone: Sequence[str],
     *,
     whole: bool,
@@ -39,16 +39,16 @@ def weigh(
     now are removed: a person made that rule.
     """
     absent = [path for path in gone if not os.path.lexists(root / path)]
-    indexed = sum(known[path].status is Status.INDEXED for path in absent)
-    indexed_before = sum(file.status is Status.INDEXED for file in known.values())
-    emptied = whole and not scan.files and len(absent) == len(known)
+    indexed = sum(files[path].status is Status.INDEXED for path in absent)
+    indexed_before = sum(file.status is Status.INDEXED for file in files.values())
+    emptied = whole and not scan.files and len(absent) == len(files)
     if emptied or indexed >= max(_LARGE_COUNT, indexed_before * _LARGE_SHARE):
         held = frozenset(absent)
     else:
-        held = frozenset(_on_lost_devices(root, scan, known, absent))
+        held = frozenset(_on_lost_devices(root, scan, files, absent))
     reason = "The folder is empty: " if emptied else ""
     reason += (
-        f"{len(held)} of {len(known)} files are missing; a drive may be disconnected. "
+        f"{len(held)} of {len(files)} files are missing; a drive may be disconnected. "
         "Their documents are kept until the files are back, or until you confirm the removal "
         "(ragkit sync --accept-removals)."
     )
@@ -60,18 +60,18 @@ def weigh(
 
 
 def _on_lost_devices(
-    root: Path, scan: Scan, known: Mapping[str, KnownFile], absent: Sequence[str]
+    root: Path, scan: Scan, files: Mapping[str, KnownFile], absent: Sequence[str]
 ) -> list[str]:
     """Return the files whose folder was on another device than the one there now."""
     devices: dict[str, str] = {}
     suspects = []
     for path in absent:
-        device, _, _rest = known[path].state.stamp.partition(":")
+        device, _, _rest = files[path].state.stamp.partition(":")
         if device and device != _device_at(root, str(PurePosixPath(path).parent), devices):
             suspects.append((path, device))
     if not suspects:
         return []
-    renumbered = _renumbered(scan, known)
+    renumbered = _renumbered(scan, files)
     return [path for path, device in suspects if device not in renumbered]
 
 
@@ -86,14 +86,14 @@ def _device_at(root: Path, folder: str, devices: dict[str, str]) -> str:
     return devices[folder]
 
 
-def _renumbered(scan: Scan, known: Mapping[str, KnownFile]) -> set[str]:
+def _renumbered(scan: Scan, files: Mapping[str, KnownFile]) -> set[str]:
     """Return the devices whose number has changed: files on them differ in nothing else.
 
     A drive may get another number whenever it is connected, or after a restart.
     """
     numbers = set()
     for path, file in scan.files.items():
-        if path in known and (before := known[path].state) != file:
+        if path in files and (before := files[path].state) != file:
             device, rest = _parts(before)
             now, same = _parts(file)
             if device != now and rest == same:

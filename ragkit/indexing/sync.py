@@ -90,47 +90,47 @@ def plan_sync(
                 f"The folder {source.root} is missing.", "Connect its drive, or remove the folder."
             )
         scan = ask_disk(root, lambda step: scan_paths(root, paths, gitignore=gitignore, step=step))
-    known = at_or_below(all_files, paths)
+    chosen = at_or_below(all_files, paths)
     fingerprint = pipeline_fingerprint(writer.settings, collection)
     now = time.time()
     stale = frozenset(
         path
-        for path, file in known.items()
+        for path, file in chosen.items()
         if file.status is Status.PENDING
         or (file.pipeline_fingerprint != fingerprint and file.hash)
         or is_due(file.retry_at, now)
     )
-    changes = find_changes(scan, {path: file.state for path, file in known.items()}, stale=stale)
+    changes = find_changes(scan, {path: file.state for path, file in chosen.items()}, stale=stale)
     unnameable = set(scan.unnameable)
     changes = replace(changes, gone=tuple(p for p in changes.gone if p not in unnameable))
-    moved = _moved(root, scan, changes, known)
+    moved = _moved(root, scan, changes, chosen)
     away = {file.path for file in moved.values()}
     gone = tuple(path for path in changes.gone if path not in away)
     whole = paths is None and source.kind == "folder"
     removals = Removals(gone)
     if gone and not accept_removals:
         removals = ask_disk(root, lambda _step: weigh(root, scan, all_files, gone, whole=whole))
-    return SyncPlan(scan, changes, known, moved, removals)
+    return SyncPlan(scan, changes, chosen, moved, removals)
 
 
 def at_or_below(
-    known: Mapping[str, KnownFile], paths: Sequence[str] | None
+    files: Mapping[str, KnownFile], paths: Sequence[str] | None
 ) -> dict[str, KnownFile]:
     """Return the files at these paths or in these folders; ``None``: all files."""
     if paths is None:
-        return dict(known)
+        return dict(files)
     chosen, inside = frozenset(paths), tuple(f"{path}/" for path in paths)
-    return {p: file for p, file in known.items() if p in chosen or p.startswith(inside)}
+    return {p: file for p, file in files.items() if p in chosen or p.startswith(inside)}
 
 
 def _moved(
-    root: Path, scan: Scan, changes: Changes, known: dict[str, KnownFile]
+    root: Path, scan: Scan, changes: Changes, files: dict[str, KnownFile]
 ) -> dict[str, KnownFile]:
     """Return the new files with the content of missing files: these were moved."""
     gone: dict[int, list[KnownFile]] = {}
     for path in changes.gone:
-        if known[path].hash:
-            gone.setdefault(known[path].state.size, []).append(known[path])
+        if files[path].hash:
+            gone.setdefault(files[path].state.size, []).append(files[path])
     moved: dict[str, KnownFile] = {}
     for path in changes.new if gone else ():
         same_size = gone.get(scan.files[path].size, [])
@@ -212,8 +212,8 @@ def _carry_out(
     from ragkit.indexing.ingest import Ingest
 
     again = _read_again(plan)
-    known = _follow_moves(writer, plan, again)
-    ingest = Ingest(writer, source, collection, known, reporter)
+    files = _follow_moves(writer, plan, again)
+    ingest = Ingest(writer, source, collection, files, reporter)
     _skip_unnameable(ingest, plan)
     paths = (*plan.changes.new, *plan.changes.changed)
     ingest.run([plan.scan.files[path] for path in paths], again=again)
@@ -224,13 +224,13 @@ def _carry_out(
 
 
 def _follow_moves(writer: Writer, plan: SyncPlan, again: frozenset[str]) -> dict[str, KnownFile]:
-    known = dict(plan.known)
+    files = dict(plan.known)
     for path, file in plan.moved.items():
         folders = None if path in again else folder_tokens(path)
         writer.catalog.documents.rename(file.document_id, path, folders)
-        known.pop(file.path, None)
-        known[path] = replace(file, state=replace(file.state, path=path))
-    return known
+        files.pop(file.path, None)
+        files[path] = replace(file, state=replace(file.state, path=path))
+    return files
 
 
 def _read_again(plan: SyncPlan) -> frozenset[str]:

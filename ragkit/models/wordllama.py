@@ -170,14 +170,14 @@ class WordLlamaEmbedder:
         words = plain_words(text).split()
         tokens_of = self._encode_words(set(words))
         name_of = self._parts[1].id_to_token
-        known = sum(
+        letters = sum(
             len(name)
             for word in words
             for token in tokens_of[word]
             if len(name := (name_of(token) or "").removeprefix(_WORD_START)) > 1
             and not name.startswith("<0x")
         )
-        return min(known / max(sum(map(len, words)), 1), 1.0)
+        return min(letters / max(sum(map(len, words)), 1), 1.0)
 
     def _encode(self, text: str) -> list[int]:
         """Return the tokens of a whole text."""

@@ -28,14 +28,14 @@ _COPY = "[Threaded comment]"
 _LONGEST_QUOTE = 120
 
 
-def comment_line(author: str, said: str, *, place: str = "", quote: str = "") -> str:
+def comment_line(author: str, text: str, *, place: str = "", quote: str = "") -> str:
     """Return a comment on one line, or an empty string for one that says nothing.
 
     It is about a ``place``, as "B2", or the words of a ``quote``, if either is known.
     """
-    said, name = whole_line(clean(said)), one_line(clean(author)) or "Comment"
+    text, name = whole_line(clean(text)), one_line(clean(author)) or "Comment"
     about = f"“{shortened(words, _LONGEST_QUOTE)}”" if (words := one_line(clean(quote))) else place
-    return f"{name}{f' on {about}' if about else ''}: {said}" if said else ""
+    return f"{name}{f' on {about}' if about else ''}: {text}" if text else ""
 
 
 # -- Word ------------------------------------------------------------------------------------
@@ -48,9 +48,9 @@ def comments_of_word(archive: zipfile.ZipFile) -> Iterator[str]:
         return
     quotes = _commented(part_of(archive, "word/document.xml"))
     for comment in comments.iter(f"{_W}comment"):
-        author, said = comment.get(f"{_W}author") or "", " ".join(lines_of_word(comment))
+        author, text = comment.get(f"{_W}author") or "", " ".join(lines_of_word(comment))
         quote = quotes.get(comment.get(f"{_W}id") or "", "")
-        if line := comment_line(author, said, quote=quote):
+        if line := comment_line(author, text, quote=quote):
             yield line
 
 
@@ -87,7 +87,7 @@ def _commented(document: Element | None) -> dict[str, str]:
 
 def comments_of_workbook(archive: zipfile.ZipFile) -> dict[str, list[str]]:
     """Return the comments of each sheet that has any, by its name: "Rui on B2: ask Anna"."""
-    found: dict[str, list[str]] = defaultdict(list)
+    comments_of: dict[str, list[str]] = defaultdict(list)
     workbook = "xl/workbook.xml"
     root, parts = part_of(archive, workbook), relations(archive, workbook)
     people = _names(archive, "xl/persons/person.xml", f"{_THREADED}person", "displayName")
@@ -97,8 +97,8 @@ def comments_of_workbook(archive: zipfile.ZipFile) -> dict[str, list[str]]:
             comments = part_of(archive, target) if "omment" in kind else None
             if comments is not None:
                 lines = [*_notes(comments), *_threads(comments, people)]
-                found[sheet.get("name", "")] += filter(None, lines)
-    return found
+                comments_of[sheet.get("name", "")] += filter(None, lines)
+    return comments_of
 
 
 def _notes(comments: Element) -> Iterator[str]:
@@ -106,20 +106,20 @@ def _notes(comments: Element) -> Iterator[str]:
     authors = [author.text or "" for author in comments.iter(f"{_S}author")]
     for note in comments.iter(f"{_S}comment"):
         number = note.get("authorId", "")
-        known = number.isdigit() and int(number) < len(authors)
-        author = authors[int(number)] if known else ""
-        said = "".join(part.text or "" for part in note.iter(f"{_S}t"))
-        if not said.startswith(_COPY):
+        listed = number.isdigit() and int(number) < len(authors)
+        author = authors[int(number)] if listed else ""
+        text = "".join(part.text or "" for part in note.iter(f"{_S}t"))
+        if not text.startswith(_COPY):
             # Excel begins a new note with the name of who writes it.
-            said = said.removeprefix(f"{author}:")
-            yield comment_line(author, said, place=note.get("ref", ""))
+            text = text.removeprefix(f"{author}:")
+            yield comment_line(author, text, place=note.get("ref", ""))
 
 
 def _threads(comments: Element, people: dict[str, str]) -> Iterator[str]:
     for comment in comments.iter(f"{_THREADED}threadedComment"):
         author = people.get(comment.get("personId", ""), "")
-        said = comment.findtext(f"{_THREADED}text") or ""
-        yield comment_line(author, said, place=comment.get("ref", ""))
+        text = comment.findtext(f"{_THREADED}text") or ""
+        yield comment_line(author, text, place=comment.get("ref", ""))
 
 
 # -- PowerPoint ------------------------------------------------------------------------------
@@ -138,8 +138,8 @@ def comments_of_slide(archive: zipfile.ZipFile, linked: Sequence[tuple[str, str]
                 continue
             body = comment.find(f"{_MODERN}txBody")
             words = () if body is None else (part.text or "" for part in body.iter(f"{_A}t"))
-            said = comment.findtext(f"{_P}text") or " ".join(words)
-            if line := comment_line(people.get(comment.get("authorId", ""), ""), said):
+            text = comment.findtext(f"{_P}text") or " ".join(words)
+            if line := comment_line(people.get(comment.get("authorId", ""), ""), text):
                 yield line
 
 

@@ -32,8 +32,8 @@ def margins_of(archive: zipfile.ZipFile, text: str) -> str:
 
 def header_section(lines: Iterable[str], text: str) -> str:
     """Return a Markdown section of headers and footers, each line once, if ``text`` lacks it."""
-    known = whole_line(text)
-    new = [one for one in dict.fromkeys(lines) if _LETTERS.search(one) and one not in known]
+    body = whole_line(text)
+    new = [line for line in dict.fromkeys(lines) if _LETTERS.search(line) and line not in body]
     return section("Header and footer", new)
 
 

@@ -171,8 +171,10 @@ def _elements(archive: zipfile.ZipFile, part: str, tag: str) -> Iterable[Element
 
 def _comments(annotations: Iterable[Element]) -> Iterator[str]:
     """Yield a line for each comment: who wrote it, and what."""
-    for one in annotations:
-        if line := comment_line(one.findtext(f"{_DC}creator") or "", " ".join(_lines(one))):
+    for annotation in annotations:
+        if line := comment_line(
+            annotation.findtext(f"{_DC}creator") or "", " ".join(_lines(annotation))
+        ):
             yield line
 
 
@@ -195,7 +197,7 @@ def _slide(archive: zipfile.ZipFile, page: Element) -> Slide:
     title, notes = "", ""
     for element in page.findall(f"{_PRESENTATION}notes"):
         page.remove(element)
-        frames = [one for one in element.iter(f"{_DRAW}frame") if _class_of(one) == "notes"]
+        frames = [frame for frame in element.iter(f"{_DRAW}frame") if _class_of(frame) == "notes"]
         notes = "\n\n".join(line for frame in frames for line in _lines(frame))
     pieces: list[str] = []
     for shape in page.iter():
@@ -261,9 +263,9 @@ def _rows(grid: Element) -> list[list[str]]:
     rows: list[list[str]] = []
     for row in grid.iter(f"{_TABLE}table-row"):
         cells: list[str] = []
-        for one in row.iterfind(f"{_TABLE}table-cell"):
-            repeated = one.get(f"{_TABLE}number-columns-repeated", "1")
+        for cell in row.iterfind(f"{_TABLE}table-cell"):
+            repeated = cell.get(f"{_TABLE}number-columns-repeated", "1")
             count = min(int(repeated), _MOST_REPEATED) if repeated.isdigit() else 1
-            cells += [" ".join(_lines(one))] * count
+            cells += [" ".join(_lines(cell))] * count
         rows.append(cells)
     return rows

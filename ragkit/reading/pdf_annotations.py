@@ -63,17 +63,17 @@ def _marks_words() -> Mapping[int, bool]:
 
 def _comment(annotation: Any, text_page: Any, raw: Any, *, marks_words: bool) -> str:
     """Return a comment as a line; nothing where it is hidden, empty, or says what it marks."""
-    said = _string(annotation, b"Contents", raw)
+    text = _string(annotation, b"Contents", raw)
     hidden = raw.FPDFAnnot_GetFlags(annotation) & (_HIDDEN | _NO_VIEW)
     # "Accepted set by Rui" is no comment, but the state of one.
-    if not said.strip() or hidden or raw.FPDFAnnot_HasKey(annotation, b"StateModel"):
+    if not text.strip() or hidden or raw.FPDFAnnot_HasKey(annotation, b"StateModel"):
         return ""
     quote = ""
     if marks_words:
         quote = " ".join(_marked(annotation, text_page, raw))
-        if whole_line(clean(said)) == whole_line(clean(quote)):
+        if whole_line(clean(text)) == whole_line(clean(quote)):
             return ""
-    return comment_line(_string(annotation, b"T", raw), said, quote=quote)
+    return comment_line(_string(annotation, b"T", raw), text, quote=quote)
 
 
 def _string(annotation: Any, key: bytes, raw: Any) -> str:

@@ -100,7 +100,7 @@ class PageRun:
         """
         pages, poor, lost, comments, has_form = json.loads(data)
         lines = [[Line(*line) for line in page] for page in pages]
-        return cls(lines, poor, lost, [(index, said) for index, said in comments], has_form)
+        return cls(lines, poor, lost, [(index, comment) for index, comment in comments], has_form)
 
 
 @dataclass(frozen=True, slots=True)

@@ -83,7 +83,7 @@ class Vocabulary:
         """Yield pairs and triples of neighbouring tokens that together are a known word."""
         words = self._words
         tokens = [token.strip(_EDGE) for token in text.split(" ")]
-        pairs = ((one, two) for one, two in pairwise(tokens) if one + two in words)
+        pairs = ((first, second) for first, second in pairwise(tokens) if first + second in words)
         yield from filter(_may_join, pairs)
         threes = zip(tokens, tokens[1:], tokens[2:], strict=False)
         yield from filter(_may_join, (parts for parts in threes if "".join(parts) in words))

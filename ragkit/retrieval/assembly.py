@@ -152,15 +152,17 @@ def _read(
     highlight: Callable[[str], tuple[tuple[int, int], ...]],
 ) -> list[tuple[Passage, ...]]:
     """Return the passages of each plan with their texts and headings, read in two queries."""
-    passages = [(group.document_id, one) for group, plan in plans for one in plan.passages]
+    passages = [(group.document_id, passage) for group, plan in plans for passage in plan.passages]
     short = {record.id for record in records.values() if record.characters < _READ_WHOLE}
     slices = iter(
         catalog.documents.slices(
-            [(document, one.start, one.end) for document, one in passages], short
+            [(document, passage.start, passage.end) for document, passage in passages], short
         )
     )
     headings = iter(
-        catalog.documents.headings([(document, *one.chunks, one.end) for document, one in passages])
+        catalog.documents.headings(
+            [(document, *passage.chunks, passage.end) for document, passage in passages]
+        )
     )
     return [
         with_texts(

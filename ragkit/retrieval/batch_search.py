@@ -95,8 +95,8 @@ class BatchSearch:
             within: list[Within] = []
             if level is Level.CHUNK:
                 within = self._within(queries, searches, scopes, depth, options, timer)
-            found = sum(len(of_kind.entry_ids) for of_kind in candidates.values())
-            with timer.stage(f"fusion{suffix}", found) as stage:
+            count = sum(len(of_kind.entry_ids) for of_kind in candidates.values())
+            with timer.stage(f"fusion{suffix}", count) as stage:
                 full = None
                 if level is Level.BLOCK and of_chunks and IndexKind.KEYWORD in candidates:
                     by_words = candidates[IndexKind.KEYWORD]
@@ -176,7 +176,7 @@ class BatchSearch:
     ) -> list[IndexSearch]:
         """Search the index of a level of each collection for entries of its scope."""
         if level is Level.BLOCK:
-            scopes = [(one, self._in_chunks(one, scope)) for one, scope in scopes]
+            scopes = [(search, self._in_chunks(search, scope)) for search, scope in scopes]
         return [
             put_to(
                 self._indexes.current(collection, level),
@@ -215,7 +215,7 @@ class BatchSearch:
         if not fused or options.name_weight <= 0:
             return []
         indexes = [search.index for search in searches]
-        found = []
+        rankings = []
         for number, query in enumerate(queries):
             named = named_documents(query, indexes, self._catalog.documents.nameable)
             if named is None:
@@ -234,14 +234,14 @@ class BatchSearch:
                     for _, scope in scopes
                 ]
                 inside = [
-                    put_to(index, rest, wanted, options)
-                    for index, wanted in zip(indexes, filters, strict=True)
+                    put_to(index, rest, entry_filter, options)
+                    for index, entry_filter in zip(indexes, filters, strict=True)
                 ]
                 candidates = find_candidates(inside, rest, depth, options, StageTimer())
                 ranking = rank(candidates, inside, rest, options, Level.CHUNK)
-                found.append(Within(number, ranking, named.documents, named.shares))
+                rankings.append(Within(number, ranking, named.documents, named.shares))
                 stage.out, stage.note = len(ranking.entry_ids), f"asked: {named.rest}"
-        return found
+        return rankings
 
     def all_found(self, query: Query, grouping: Grouping) -> bool:
         """Return whether all indexed documents were found, so that a deeper search adds none."""

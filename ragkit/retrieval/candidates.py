@@ -49,12 +49,12 @@ _B = TypeVar("_B")
 def put_to(
     index: EntryIndex,
     queries: Sequence[Query],
-    wanted: EntryFilter | None,
+    restriction: EntryFilter | None,
     options: SearchOptions,
 ) -> IndexSearch:
     """Put a batch to one index as the options ask for it."""
     vector_search = VectorSearch(options.index, options.nprobe, options.overfetch)
-    return index.search(queries, wanted, field_weights(index, options), vector_search)
+    return index.search(queries, restriction, field_weights(index, options), vector_search)
 
 
 def field_weights(index: EntryIndex, options: SearchOptions) -> Mapping[Field, float]:
@@ -69,7 +69,7 @@ def levels_of_chunks(options: SearchOptions) -> tuple[Level, ...]:
     """Return the levels besides a chunk's own at which its vectors are looked for."""
     if options.contexts is Contexts.STRUCTURAL:
         return ()
-    return (Level.CONTEXT, Level.QUESTION) if (found := options.vector_levels) is None else found
+    return (Level.CONTEXT, Level.QUESTION) if (levels := options.vector_levels) is None else levels
 
 
 def entry_filter(scope: Scope, level: Level, options: SearchOptions) -> EntryFilter:
@@ -146,11 +146,11 @@ def with_all_of(
     depth = sum(search.passing for search in inside)
     passing = find_candidates(inside, queries, depth, options, timer)
     joined = {}
-    for kind, found in candidates.items():
+    for kind, candidates_of_kind in candidates.items():
         own = passing[kind]
         if kind is IndexKind.KEYWORD or options.question_merge is not QuestionMerge.SUM:
             own = replace(own, scores=exact_scores(searches, kind, own.entry_ids, own.queries))
-        joined[kind] = _joined([found, own], None)
+        joined[kind] = _joined([candidates_of_kind, own], None)
     return joined
 
 
@@ -158,10 +158,10 @@ def _and_documents(
     by_keyword: Callable[[], Candidates], searches: Sequence[IndexSearch]
 ) -> Candidates:
     """Find candidates by words, and the documents that an answer counts: vectors take longer."""
-    found = by_keyword()
+    by_words = by_keyword()
     for search in searches:
         search.documents(IndexKind.KEYWORD)
-    return found
+    return by_words
 
 
 def candidates_of(
@@ -218,8 +218,8 @@ def by_sum_of_ranks(
     chunks, first, group = _chunks_of(candidates)
     queries, parents = candidates.queries[first], candidates.parent_ids[first]
     inverse = 1.0 / (rrf_k + ranks_of(candidates))
-    found = np.bincount(candidates.queries, minlength=1)
-    worst = 1.0 / (rrf_k + 1 + found[queries])
+    counts = np.bincount(candidates.queries, minlength=1)
+    worst = 1.0 / (rrf_k + 1 + counts[queries])
 
     def best_of(rows: Bools) -> Scores:
         best = worst.copy()
@@ -330,7 +330,7 @@ def _joined(of_collections: Sequence[Candidates], depth: int | None) -> Candidat
         return Candidates(ids, ids, ids, ids, ids.astype(np.int32), ids.astype(np.int8), scores)
     joined = Candidates(
         *(
-            np.concatenate([getattr(found, column.name) for found in of_collections])
+            np.concatenate([getattr(candidates, column.name) for candidates in of_collections])
             for column in fields(Candidates)
         )
     )

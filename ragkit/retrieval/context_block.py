@@ -30,7 +30,7 @@ _MARKUP = re.compile(r"([\\`*_{}\[\]<>#|~!])")
 _BACKTICKS = re.compile(r"`+")
 
 
-def format_as_context(found: Iterable[Any], budget_tokens: int = 6000) -> str:
+def format_as_context(results: Iterable[Any], budget_tokens: int = 6000) -> str:
     """Format what was found as a block "Related documents", in at most that many tokens.
 
     ``found`` are results, or rows of any program: mappings or objects with ``document_id``,
@@ -66,7 +66,7 @@ def format_as_context(found: Iterable[Any], budget_tokens: int = 6000) -> str:
     left = budget_tokens - estimated_tokens(HEADING + "\n\n")
     shown = [
         (_head(number, result) if at == 0 else "", passage)
-        for number, result in enumerate(as_results(found), 1)
+        for number, result in enumerate(as_results(results), 1)
         for at, passage in enumerate(result.passages)
     ]
     for number, (head, passage) in enumerate(shown):
@@ -88,7 +88,11 @@ def estimated_tokens(text: str) -> int:
 
 def results_of(answer: Answer | ChunkedAnswer) -> Sequence[Result]:
     """Return the results of an answer, also to a long text."""
-    return answer.results if isinstance(answer, Answer) else [one.result for one in answer.results]
+    return (
+        answer.results
+        if isinstance(answer, Answer)
+        else [chunked.result for chunked in answer.results]
+    )
 
 
 def _head(number: int, result: Result) -> str:

@@ -89,8 +89,8 @@ def _absent_phrases(catalog: Catalog, indexes: Sequence[EntryIndex], query: Quer
     """Yield the phrases that are required and stand in nothing that is searched."""
     for alternatives in query.parsed.required:
         if all(
-            one.phrase and not _is_there(catalog, indexes, query.collections, one)
-            for one in alternatives
+            condition.phrase and not _is_there(catalog, indexes, query.collections, condition)
+            for condition in alternatives
         ):
             yield alternatives[0].phrase
 
@@ -111,7 +111,7 @@ def _without_bad_values(catalog: Catalog, query: Query, question: str) -> Correc
     """Look for values of filters that no document has, and what is like them."""
     corrected, notices, all_near = question, [], True
     for name, value, alone in _single_values(query.parsed.filters):
-        if any(_has_documents(catalog, one, alone) for one in query.collections):
+        if any(_has_documents(catalog, collection, alone) for collection in query.collections):
             continue
         plain = without_mark(name, value)
         notices.append(_why_nothing(catalog, query.collections, name, plain))
@@ -130,10 +130,10 @@ def _why_nothing(
     """Return why no document has a value of a filter."""
     listed = _LISTED.get(name, ())
     if listed and value not in listed:
-        names = [f'"{name}:{one}"' for one in listed]
+        names = [f'"{name}:{value}"' for value in listed]
         return f'There is no "{name}:{value}", only {", ".join(names[:-1])} and {names[-1]}.'
     of_contexts = name in ("topic", "sentiment") or (name == "has" and value != ATTACHMENT)
-    if of_contexts and not any(catalog.notes.contexts(one.id) for one in collections):
+    if of_contexts and not any(catalog.notes.contexts(collection.id) for collection in collections):
         return f'No contexts have been written yet, and only they say "{name}:{value}".'
     return _OF_VALUE.get(name, f'No documents with {name} "{{}}".').format(value)
 
@@ -170,27 +170,29 @@ def _nearest_value(
     """Return the value in use that is most like one that no document has; empty if none is."""
     from rapidfuzz import fuzz, process, utils
 
-    known: set[str] = set()
+    candidates: set[str] = set()
     for collection in collections:
         if name == "path":
-            known.update(catalog.filters.folders(collection.id))
+            candidates.update(catalog.filters.folders(collection.id))
         elif name in _LISTED:
-            known.update(_LISTED[name])
+            candidates.update(_LISTED[name])
         elif name == "topic":
             topics = catalog.notes.topics(collection.id, _MOST_TOPICS)
-            known.update(word for topic in topics for word in _WORD.findall(topic))
+            candidates.update(word for topic in topics for word in _WORD.findall(topic))
         else:
-            known.update(one for one, _ in catalog.filters.facets([collection]).values(name))
+            candidates.update(
+                value for value, _ in catalog.filters.facets([collection]).values(name)
+            )
         if name in _OF_PEOPLE and len(value) >= _SHORTEST_NAME:
-            known.update([word for one in known for word in _WORD.findall(one)])
+            candidates.update([word for value in candidates for word in _WORD.findall(value)])
         if name == "type":
-            known.update(type_families(), catalog.filters.suffixes(collection.id))
-    known.discard(value)
-    found = process.extractOne(
-        value, sorted(known), scorer=fuzz.ratio, processor=utils.default_process,
+            candidates.update(type_families(), catalog.filters.suffixes(collection.id))
+    candidates.discard(value)
+    match = process.extractOne(
+        value, sorted(candidates), scorer=fuzz.ratio, processor=utils.default_process,
         score_cutoff=_ALIKE,
     )  # fmt: skip
-    return found[0] if found else ""
+    return match[0] if match else ""
 
 
 def _respelled(catalog: Catalog, indexes: Sequence[EntryIndex], answer: Answer) -> str:

@@ -111,18 +111,18 @@ class Everywhere:
         scope = Scope()
         if query.filters or query.parsed.restricts:
             scope = scope_of(self._catalog, chunks.index, everything, query)
-        wanted = entry_filter(scope, Level.CHUNK, options)
+        restriction = entry_filter(scope, Level.CHUNK, options)
         weights = field_weights(chunks.index, options)
-        search = chunks.index.search(queries, wanted, weights)
+        search = chunks.index.search(queries, restriction, weights)
         chosen: Ids = np.zeros(0, np.int64)
         for depth in (max(options.candidates, options.limit, least) for least in _DEPTHS):
             lists: list[Ids] = []
-            for one in queries if options.mode is not Mode.VECTOR else ():
-                lists += chunks.best_by_words(one.token_ids, weights, search.mask, depth)
+            for asked in queries if options.mode is not Mode.VECTOR else ():
+                lists += chunks.best_by_words(asked.token_ids, weights, search.mask, depth)
             if options.mode is not Mode.KEYWORD:
-                found = candidates_of(IndexKind.VECTOR, [search], depth, options)
+                candidates = candidates_of(IndexKind.VECTOR, [search], depth, options)
                 numbers = range(len(queries))
-                lists += [found.entry_ids[found.queries == number] for number in numbers]
+                lists += [candidates.entry_ids[candidates.queries == number] for number in numbers]
             apart = [_without_copies(ids, chunks.index.content_keys(ids)) for ids in lists]
             chosen = _interleaved([chunks.homes_of(ids) for ids in apart])[:MOST_OPENED]
             if len(chosen) >= _ENOUGH or max(map(len, lists)) < depth:
@@ -155,7 +155,7 @@ def _without_copies(entry_ids: Ids, keys: NDArray[np.uint64]) -> Ids:
 
 def _interleaved(lists: Sequence[Ids]) -> Ids:
     """Merge lists of ids; each id once, ordered by its best place in any list."""
-    places = np.concatenate([np.arange(len(one)) for one in lists])
+    places = np.concatenate([np.arange(len(documents)) for documents in lists])
     every = np.concatenate(lists)[np.argsort(places, kind="stable")]
     values, first = np.unique(every, return_index=True)
     ids: Ids = values[np.argsort(first)]

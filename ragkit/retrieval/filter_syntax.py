@@ -179,7 +179,7 @@ def checked_values(name: str, values: Sequence[str], *, strict: bool) -> tuple[s
     elif name in ("newer_than", "older_than"):
         if all(map(_first_day, values)):
             return tuple(value.lower() for value in values)
-        message = f'Invalid age: "{next(one for one in values if not _first_day(one))}".'
+        message = f'Invalid age: "{next(value for value in values if not _first_day(value))}".'
         cure = f"Write days, weeks, months or years: {name}:3d, {name}:2w, {name}:6m or {name}:1y."
     elif name == "document":
         if all(_NUMBER.fullmatch(value) for value in values):

@@ -76,7 +76,7 @@ class Words:
         text = text[:_LONGEST_JUDGED]
         folded, starts, ends = fold_with_offsets(text)
         matches = list(word_pattern(ascii_only=folded.isascii()).finditer(folded))
-        written = [text[starts[one.start()] : ends[one.end() - 1]] for one in matches]
+        written = [text[starts[match.start()] : ends[match.end() - 1]] for match in matches]
         words = {}
         for place, match in enumerate(matches):
             tokens = frozenset(index_tokens(match.group()))
@@ -168,7 +168,7 @@ def judge(
 
 def weak_topics(
     topics: Sequence[Topic],
-    found: Sequence[tuple[Query, Grouping]],
+    groupings: Sequence[tuple[Query, Grouping]],
     indexes: Sequence[EntryIndex],
     *,
     calibrated: bool,
@@ -179,7 +179,7 @@ def weak_topics(
     ``found`` is of every segment, in the order of the topics, then of their backgrounds.
     """
     count = sum(len(topic.segments) for topic in topics)
-    of_segments, of_backgrounds = iter(found), iter(found[count:])
+    of_segments, of_backgrounds = iter(groupings), iter(groupings[count:])
     weak = []
     for topic in topics:
         asked = [next(of_segments) for _segment in topic.segments]
@@ -212,7 +212,7 @@ def _paired(results: Sequence[Result], groups: Sequence[Group]) -> Iterator[tupl
     """Yield each result with its group; a group whose document is gone has no result."""
     left = iter(groups)
     for result in results:
-        yield result, next(one for one in left if one.document_id == result.document.id)
+        yield result, next(group for group in left if group.document_id == result.document.id)
 
 
 def _fit(hit: Hit, coverage: float, query: Query) -> float:
@@ -258,9 +258,9 @@ def _coverages(
         counting = (*_fields(index, written=written), Field.FOLDERS)
         for field in index.fields.intersection(counting):
             column = index.get(entries, field)
-            numbers, known = positions_in(ascending, column.flat)
+            numbers, present = positions_in(ascending, column.flat)
             rows = np.repeat(np.arange(len(entries)), column.lengths)
-            held[rows[known], numbers[known]] = True
+            held[rows[present], numbers[present]] = True
         best = np.maximum(best, held[:, number_of] @ weights / (weights.sum() or 1.0))
     return [float(share) for share in best]
 

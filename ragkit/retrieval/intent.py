@@ -80,37 +80,37 @@ class Phrase:
     titled: str = ""
 
 
-def read(question: str, known: KnownValues, today: date) -> tuple[FilterReading, ...]:
+def read(question: str, values: KnownValues, today: date) -> tuple[FilterReading, ...]:
     """Return the phrases of a question that can be read as filters, in its order."""
-    found = []
-    for phrase in phrases(question, known, today):
-        if not 0 < known.count(phrase.filters) < known.total:
+    readings = []
+    for phrase in phrases(question, values, today):
+        if not 0 < values.count(phrase.filters) < values.total:
             continue
-        sure = phrase.sure and not (phrase.titled and known.has_title(phrase.titled))
-        said = question[phrase.start : phrase.end]
-        found.append(FilterReading(said, phrase.filters, sure, phrase.start, phrase.end))
+        sure = phrase.sure and not (phrase.titled and values.has_title(phrase.titled))
+        phrase_text = question[phrase.start : phrase.end]
+        readings.append(FilterReading(phrase_text, phrase.filters, sure, phrase.start, phrase.end))
     kept: list[FilterReading] = []
-    for one in sorted(found, key=lambda one: not one.restricts):
+    for reading in sorted(readings, key=lambda reading: not reading.restricts):
         # What fits none of the documents that those before leave is searched as words.
         before = [other.filters for other in kept if other.restricts]
-        if before and not known.count(" ".join([*before, one.filters])):
+        if before and not values.count(" ".join([*before, reading.filters])):
             continue
-        if one.restricts or sum(not other.restricts for other in kept) < _MOST_OFFERED:
-            kept.append(one)
-    return tuple(sorted(kept, key=lambda one: one.start))
+        if reading.restricts or sum(not other.restricts for other in kept) < _MOST_OFFERED:
+            kept.append(reading)
+    return tuple(sorted(kept, key=lambda reading: reading.start))
 
 
 def with_filters(question: str, readings: Sequence[FilterReading]) -> str:
     """Return a question with the filters of some readings in place of their phrases."""
     kept, last = [], 0
-    for one in readings:
-        kept.append(question[last : one.start])
-        last = one.end
-    kept += [question[last:], *(one.filters for one in readings)]
+    for reading in readings:
+        kept.append(question[last : reading.start])
+        last = reading.end
+    kept += [question[last:], *(reading.filters for reading in readings)]
     return " ".join(part for part in (part.strip(_EDGES) for part in kept) if part)
 
 
-def phrases(question: str, known: KnownValues, today: date) -> list[Phrase]:
+def phrases(question: str, values: KnownValues, today: date) -> list[Phrase]:
     """Return the slices of a question that rules know, in its order; they do not overlap.
 
     ``known`` is asked only for names.
@@ -124,19 +124,21 @@ def phrases(question: str, known: KnownValues, today: date) -> list[Phrase]:
         return []
     restrictions = parse_query(question).restrictions
     taken = [match.span() for match in _QUOTES.finditer(question)]
-    for start, end in (*taken, *(one.span for one in restrictions)):
+    for start, end in (*taken, *(restriction.span for restriction in restrictions)):
         plain = plain[:start] + "\0" * (end - start) + plain[end:]
-    filtered = {one.name for one in restrictions}
+    filtered = {restriction.name for restriction in restrictions}
     chosen: list[Phrase] = []
-    found = _found(_Text(question, plain), known, today)
-    for one in sorted(found, key=lambda one: (not one.sure, one.start, -one.end)):
-        name = one.filters.partition(":")[0]
+    candidates = _found(_Text(question, plain), values, today)
+    for phrase in sorted(
+        candidates, key=lambda phrase: (not phrase.sure, phrase.start, -phrase.end)
+    ):
+        name = phrase.filters.partition(":")[0]
         names = _TIMES if name in _TIMES else {name}
-        apart = all(one.end <= other.start or other.end <= one.start for other in chosen)
+        apart = all(phrase.end <= other.start or other.end <= phrase.start for other in chosen)
         if apart and filtered.isdisjoint(names):
-            chosen.append(one)
+            chosen.append(phrase)
             filtered |= names
-    return sorted(chosen, key=lambda one: one.start)
+    return sorted(chosen, key=lambda phrase: phrase.start)
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,10 +154,10 @@ class _Text:
         return match.end() if match else at
 
 
-def _found(text: _Text, known: KnownValues, today: date) -> Iterator[Phrase]:
+def _found(text: _Text, values: KnownValues, today: date) -> Iterator[Phrase]:
     """Yield the phrases that the rules find, in no particular order."""
     rules, plain = _rules(), text.plain
-    details = [*_times(text, today), *_senders(text, known)]
+    details = [*_times(text, today), *_senders(text, values)]
     chained: dict[Phrase, int] = {}
     for noun in rules["noun"].finditer(plain):
         attached = rules["attached"].match(plain, noun.end())
@@ -167,24 +169,24 @@ def _found(text: _Text, known: KnownValues, today: date) -> Iterator[Phrase]:
             start = text.after(at)
             told = rules["written"].match(plain, start)
             behind = told.end() if told else start
-            one = next((one for one in details if one.start == behind), None)
-            at = one.end if one is not None else 0
-            if one is not None:
-                chained[one] = start
-        owned = any(one.sure and one.end + 1 == noun.start() for one in details)
+            detail = next((detail for detail in details if detail.start == behind), None)
+            at = detail.end if detail is not None else 0
+            if detail is not None:
+                chained[detail] = start
+        owned = any(detail.sure and detail.end + 1 == noun.start() for detail in details)
         yield from _types_in(text, noun, described=bool(attached) or owned or len(chained) > before)
     generic = rules["generic"].match(plain)
     short = len(plain.split()) <= _MOST_WORDS and not rules["question"].search(plain)
-    for one in details:
-        by = one.filters.startswith("from:")
-        sure = one in chained or one.sure or (by and (short or one.start == 0))
-        start = chained.get(one, one.start)
+    for detail in details:
+        by = detail.filters.startswith("from:")
+        sure = detail in chained or detail.sure or (by and (short or detail.start == 0))
+        start = chained.get(detail, detail.start)
         if generic and start == text.after(generic.end()):
             start = 0
-        last_word = text.written[: one.end].split()[-1]
-        if not by or one in chained or one.start == 0 or not last_word.islower():
-            yield replace(one, start=start, sure=sure)
-    yield from _places(text, known)
+        last_word = text.written[: detail.end].split()[-1]
+        if not by or detail in chained or detail.start == 0 or not last_word.islower():
+            yield replace(detail, start=start, sure=sure)
+    yield from _places(text, values)
     for code in rules["code"].finditer(plain):
         if code["language"] in _languages():
             sure = bool(re.fullmatch(words.CODE_FILES, code["part"]))
@@ -194,7 +196,7 @@ def _found(text: _Text, known: KnownValues, today: date) -> Iterator[Phrase]:
 def _types_in(text: _Text, noun: re.Match[str], *, described: bool) -> Iterator[Phrase]:
     """Yield phrases that ask for a type of document: "PDFs about …", "in the slides"."""
     rules, plain = _rules(), text.plain
-    type_ = next((name for name, known in _types().items() if known.fullmatch(noun[0])), "")
+    type_ = next((name for name, pattern in _types().items() if pattern.fullmatch(noun[0])), "")
     if not type_:
         return
     asked = rules["asking"].match(plain)
@@ -228,10 +230,10 @@ def _times(text: _Text, today: date) -> Iterator[Phrase]:
             yield Phrase(match.start(), match.end(), filters, titled=match["time"])
 
 
-def _relative(kind: str, said: str, today: date) -> str:
+def _relative(kind: str, time: str, today: date) -> str:
     """Return the filter for documents from a time counted from today, or later."""
     if kind == "day":
-        days = next(days for name, days in words.DAYS.items() if name in said)
+        days = next(days for name, days in words.DAYS.items() if name in time)
         return f"after:{(today - timedelta(days=days)).isoformat()}"
     last = kind.startswith("last")
     if kind.endswith("week"):
@@ -262,7 +264,7 @@ def _absolute(match: re.Match[str], question: str, today: date) -> str:
     return f"before:{day_after(period)}" if match["until"] else f"date:{period}"
 
 
-def _senders(text: _Text, known: KnownValues) -> Iterator[Phrase]:
+def _senders(text: _Text, values: KnownValues) -> Iterator[Phrase]:
     """Yield who has written or spoken: names behind "from", or before "'s notes"."""
     for match in _rules()["from"].finditer(text.plain):
         name = _NAME.match(text.written, match.end())
@@ -270,19 +272,25 @@ def _senders(text: _Text, known: KnownValues) -> Iterator[Phrase]:
             continue
         parts = name[0].split()
         count = next((at for at, part in enumerate(parts) if not part[0].isupper()), len(parts))
-        said = " ".join(parts[: count or 1])
-        after = text.written[match.end() + len(said) :]
-        if len(said) > 2 and not _OWNER.search(said + after[:2]) and known.is_sender(said):
-            yield Phrase(match.start(), match.end() + len(said), format_filter("from", (said,)))
+        name_text = " ".join(parts[: count or 1])
+        after = text.written[match.end() + len(name_text) :]
+        if (
+            len(name_text) > 2
+            and not _OWNER.search(name_text + after[:2])
+            and values.is_sender(name_text)
+        ):
+            yield Phrase(
+                match.start(), match.end() + len(name_text), format_filter("from", (name_text,))
+            )
     for match in _rules()["owned"].finditer(text.plain):
         both = text.written[match.start() : match.end("name")]
-        said = both if both[0].isupper() else both.rpartition(" ")[2]
-        if said[0].isupper() and known.is_sender(said):
-            start = match.end("name") - len(said)
-            yield Phrase(start, match.end(), format_filter("from", (said,)), sure=True)
+        name_text = both if both[0].isupper() else both.rpartition(" ")[2]
+        if name_text[0].isupper() and values.is_sender(name_text):
+            start = match.end("name") - len(name_text)
+            yield Phrase(start, match.end(), format_filter("from", (name_text,)), sure=True)
 
 
-def _places(text: _Text, known: KnownValues) -> Iterator[Phrase]:
+def _places(text: _Text, values: KnownValues) -> Iterator[Phrase]:
     """Yield folders and documents by their names: "in the travel handbook"."""
     for match in _rules()["place"].finditer(text.plain):
         listed = text.written[match.start("name") : match.end("name")].split()
@@ -290,9 +298,9 @@ def _places(text: _Text, known: KnownValues) -> Iterator[Phrase]:
             name = " ".join(listed[:count])
             like_one = re.fullmatch(words.NAMED, _plain(listed[count - 1])) is not None
             filters = ""
-            if (like_one or count == 1) and known.has_folder(name):
+            if (like_one or count == 1) and values.has_folder(name):
                 filters = format_filter("path", (f"{name}/",))
-            elif like_one and known.has_title(name):
+            elif like_one and values.has_title(name):
                 filters = format_filter("title", (name,))
             if filters:
                 yield Phrase(match.start(), match.start("name") + len(name), filters, like_one)
@@ -364,7 +372,7 @@ def _plain(text: str) -> str:
     """Return a text without accents and capitals, character for character."""
     if text.isascii():
         return text.lower()
-    return reduce(lambda all_, one: all_ + _letter(one), text, "")
+    return reduce(lambda all_, letter: all_ + _letter(letter), text, "")
 
 
 def _letter(character: str) -> str:

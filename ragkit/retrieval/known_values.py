@@ -22,31 +22,31 @@ class LibraryValues:
 
     @cached_property
     def _values(self) -> list[DocumentValues]:
-        return [self._catalog.values.of(one) for one in self._collections]
+        return [self._catalog.values.of(collection) for collection in self._collections]
 
     @property
     def total(self) -> int:
         """How many documents are indexed."""
-        return sum(one.total for one in self._values)
+        return sum(values.total for values in self._values)
 
     def count(self, filters: str) -> int:
         """Return how many documents pass filters, as they are typed."""
         parsed = parse_query(filters).filters
         if parsed == Filters(types=parsed.types):
-            return sum(one.of_types(parsed.types) for one in self._values)
+            return sum(values.of_types(parsed.types) for values in self._values)
         if parsed == Filters(after=parsed.after, before=parsed.before):
-            return sum(one.dated(parsed.after, parsed.before) for one in self._values)
+            return sum(values.dated(parsed.after, parsed.before) for values in self._values)
         documents = self._catalog.filters.documents
-        return sum(len(documents(one.id, parsed)) for one in self._collections)
+        return sum(len(documents(collection.id, parsed)) for collection in self._collections)
 
     def is_sender(self, name: str) -> bool:
         """Return whether somebody who wrote or spoke here has all words of a name, side by side."""
-        return any(one.has_sender(name) for one in self._values)
+        return any(values.has_sender(name) for values in self._values)
 
     def has_folder(self, name: str) -> bool:
         """Return whether a folder is called so; case and accents do not matter."""
-        return any(folded(name) in one.folders for one in self._values)
+        return any(folded(name) in values.folders for values in self._values)
 
     def has_title(self, phrase: str) -> bool:
         """Return whether the title of a document holds a phrase."""
-        return any(one.has_title(phrase) for one in self._values)
+        return any(values.has_title(phrase) for values in self._values)

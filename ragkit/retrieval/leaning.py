@@ -118,7 +118,7 @@ def has_pointer(question: str) -> bool:
         for at, word in enumerate(_WORD.findall(shown))
         if not (word.isupper() and len(word) > 1) and not (at and _FORMAL.fullmatch(word))
     ]
-    said = 0
+    count = 0
     for at, word in enumerate(words):
         folded, edge = word.casefold(), at in (0, len(words) - 1)
         # Inside, these join clauses and count; at the edges they point.
@@ -126,8 +126,8 @@ def has_pointer(question: str) -> bool:
             return True
         if edge and at and folded == "das":
             return True
-        said += any(True for _ in kept_words(word))
-        if said > _MOST_SAID:
+        count += any(True for _ in kept_words(word))
+        if count > _MOST_SAID:
             return False
     return False
 

@@ -67,9 +67,9 @@ def _found_as(ranking: Ranking, candidates: Mapping[IndexKind, Candidates]) -> I
     if by_vector is not None and len(levels):
         width = 1 + int(max(ranking.entry_ids.max(), by_vector.entry_ids.max(initial=0)))
         keys = ranking.queries * width + ranking.entry_ids
-        wanted = by_vector.queries * width + by_vector.entry_ids
-        rows = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+        keys_asked = by_vector.queries * width + by_vector.entry_ids
+        rows = np.minimum(np.searchsorted(keys, keys_asked), len(keys) - 1)
         # A query in which vectors do not count keeps none of what they found.
-        kept = keys[rows] == wanted
+        kept = keys[rows] == keys_asked
         levels[rows[kept]] = by_vector.levels[kept]
     return levels

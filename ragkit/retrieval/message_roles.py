@@ -187,7 +187,7 @@ def _by_quotes(text: str, begin: int) -> list[Unit]:
     for depth, run in groupby(depths, key=lambda each: each[0]):
         of_run = [line for _, line in run]
         lines_of_run = text[of_run[0].start() : of_run[-1].end()].splitlines()
-        said = "\n".join(_QUOTED.sub("", line, count=1) for line in lines_of_run)
-        if said.strip():
-            units.append(Unit(of_run[0].start(), of_run[-1].end(), said.strip(), f"{depth}"))
+        unquoted = "\n".join(_QUOTED.sub("", line, count=1) for line in lines_of_run)
+        if unquoted.strip():
+            units.append(Unit(of_run[0].start(), of_run[-1].end(), unquoted.strip(), f"{depth}"))
     return units if asking_roles(units) else []

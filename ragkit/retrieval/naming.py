@@ -90,16 +90,18 @@ def named_documents(
         return None
     kept = rarity >= NEAREST * rarity.max()
     everyone, rarity = everyone[kept], rarity[kept]
-    said = set(named)
+    name_tokens = set(named)
     for token, documents in opened.items():
         of_number = np.isin(everyone, documents)
         if token not in named and _has_digit(token) and of_number.any():
             rarity[of_number] += math.log(total / len(documents))
-            said.add(token)
-    if small and not any(map(_has_digit, said)):
+            name_tokens.add(token)
+    if small and not any(map(_has_digit, name_tokens)):
         return None
-    said |= _in_titles(query, indexes, everyone[rarity == rarity.max()])
-    rest = " ".join(word for word in query.text.split() if said.isdisjoint(index_tokens(word)))
+    name_tokens |= _in_titles(query, indexes, everyone[rarity == rarity.max()])
+    rest = " ".join(
+        word for word in query.text.split() if name_tokens.isdisjoint(index_tokens(word))
+    )
     return Named(everyone, rarity / rarity.max(), rest) if index_tokens(rest) else None
 
 
@@ -162,11 +164,11 @@ def _of_tokens(of_indexes: Sequence[Sequence[Ids]]) -> list[Ids]:
 
 def _in_titles(query: Query, indexes: Sequence[EntryIndex], documents: Ids) -> set[str]:
     """Return the tokens of a query that stand in the title of each of some documents."""
-    known = [token for token in query.tokens if token in query.known]
-    opened = _throughout(indexes, [query.known[token] for token in known], Field.TITLE)
+    tokens = [token for token in query.tokens if token in query.known]
+    opened = _throughout(indexes, [query.known[token] for token in tokens], Field.TITLE)
     return {
         token
-        for token, titles in zip(known, opened, strict=True)
+        for token, titles in zip(tokens, opened, strict=True)
         if np.isin(documents, titles).all()
     }
 

@@ -20,22 +20,32 @@ def in_parents(catalog: Catalog, results: Sequence[Result], most: int) -> tuple[
     Each parent counts once, for its best chunk. Results stay in their order; those of whose
     parents none is among the best are left out.
     """
-    hits = [(place, chunk) for place, one in enumerate(results) for chunk in one.matched_chunks]
+    hits = [
+        (place, chunk) for place, result in enumerate(results) for chunk in result.matched_chunks
+    ]
     # Python's sort is stable: of equals the first result's come first.
     hits.sort(key=lambda hit: best_first(hit[1]), reverse=True)
     with catalog.connections.read():
         plans = _plans(catalog, results, hits, most)
         passages = [plan.passages[0] for _, plan in plans]
         homes = [results[place].document.id for place, _ in plans]
-        spans = [(home, one.start, one.end) for home, one in zip(homes, passages, strict=True)]
-        ends = [(home, *one.chunks, one.end) for home, one in zip(homes, passages, strict=True)]
+        spans = [
+            (home, passage.start, passage.end)
+            for home, passage in zip(homes, passages, strict=True)
+        ]
+        ends = [
+            (home, *passage.chunks, passage.end)
+            for home, passage in zip(homes, passages, strict=True)
+        ]
         texts, headings = catalog.documents.slices(spans), catalog.documents.headings(ends)
     shown: dict[int, list[Passage]] = {}
     for (place, plan), text, within in zip(plans, texts, headings, strict=True):
         marks = partial(_highlights, results[place], plan.passages[0])
         shown.setdefault(place, []).extend(with_texts(plan, [text], [within], marks))
     return tuple(
-        replace(results[place], passages=tuple(sorted(shown[place], key=lambda one: one.start)))
+        replace(
+            results[place], passages=tuple(sorted(shown[place], key=lambda passage: passage.start))
+        )
         for place in sorted(shown)
     )
 
@@ -49,13 +59,15 @@ def _plans(
     catalog: Catalog, results: Sequence[Result], hits: Sequence[tuple[int, MatchedChunk]], most: int
 ) -> list[tuple[int, PassagePlan]]:
     """Plan the passage of each parent once, best first, with the place of its result."""
-    documents = catalog.documents.get_many({one.document.id for one in results})
+    documents = catalog.documents.get_many({result.document.id for result in results})
     indexes: dict[int, set[int]] = {}
     for place, chunk in hits:
         document = results[place].document
-        wanted = wanted_chunks([chunk], document.chunks, _PARENT, 0)
-        indexes.setdefault(document.id, set()).update(wanted)
-    records = catalog.documents.chunks_at({one: sorted(at) for one, at in indexes.items()})
+        chunks = wanted_chunks([chunk], document.chunks, _PARENT, 0)
+        indexes.setdefault(document.id, set()).update(chunks)
+    records = catalog.documents.chunks_at(
+        {document: sorted(at) for document, at in indexes.items()}
+    )
     plans: dict[tuple[int, int], tuple[int, PassagePlan]] = {}
     for place, chunk in hits:
         record = documents.get(results[place].document.id)

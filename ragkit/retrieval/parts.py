@@ -49,12 +49,12 @@ def with_parts(
 
 
 def _parts(
-    found: Sequence[Hit], chunks: Sequence[Hit], sections: Sequence[int], options: SearchOptions
+    wholes: Sequence[Hit], chunks: Sequence[Hit], sections: Sequence[int], options: SearchOptions
 ) -> tuple[Part, ...]:
     """Return the best chunk of each whole, then what else is good in any, each once."""
     best: dict[int, Part] = {}
     others: list[Part] = []
-    for whole in found:
+    for whole in wholes:
         inside = [
             Part(hit, whole.level)
             for hit in chunks

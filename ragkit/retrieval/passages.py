@@ -378,7 +378,7 @@ def _passage(part: _Interval, chunks: _Chunks, matched: set[int], pages: Sequenc
         row = bisect_right(pages, part.start, key=lambda page: page.start)
         page: int | None = pages[max(row - 1, 0)].number
         end = bisect_left(pages, part.end, key=lambda page: page.start)
-        later = tuple((one.start, one.number) for one in pages[row:end])
+        later = tuple((page.start, page.number) for page in pages[row:end])
     else:
         numbers = chunks[part.first].pages if part.first in chunks else None
         page = numbers[0] if numbers else None

@@ -81,10 +81,10 @@ def phrased(
     except RagkitError as error:
         return _failed(how, str(error))
     queries = tuple(encode(texts))
-    if trouble := next((one.trouble for one in queries if one.trouble), ""):
+    if trouble := next((query.trouble for query in queries if query.trouble), ""):
         return _failed(how, trouble)
     if by_meaning:
-        queries = tuple(replace(query, vector=one.vector) for one in queries)
+        queries = tuple(replace(query, vector=other.vector) for other in queries)
     outcome = PhrasingOutcome(how.value, writer.name, tuple(map(Phrasing, texts)))
     return Phrased(queries, outcome)
 
@@ -118,9 +118,9 @@ def with_brought(
     phrasings = []
     for at, phrasing in enumerate(outcome.phrasings, start=1):
         elsewhere = set().union(*firsts[:at], *firsts[at + 1 :])
-        found = [document for document in dict.fromkeys(shown) if document in firsts[at]]
-        only = tuple(document for document in found if document not in elsewhere)
-        phrasings.append(replace(phrasing, found=len(found), only=only))
+        documents = [document for document in dict.fromkeys(shown) if document in firsts[at]]
+        only = tuple(document for document in documents if document not in elsewhere)
+        phrasings.append(replace(phrasing, found=len(documents), only=only))
     return replace(outcome, phrasings=tuple(phrasings))
 
 

@@ -175,5 +175,5 @@ def _matches(
     numbers = number_of.take(flat)
     places = np.flatnonzero(numbers)
     rows = np.searchsorted(texts.offsets, places, side="right") - 1
-    found = numbers[places].astype(np.int64) - 1
-    return len(tokens), owners, tokens.searchsorted(asked), places, found, rows
+    codes = numbers[places].astype(np.int64) - 1
+    return len(tokens), owners, tokens.searchsorted(asked), places, codes, rows

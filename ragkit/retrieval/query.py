@@ -142,7 +142,7 @@ class QueryEncoder:
             vectors, trouble = self._embedder.embed([query.text for query in parsed])
         queries = []
         for query, words, vector in zip(parsed, tokens, vectors, strict=True):
-            filters = tuple(one for one in (options.filters, query.filters) if one != _ALL)
+            filters = tuple(part for part in (options.filters, query.filters) if part != _ALL)
             lists = bool(filters or query.suggestion) or query.restricts
             searched = self._narrowed(collections, query.collections)
             notice = _CUT if query.cut else "" if query.text or lists else _NO_WORDS

@@ -265,37 +265,37 @@ def fuse(
     positive = [np.maximum(weights[kind], 0.0) for kind in candidates]
     total = sum(positive, np.zeros(()))
     used = {}
-    for (kind, found), weight in zip(candidates.items(), positive, strict=True):
+    for (kind, columns), weight in zip(candidates.items(), positive, strict=True):
         share = np.where(total > 0.0, weight / np.where(total > 0.0, total, 1.0), 1 / len(positive))
         if share.all():
-            used[kind] = share, found
+            used[kind] = share, columns
         elif share.any():
-            used[kind] = share, take_rows(found, np.flatnonzero(share[found.queries] > 0.0))
-    entries = [found.entry_ids for _, found in used.values()]
-    entries += [one.ranking.entry_ids for one in within]
+            used[kind] = share, take_rows(columns, np.flatnonzero(share[columns.queries] > 0.0))
+    entries = [columns.entry_ids for _, columns in used.values()]
+    entries += [narrowed.ranking.entry_ids for narrowed in within]
     width = 1 + max((int(ids.max(initial=0)) for ids in entries), default=0)
-    keyed = [found.queries * width + found.entry_ids for _, found in used.values()]
-    brought = [one.query * width + one.ranking.entry_ids for one in within]
+    keyed = [columns.queries * width + columns.entry_ids for _, columns in used.values()]
+    brought = [narrowed.query * width + narrowed.ranking.entry_ids for narrowed in within]
     keys = distinct(np.concatenate([np.zeros(0, np.int64), *keyed, *brought]))
     queries, entry_ids = np.divmod(keys, width)
     count = max(map(len, weights.values()), default=0)
     documents, chunks, levels = np.zeros((3, len(keys)), np.int64)
-    for one, of_one in zip(within, brought, strict=True):
+    for narrowed, of_one in zip(within, brought, strict=True):
         rows = np.searchsorted(keys, of_one)
-        documents[rows] = one.ranking.document_ids
-        chunks[rows] = one.ranking.chunk_indexes
-        levels[rows] = one.ranking.levels
+        documents[rows] = narrowed.ranking.document_ids
+        chunks[rows] = narrowed.ranking.chunk_indexes
+        levels[rows] = narrowed.ranking.levels
     parts = []
-    for (kind, (share, found)), of_kind in zip(used.items(), keyed, strict=True):
+    for (kind, (share, columns)), of_kind in zip(used.items(), keyed, strict=True):
         # Backwards, so that of an entry that stands twice in a list the first place counts.
         rows = np.searchsorted(keys, of_kind)[::-1]
-        documents[rows] = found.document_ids[::-1]
-        chunks[rows] = found.chunk_indexes[::-1]
-        levels[rows] = found.levels[::-1]
+        documents[rows] = columns.document_ids[::-1]
+        chunks[rows] = columns.chunk_indexes[::-1]
+        levels[rows] = columns.levels[::-1]
         ranks = np.zeros(len(keys), np.int64)
-        ranks[rows] = ranks_of(found)[::-1]
+        ranks[rows] = ranks_of(columns)[::-1]
         raw = np.zeros(len(keys))
-        raw[rows] = found.scores[::-1]
+        raw[rows] = columns.scores[::-1]
         by_sum = kind is IndexKind.VECTOR and options.question_merge is QuestionMerge.SUM
         # A sum of inverse ranks is known only of what was found.
         if searches and not by_sum:
@@ -364,13 +364,13 @@ def with_named(ranking: Ranking, within: Sequence[Within], weight: float) -> Ran
     raw, shares = np.zeros((2, len(ranking.entry_ids)))
     weights = np.zeros(ranking.count)
     bounds = np.searchsorted(ranking.queries, np.arange(ranking.count + 1))
-    for one in within:
-        weights[one.query] = weight
-        start, end = bounds[one.query], bounds[one.query + 1]
-        rows = start + np.searchsorted(ranking.entry_ids[start:end], one.ranking.entry_ids)
-        raw[rows] = one.ranking.scores
-        places = np.searchsorted(one.documents, one.ranking.document_ids)
-        shares[rows] = one.ranking.scores * one.shares[places]
+    for narrowed in within:
+        weights[narrowed.query] = weight
+        start, end = bounds[narrowed.query], bounds[narrowed.query + 1]
+        rows = start + np.searchsorted(ranking.entry_ids[start:end], narrowed.ranking.entry_ids)
+        raw[rows] = narrowed.ranking.scores
+        places = np.searchsorted(narrowed.documents, narrowed.ranking.document_ids)
+        shares[rows] = narrowed.ranking.scores * narrowed.shares[places]
     return with_part(ranking, "name", raw, shares, weights)
 
 

@@ -30,7 +30,7 @@ def document_of(row: Any) -> Any:
     return _required(row, "document_id")
 
 
-def as_results(found: Iterable[Any]) -> list[Result]:
+def as_results(results: Iterable[Any]) -> list[Result]:
     """Return a result for each document of the rows, in order; results stay as they are.
 
     The rows of a document become its passages, by ``chunk_index``.
@@ -39,7 +39,7 @@ def as_results(found: Iterable[Any]) -> list[Result]:
         TypeError: a row lacks what it needs.
     """
     rows_of: dict[Any, list[Any]] = {}
-    for place, row in enumerate(found):
+    for place, row in enumerate(results):
         is_result = isinstance(row, Result)
         rows_of.setdefault((is_result, place if is_result else document_of(row)), []).append(row)
     return [

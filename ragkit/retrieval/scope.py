@@ -74,15 +74,17 @@ def scope_of(
             of_chunks.append(noted)
     chunks: list[Ids | None] = []
     for alternatives in query.parsed.required:
-        found = [_meeting(catalog, index, collection, one) for one in alternatives]
-        documents.append(united(own for own, _ in found))
-        if any(one.filters.of_chunks for one in alternatives):
-            either = zip(alternatives, found, strict=True)
-            passing = [_own_entries(catalog, collection, one, *ids) for one, ids in either]
+        matches = [_meeting(catalog, index, collection, condition) for condition in alternatives]
+        documents.append(united(own for own, _ in matches))
+        if any(condition.filters.of_chunks for condition in alternatives):
+            either = zip(alternatives, matches, strict=True)
+            passing = [
+                _own_entries(catalog, collection, condition, *ids) for condition, ids in either
+            ]
             of_chunks.append(united(passing))
             continue
-        of_phrases = [own for _, own in found if own is not None]
-        chunks.append(united(of_phrases) if len(of_phrases) == len(found) else None)
+        of_phrases = [own for _, own in matches if own is not None]
+        chunks.append(united(of_phrases) if len(of_phrases) == len(matches) else None)
     of_phrases = [own for own in chunks if own is not None]
     if chunks and len(of_phrases) == len(chunks):
         # Each phrase may stand in another chunk of the document.
@@ -90,7 +92,9 @@ def scope_of(
     without: list[Ids] = []
     if query.parsed.excluded:
         there = catalog.filters.documents(collection.id, Filters())
-        gone = [_excluded(catalog, index, collection, one) for one in query.parsed.excluded]
+        gone = [
+            _excluded(catalog, index, collection, condition) for condition in query.parsed.excluded
+        ]
         documents.append(_without(there, united(own for own, _ in gone)))
         without = [ids for _, ids in gone if ids is not None]
     return Scope(
@@ -104,12 +108,12 @@ def scope_of(
 # Ids ascend and are distinct: nothing has to be sorted, nor made distinct by hashing.
 
 
-def _common(one: Ids, other: Ids) -> Ids:
-    return one[np.isin(one, other, assume_unique=True)]
+def _common(ids: Ids, other: Ids) -> Ids:
+    return ids[np.isin(ids, other, assume_unique=True)]
 
 
-def _without(one: Ids, other: Ids) -> Ids:
-    return one[np.isin(one, other, assume_unique=True, invert=True)]
+def _without(ids: Ids, other: Ids) -> Ids:
+    return ids[np.isin(ids, other, assume_unique=True, invert=True)]
 
 
 def _own_entries(
@@ -159,10 +163,10 @@ def entries_with(
 ) -> Ids:
     """Return own entries of the chunks that hold a phrase, or forms of a word, ascending."""
     tokens = index_tokens(condition.phrase)
-    known = catalog.entries.token_ids(tokens)
-    if not all(token in known for token in tokens):
+    token_ids = catalog.entries.token_ids(tokens)
+    if not all(token in token_ids for token in tokens):
         return _NONE
-    ids = [known[token] for token in tokens]
+    ids = [token_ids[token] for token in tokens]
     entries = index.holding(ids) if ids else catalog.entries.chunk_ids(collection.id)
     if not condition.exact and len(ids) == 1:
         return entries

@@ -157,11 +157,11 @@ class SearchEngine:
         (query,) = self._encoder.encode([ParsedQuery(text)], options, collections, spell)
         options = replace(options, mode=query.mode)
         (opened,), _search = self._opened([query], options, StageTimer())
-        found = self._found_groups(opened, options, StageTimer())
-        for outcome in (found.rerank, found.phrasings):
+        grouped = self._found_groups(opened, options, StageTimer())
+        for outcome in (grouped.rerank, grouped.phrasings):
             if outcome and outcome.failure:
                 raise ModelError(outcome.failure)
-        return [group.hits[0] for group in found.grouping.groups]
+        return [group.hits[0] for group in grouped.grouping.groups]
 
     def assemble(
         self, groups: Sequence[Group], options: SearchOptions, tokens: Sequence[str], text: str
@@ -249,8 +249,8 @@ class SearchEngine:
         """Return a function that corrects spelling by the words of these collections."""
         if not options.correct_spelling:
             return None
-        return lambda text, known: misspelled(
-            self._catalog, self._chunk_indexes(collections), text, known
+        return lambda text, token_ids: misspelled(
+            self._catalog, self._chunk_indexes(collections), text, token_ids
         )
 
     def _ask(
@@ -275,21 +275,21 @@ class SearchEngine:
                 newest, document_ids = newest_documents(
                     self._catalog, scopes, listed_count(options)
                 )
-                found = FoundGroups(Grouping(tuple(newest), ()))
+                grouped = FoundGroups(Grouping(tuple(newest), ()))
                 stage.out = len(document_ids)
         else:
             (opened,), nearest = self._opened([query], options, timer)
-            found = self._found_groups(opened, options, timer)
-        groups = self.batches.with_parts(found.grouping.groups, [opened], options, timer)
+            grouped = self._found_groups(opened, options, timer)
+        groups = self.batches.with_parts(grouped.grouping.groups, [opened], options, timer)
         with timer.stage("reconstruction", len(groups)) as stage:
             results = self.assemble(groups, options, query.tokens, query.text)
             stage.out = len(results)
         fits = Fits(tuple(results), ())
         if not query.lists:
             with timer.stage("fit", len(results)) as stage:
-                fits = self._judged(results, groups, opened, options, found.searches)
-                searches = found.searches if nearest is None else [nearest]
-                document_ids = found_documents(found.grouping, searches, options.mode)
+                fits = self._judged(results, groups, opened, options, grouped.searches)
+                searches = grouped.searches if nearest is None else [nearest]
+                document_ids = found_documents(grouped.grouping, searches, options.mode)
                 stage.out = sum(not result.weak for result in fits.results)
         measure = partial(measured, timer.ranked, fits.results) if timer.ranked else None
         trace = Trace(tuple(timer.stages), self._generation(opened), measure)
@@ -297,14 +297,14 @@ class SearchEngine:
             question,
             fits.results,
             trace,
-            self._notices(opened, timer, found),
-            found.rerank,
+            self._notices(opened, timer, grouped),
+            grouped.rerank,
             total_documents=0 if document_ids is None else len(document_ids),
             missing_terms=fits.missing_terms,
             nothing_close=fits.nothing_close,
             listed=query.lists,
             spelled=query.spelled,
-            phrasings=found.phrasings,
+            phrasings=grouped.phrasings,
             document_ids=document_ids,
             questions=questions_in(query.text),
         )
@@ -348,14 +348,18 @@ class SearchEngine:
             stage.out, stage.note = len(collections), "those with the best chunks are searched"
         return [replace(query, collections=collections) for query in queries], search
 
-    def _notices(self, query: Query, timer: StageTimer, found: FoundGroups) -> tuple[str, ...]:
+    def _notices(self, query: Query, timer: StageTimer, grouped: FoundGroups) -> tuple[str, ...]:
         """Return what the person is to be told about the search, in sentences."""
         repairs = [self._indexes.pop_notice(collection) for collection in query.collections]
         return (
             *query.notices,
             *filter(None, repairs),
             *dict.fromkeys(timer.notices),
-            *(one.notice for one in (found.phrasings, found.rerank) if one and one.notice),
+            *(
+                outcome.notice
+                for outcome in (grouped.phrasings, grouped.rerank)
+                if outcome and outcome.notice
+            ),
         )
 
     def _generation(self, query: Query) -> str:

@@ -68,7 +68,7 @@ def similar_documents(
     records = catalog.documents.get_many(scores)
     twins = _Twins(catalog)
     own: list[DocumentRecord] = []
-    found: list[Similar] = []
+    chosen: list[Similar] = []
     for other, score in scores.items():
         if other == document_id or other not in records:
             continue
@@ -77,14 +77,16 @@ def similar_documents(
             own.append(candidate)
             continue
         # Copies are nearly as alike to a third.
-        near = [at for at, one in enumerate(found) if one.score - score <= 1 - _COPY_COSINE]
-        at = next((at for at in near if twins.are(found[at].record, candidate)), None)
+        near = [
+            at for at, similar in enumerate(chosen) if similar.score - score <= 1 - _COPY_COSINE
+        ]
+        at = next((at for at in near if twins.are(chosen[at].record, candidate)), None)
         if at is not None:
-            found[at] = replace(found[at], copies=(*found[at].copies, candidate))
-        elif len(found) < limit:
+            chosen[at] = replace(chosen[at], copies=(*chosen[at].copies, candidate))
+        elif len(chosen) < limit:
             words = "" if is_brought(embedder.name) else _in_words(score)
-            found.append(Similar(candidate, score, words))
-    return SimilarDocuments(tuple(found), tuple(own))
+            chosen.append(Similar(candidate, score, words))
+    return SimilarDocuments(tuple(chosen), tuple(own))
 
 
 class _Twins:
@@ -94,13 +96,13 @@ class _Twins:
         self._catalog = catalog
         self._texts: dict[int, str] = {}
 
-    def are(self, one: DocumentRecord, other: DocumentRecord) -> bool:
-        if one.hash == other.hash:
+    def are(self, document: DocumentRecord, other: DocumentRecord) -> bool:
+        if document.hash == other.hash:
             return True
-        shorter, longer = sorted((one.characters, other.characters))
+        shorter, longer = sorted((document.characters, other.characters))
         if 100 * shorter < _COPY_RATIO * longer:
             return False
-        texts = self._beginning(one), self._beginning(other)
+        texts = self._beginning(document), self._beginning(other)
         # Short pages of one pattern differ in a name, which is all that they say.
         alike = _COPY_RATIO if shorter >= _SHORT else 100.0
         return fuzz.ratio(*texts, score_cutoff=alike) > 0

@@ -27,10 +27,14 @@ def passage_at(
     that it shows any of; where it shows none, the one before it.
     """
     end = start + len(text)
-    shown = [one.chunk.index for one in chunks if one.chunk.start < end and one.chunk.end > start]
-    before = [one.chunk.index for one in chunks if one.chunk.start <= start]
+    shown = [
+        passage.chunk.index
+        for passage in chunks
+        if passage.chunk.start < end and passage.chunk.end > start
+    ]
+    before = [passage.chunk.index for passage in chunks if passage.chunk.start <= start]
     first, last = (shown[0], shown[-1]) if shown else 2 * (max(before, default=0),)
-    within = [one for one in sections if one.start < end and one.end > start]
+    within = [section for section in sections if section.start < end and section.end > start]
     begun = [page.number for page in pages if page.start <= start]
     return Passage(
         start,
@@ -40,8 +44,8 @@ def passage_at(
         page=begun[-1] if begun else None,
         chunks=(first, last),
         cut=cut,
-        later_pages=tuple((one.start, one.number) for one in pages if start < one.start < end),
-        headings=tuple((max(one.start, start), one.path) for one in within)
+        later_pages=tuple((page.start, page.number) for page in pages if start < page.start < end),
+        headings=tuple((max(section.start, start), section.path) for section in within)
         if len(within) > 1
         else (),
     )

@@ -60,7 +60,7 @@ class _Near(NamedTuple):
 
 
 def misspelled(
-    catalog: Catalog, indexes: Sequence[EntryIndex], text: str, known: Mapping[str, int]
+    catalog: Catalog, indexes: Sequence[EntryIndex], text: str, token_ids: Mapping[str, int]
 ) -> tuple[Spelling, ...]:
     """Return the words of a text that are not among the ``known`` tokens, with their nearest.
 
@@ -69,31 +69,31 @@ def misspelled(
     if len(text) > _LONGEST_TEXT:
         return ()
     quoted = [match.span() for match in _QUOTED.finditer(text)]
-    found: dict[str, Spelling] = {}
+    spellings: dict[str, Spelling] = {}
     looked_at = 0
     for match in _WORD.finditer(text):
         word, at = match[0], match.start()
-        if any(start <= at < end for start, end in quoted) or word in found:
+        if any(start <= at < end for start, end in quoted) or word in spellings:
             continue
         if not may_be_misspelled(word, first=not text[:at].strip()):
             continue
-        if any(token in known for token in index_tokens(word)) or looked_at == _MOST_WORDS:
+        if any(token in token_ids for token in index_tokens(word)) or looked_at == _MOST_WORDS:
             continue
         looked_at += 1
         near = nearest_word(catalog, indexes, word.lower())
         if near:
-            found[word] = Spelling(word, near.capitalize() if word.istitle() else near)
-    return tuple(found.values())
+            spellings[word] = Spelling(word, near.capitalize() if word.istitle() else near)
+    return tuple(spellings.values())
 
 
 def respelled_text(text: str, spellings: Sequence[Spelling]) -> str:
     """Return a text with misspelled words corrected, except in quotes."""
-    for one in spellings:
+    for spelling in spellings:
         quoted = [match.span() for match in _QUOTED.finditer(text)]
         for match in _WORD.finditer(text):
             at = match.start()
-            if match[0] == one.word and not any(start <= at < end for start, end in quoted):
-                text = text[:at] + one.meant + text[match.end() :]
+            if match[0] == spelling.word and not any(start <= at < end for start, end in quoted):
+                text = text[:at] + spelling.meant + text[match.end() :]
                 break
     return text
 
@@ -135,7 +135,8 @@ def _is_common(word: str) -> bool:
     pieces = local_embedder().pieces
     without_ending = (word[:end] for end in range(len(word) - 1, len(word) - 4, -1))
     return pieces(word) == 1 or any(
-        index_tokens(one) == index_tokens(word) and pieces(one) == 1 for one in without_ending
+        index_tokens(ending) == index_tokens(word) and pieces(ending) == 1
+        for ending in without_ending
     )
 
 
@@ -188,12 +189,12 @@ def _written(
         entries = index.holding([stem.id])[:_CHUNKS_READ].tolist()
         for at in range(0, len(entries), _AT_ONCE):
             texts = _texts(catalog, entries[at : at + _AT_ONCE])
-            words = {one for text in texts for one in begins.findall(text)}
+            words = {word_in_text for text in texts for word_in_text in begins.findall(text)}
             near = [
-                _Near(_slip(word, one), one)
-                for one in words
-                if OSA.distance(one, word) <= (most if one[0] == word[0] else 1)
-                and index_tokens(one) == [stem.token]
+                _Near(_slip(word, word_in_text), word_in_text)
+                for word_in_text in words
+                if OSA.distance(word_in_text, word) <= (most if word_in_text[0] == word[0] else 1)
+                and index_tokens(word_in_text) == [stem.token]
             ]
             if near:
                 return min(near)

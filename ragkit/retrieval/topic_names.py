@@ -81,15 +81,15 @@ def telling_tokens(text: str) -> set[str]:
     return {term.token for term in _terms(text)}
 
 
-def rarities(known: Mapping[str, int], indexes: Sequence[EntryIndex]) -> dict[str, float]:
+def rarities(token_ids: Mapping[str, int], indexes: Sequence[EntryIndex]) -> dict[str, float]:
     """Return how rare tokens are, from 0 to 1 for the rarest; ``known`` has their ids."""
-    if not known or not indexes:
+    if not token_ids or not indexes:
         return {}
-    idf = [index.idf(list(known.values()), Field.TEXT) for index in indexes]
+    idf = [index.idf(list(token_ids.values()), Field.TEXT) for index in indexes]
     # A word that is common in any of them is common.
     least = [float(min(of_token)) for of_token in zip(*idf, strict=True)]
     most = max(least) or 1.0
-    return {token: value / most for token, value in zip(known, least, strict=True)}
+    return {token: value / most for token, value in zip(token_ids, least, strict=True)}
 
 
 def topic_names(

@@ -83,12 +83,12 @@ def in_known_forms(catalog: Catalog, text: str, tokens: Sequence[str]) -> tuple[
     functions = _function_words()[language]
     words = dict.fromkeys(_LETTERS.findall(fold(text).casefold()))
     tokens_of = {word: index_tokens(word) for word in words}
-    known = catalog.entries.token_ids(tokens)
+    token_ids = catalog.entries.token_ids(tokens)
     instead: dict[str, Sequence[str]] = {}
     for word, own in tokens_of.items():
         if word in functions:
             instead.update(dict.fromkeys(own, ()))
-        elif len(own) == 1 and own[0] not in known:
+        elif len(own) == 1 and own[0] not in token_ids:
             instead[own[0]] = _forms(catalog, word, language) or own
     asked = [form for token in tokens for form in instead.get(token, (token,))]
     return tuple(asked) or tuple(tokens)
@@ -100,12 +100,12 @@ def _forms(catalog: Catalog, word: str, language: str) -> list[str]:
 
     # One of its own each time, since it keeps state between calls.
     stem = Stemmer.Stemmer(language, 0).stemWord
-    wanted = stem(word)
-    if len(wanted) < _SHORTEST_STEM:
+    stemmed = stem(word)
+    if len(stemmed) < _SHORTEST_STEM:
         return []
-    beginning = wanted[: max(_SHORTEST_STEM, len(wanted) - 1)]
+    beginning = stemmed[: max(_SHORTEST_STEM, len(stemmed) - 1)]
     near = catalog.entries.tokens_from(beginning, _MOST_TOKENS)
-    return [token for token in near if wanted in (token, stem(token))]
+    return [token for token in near if stemmed in (token, stem(token))]
 
 
 @cache

@@ -90,7 +90,7 @@ def _row(cell: Cell, figures: AblationFigures, beside: Sequence[Cell]) -> list[s
     row = [cell.title]
     for name in figures.shown:
         metric = cell.metric(name)
-        every = [found.value for each in beside if (found := each.metric(name)) is not None]
+        every = [measured.value for each in beside if (measured := each.metric(name)) is not None]
         row.append(_metric(metric, max(every), whole=name == figures.metric) if metric else "–")
     paired = cell.difference
     if paired is None:
@@ -155,9 +155,11 @@ def ablation_as_svg(figures: AblationFigures) -> str:
 
     Beside it is the difference to the first variant, with a star if it is significant.
     """
-    found = {cell.name: metric for cell in figures.cells if (metric := cell.metric(figures.metric))}
-    least = int(10 * min((metric.low for metric in found.values()), default=0.0)) / 10
-    highest = max((metric.high for metric in found.values()), default=1.0)
+    metrics = {
+        cell.name: metric for cell in figures.cells if (metric := cell.metric(figures.metric))
+    }
+    least = int(10 * min((metric.low for metric in metrics.values()), default=0.0)) / 10
+    highest = max((metric.high for metric in metrics.values()), default=1.0)
     most = min(1.0, int(10 * highest + 1) / 10)
     scale = (_WIDTH - _LEFT - _RIGHT) / max(most - least, 0.1)
     parts: list[str] = []
@@ -168,7 +170,7 @@ def ablation_as_svg(figures: AblationFigures) -> str:
         for cell in cells:
             y += _ROW
             parts.append(f'<text x="16" y="{y}">{escape(cell.title)}</text>')
-            mark = found.get(cell.name)
+            mark = metrics.get(cell.name)
             if mark is not None:
                 at = [_LEFT + scale * (x - least) for x in (mark.low, mark.high, mark.value)]
                 parts += _mark(y, at, mark.value, cell)

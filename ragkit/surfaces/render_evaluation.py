@@ -116,13 +116,13 @@ def answers_as_text(figures: AnswerFigures) -> list[str]:
         cells = "".join(f"{_share_as_text(getattr(column, name)):>16}" for column in columns)
         lines.append(f"{words:<46}{cells}")
     if written:
-        found = ", ".join(
+        findings = ", ".join(
             f"{kind.replace('_', ' ')} {count}" for kind, count in sorted(written.findings.items())
         )
         lines += [
             "",
             f"{written.model} wrote: {_share_as_text(written.holding)} sentences passed the "
-            f"checks; findings: {found or 'none'}; invalid citations: {written.dropped}; "
+            f"checks; findings: {findings or 'none'}; invalid citations: {written.dropped}; "
             f"failed: {written.failed}",
         ]
         if written.failure:

@@ -73,14 +73,14 @@ def _scored(results: Iterable[tuple[float, WebResult]]) -> Iterator[WebResult]:
 
 
 def one_a_site(
-    results: Sequence[WebResult], known: Iterable[KnownPage], most: int
+    results: Sequence[WebResult], pages_shown: Iterable[KnownPage], most: int
 ) -> tuple[tuple[WebResult, ...], tuple[WebResult, ...]]:
     """Divide results into those to show and those to fold, both best first.
 
     Folded are pages that the library has, pages of sites of which it has documents, and further
     pages of a site. Sites must match exactly.
     """
-    pages = {page_of(url): page.document for page in known if (url := safe_url(page.url))}
+    pages = {page_of(url): page.document for page in pages_shown if (url := safe_url(page.url))}
     sites = {page.partition("/")[0] for page in pages}
     shown: list[WebResult] = []
     folded: list[WebResult] = []

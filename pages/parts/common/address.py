@@ -222,8 +222,10 @@ def take(library: Library) -> bool:
         if sent[name][-1].startswith(kept_texts.MARK):
             st.toast(_NO_LONGER_KEPT)
             continue
-        said = f"{name}={' '.join(sent[name])}"[:80]
-        st.toast(as_label(f'The address says "{said}", which means nothing here. It is left out.'))
+        parameter = f"{name}={' '.join(sent[name])}"[:80]
+        st.toast(
+            as_label(f'The address says "{parameter}", which means nothing here. It is left out.')
+        )
     return True
 
 

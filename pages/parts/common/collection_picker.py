@@ -85,9 +85,9 @@ def settle(
         if len(names) != 1:
             st.session_state[f"{key}-typed"] = typed if names else ""
             many = f"More than {MOST}" if len(names) > MOST else str(len(names))
-            said = f"{many} collections have “{typed}” in their names: choose one."
+            message = f"{many} collections have “{typed}” in their names: choose one."
             none = f"No collection has “{typed}” in its name."
-            st.toast(markup.as_label(said if names else none))
+            st.toast(markup.as_label(message if names else none))
             return
         st.session_state[key] = names[0]
     if then is not None:

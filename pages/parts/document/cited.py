@@ -22,7 +22,7 @@ def span_of(value: str) -> Span | None:
     return span if span and span[0] < span[1] else None
 
 
-def find(text: str, file_format: str, span: Span | None, said: str) -> tuple[Span | None, str]:
+def find(text: str, file_format: str, span: Span | None, mark: str) -> tuple[Span | None, str]:
     """Return the span of the sentence, ``None`` to mark nothing, and a notice about it.
 
     ``said`` is the fingerprint of its text (``mark_of``). A sentence that moved is marked
@@ -32,12 +32,12 @@ def find(text: str, file_format: str, span: Span | None, said: str) -> tuple[Spa
         return None, ""
     start, end = span
     is_inside = end <= len(text)
-    if is_inside and (not said or mark_of(text[start:end]) == said):
+    if is_inside and (not mark or mark_of(text[start:end]) == mark):
         return span, ""
-    units = text_units(text, code=file_format == Format.CODE) if said else ()
+    units = text_units(text, code=file_format == Format.CODE) if mark else ()
     same = [
-        (unit.start, unit.end) for unit in units if mark_of(text[unit.start : unit.end]) == said
+        (unit.start, unit.end) for unit in units if mark_of(text[unit.start : unit.end]) == mark
     ]
     if same:
-        return min(same, key=lambda one: abs(one[0] - start)), MOVED
+        return min(same, key=lambda span_of_unit: abs(span_of_unit[0] - start)), MOVED
     return None, CHANGED

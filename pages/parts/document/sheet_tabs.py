@@ -27,16 +27,16 @@ def count_matches(sheets: Sequence[Page], text: str, find: str) -> list[int]:
 
 
 def place_in(
-    sheets: Sequence[Page], counts: Sequence[int], wanted: str, start: int, end: int
+    sheets: Sequence[Page], counts: Sequence[int], label: str, start: int, end: int
 ) -> int:
     """Return the offset to open at: of the requested sheet, or else the one with most matches.
 
     The latter is one of those in ``[start, end)``: a chunk may hold several small sheets.
     """
-    named = next((sheet for sheet in sheets if sheet.label == wanted), None)
+    named = next((sheet for sheet in sheets if sheet.label == label), None)
     if named is not None:
         return named.start
-    touched = [at for at, one in enumerate(sheets) if one.start < end and start < one.end]
+    touched = [at for at, sheet in enumerate(sheets) if sheet.start < end and start < sheet.end]
     best = max(touched, key=counts.__getitem__, default=0)
     return max(start, sheets[best].start)
 

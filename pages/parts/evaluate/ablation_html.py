@@ -105,7 +105,7 @@ def explained(figures: AblationFigures) -> str:
 def _row(cell: Cell, beside: Sequence[Cell], shown: Sequence[str]) -> str:
     values = ""
     for place, metric in enumerate(shown):
-        every = [found.value for each in beside if (found := each.metric(metric)) is not None]
+        every = [measured.value for each in beside if (measured := each.metric(metric)) is not None]
         values += _metric(cell.metric(metric), max(every, default=0.0), interval=place == 0)
     paired = cell.difference
     change = "–"

@@ -185,9 +185,9 @@ def cautions(records: Sequence[RunRecord], rated: int, *, self_made: bool) -> li
         )
     if self_made:
         shares = {record.run.name: record.run.means.get(JUDGED) for record in records}
-        known = {label: share for label, share in shares.items() if share is not None}
-        most = max(known, key=known.__getitem__, default="")
-        if known and known[most] - min(known.values()) > _UNEVEN:
+        measured = {label: share for label, share in shares.items() if share is not None}
+        most = max(measured, key=measured.__getitem__, default="")
+        if measured and measured[most] - min(measured.values()) > _UNEVEN:
             sentences.append(
                 f"These ratings were made on results of {most}: other settings look worse than "
                 "they are."

@@ -66,15 +66,15 @@ def _line(line: UploadLine) -> str:
     title = f"<bdi>{name(line.name)}</bdi>"
     if line.document_id and line.state is UploadState.INDEXED:
         title = document_link(line.document_id, 0, "", title)
-    said = text(word)
+    status = text(word)
     if line.state is UploadState.KNOWN:
         place = f"<bdi>{name(line.reason)}</bdi>"
         if line.document_id:
             place = document_link(line.document_id, 0, "", place)
-        said = f"{said}, as {place}"
+        status = f"{status}, as {place}"
     elif line.reason:
-        said = f"{said}: {name(line.reason)}"
+        status = f"{status}: {name(line.reason)}"
     return (
         f'<li class="rk-upload rk-{line.state}"><span class="rk-sign" aria-hidden="true">{sign}'
-        f'</span><span>{title} <span class="rk-soft">· {said}</span></span></li>'
+        f'</span><span>{title} <span class="rk-soft">· {status}</span></span></li>'
     )

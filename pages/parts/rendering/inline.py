@@ -115,7 +115,10 @@ def draw_inline(canvas: Canvas, flow: Flow, env: dict[str, Any]) -> None:
 
 def _with_references(content: str, env: dict[str, Any]) -> dict[str, Any]:
     """Return what links refer to; those that are defined elsewhere lead nowhere."""
-    named = {normalizeReference(one[2] or one[1]) for one in _REFERENCE.finditer(content)}
+    named = {
+        normalizeReference(reference[2] or reference[1])
+        for reference in _REFERENCE.finditer(content)
+    }
     nowhere = {name: {"href": "", "title": ""} for name in named}
     return {**env, "references": {**nowhere, **env.get("references", {})}} if named else env
 

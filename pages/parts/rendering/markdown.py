@@ -185,25 +185,25 @@ class _Page:
         rows = token.content.split("\n")
         for row, line in enumerate(rows):
             start, end = self._lines[above + row]
-            wanted = line.lstrip(" \t")
+            content = line.lstrip(" \t")
             is_last = row == len(rows) - 1
-            at = self._last(wanted, start, end) if is_last else end - len(wanted)
-            if at < start or not self._source.startswith(wanted, at):
+            at = self._last(content, start, end) if is_last else end - len(content)
+            if at < start or not self._source.startswith(content, at):
                 raise ValueError("a line is not where it should be")
             runs.append((length, at))
-            pieces.append(wanted)
-            length += len(wanted) + 1
+            pieces.append(content)
+            length += len(content) + 1
         return Flow("\n".join(pieces), runs)
 
-    def _last(self, wanted: str, start: int, end: int) -> int:
+    def _last(self, content: str, start: int, end: int) -> int:
         """Return where the last line of a content begins: it may have lost what follows it."""
         line = self._source[start:end]
-        at = len(line.rstrip()) - len(wanted)
-        if at >= 0 and line.startswith(wanted, at):
+        at = len(line.rstrip()) - len(content)
+        if at >= 0 and line.startswith(content, at):
             return start + at
         closing = line.rstrip().rstrip("#").rstrip()
-        at = len(closing) - len(wanted)
-        return start + at if at >= 0 and line.startswith(wanted, at) else -1
+        at = len(closing) - len(content)
+        return start + at if at >= 0 and line.startswith(content, at) else -1
 
     def _is_output(self, token: Token) -> bool:
         return self._is_notebook and self._after_code and token.info.strip() in _OUTPUTS

@@ -189,8 +189,8 @@ def _inline(canvas: Canvas, start: int, end: int) -> None:
         canvas.draw(at, match.start())
         inner = match.span(group)
         if group == "named" and "<" in match["named"] and match["named"].endswith(">"):
-            said = canvas.source[inner[0] : canvas.source.index("<", inner[0])]
-            inner = (inner[0], inner[0] + len(said.rstrip()))
+            label = canvas.source[inner[0] : canvas.source.index("<", inner[0])]
+            inner = (inner[0], inner[0] + len(label.rstrip()))
         elif group == "named" and match["named"].startswith("~"):
             inner = (max(inner[0] + 1, canvas.source.rfind(".", *inner) + 1), inner[1])
         canvas.skip(match.start(), inner[0])

@@ -126,9 +126,9 @@ def draw_choice(library: Library) -> None:
         )  # fmt: skip
 
 
-def draw(found: Stand) -> None:
+def draw(stand: Stand) -> None:
     """Draw the written answer, which grows by itself while it is being written."""
-    written, turn, writing = found.written, found.turn, found.writing
+    written, turn, writing = stand.written, stand.turn, stand.writing
     if written is None or turn is None:
         return
     first = writing.told() if writing else {"version": 0, "over": True, **drawn(written)}

@@ -54,11 +54,11 @@ def topic_list(answer: ChunkedAnswer, chosen: int | None) -> str:
 def _topic(answer: TopicAnswer, results: int, pressed: bool) -> str:
     number = answer.topic.index
     data = attributes(data_rk="topic", data_number=number, aria_pressed=str(pressed).lower())
-    found = "nothing fits" if answer.weak or not results else plural(results, "result")
+    count = "nothing fits" if answer.weak or not results else plural(results, "result")
     return (
         f'<li><button type="button" class="rk-topic {colour(number)}"{data}>{dot(number)}'
         f"<bdi>{name(answer.topic.name)}</bdi>"
-        f'<span class="rk-soft">{found}</span></button></li>'
+        f'<span class="rk-soft">{count}</span></button></li>'
     )
 
 
@@ -138,7 +138,7 @@ def matrix(answer: ChunkedAnswer) -> str:
     scores = [dict(topic.documents) for topic in answer.topics]
     best = max((score for row in scores for score in row.values()), default=0.0) or 1.0
     head = "".join(f'<th scope="col">{dot_button(topic.topic)}</th>' for topic in answer.topics)
-    rows = {found.result.document.id: found.result for found in answer.results}
+    rows = {result.result.document.id: result.result for result in answer.results}
     body = "".join(_row(result, scores, best) for result in rows.values())
     key = "".join(f'<i style="opacity:{strength}"></i>' for strength in (0.35, 0.6, 1.0))
     return (

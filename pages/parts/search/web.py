@@ -49,9 +49,9 @@ def draw(library: Library, answer: Answer, turn: Turn | None, before: Sequence[T
             st.html(_failure(error))
             return
         _send(library, question, preview)
-        found: WebAnswer | RagkitError | None = st.session_state[_FOUND].get(question)
-        if found is not None:
-            st.html(results_html(found) if isinstance(found, WebAnswer) else _failure(found))
+        outcome: WebAnswer | RagkitError | None = st.session_state[_FOUND].get(question)
+        if outcome is not None:
+            st.html(results_html(outcome) if isinstance(outcome, WebAnswer) else _failure(outcome))
 
 
 def sources_for(question: str) -> tuple[Source, ...]:
@@ -86,9 +86,9 @@ def _send(library: Library, question: str, preview: WebPreview) -> None:
     if st.session_state.pop(_CLICKED, None) != question:
         return
     replies: dict[str, WebAnswer | RagkitError] = st.session_state[_FOUND]
-    known = [reply for reply in replies.values() if _is_for(reply, words, preview.host)]
-    if known:
-        replies[question] = known[0]
+    previews = [reply for reply in replies.values() if _is_for(reply, words, preview.host)]
+    if previews:
+        replies[question] = previews[0]
         return
     try:
         with st.spinner(f"Asking {markup.as_label(preview.host)} …"):
@@ -105,11 +105,12 @@ def _is_for(reply: WebAnswer | RagkitError, words: str, host: str) -> bool:
 
 def goes_to(preview: WebPreview) -> str:
     """Return where the words would go, and what would not."""
-    said = "".join(f"{text(notice)} " for notice in preview.notices)
+    notices = "".join(f"{text(notice)} " for notice in preview.notices)
     passed_on = ", which asks search engines with them" if preview.service == "SearXNG" else ""
     return (
-        f'<p class="rk-soft">{said}They go to <b>{name(preview.host)}</b> ({text(preview.service)})'
-        f"{passed_on}. Nothing else goes: no document, no filter, no earlier search.</p>"
+        f'<p class="rk-soft">{notices}They go to <b>{name(preview.host)}</b> '
+        f"({text(preview.service)}){passed_on}. "
+        "Nothing else goes: no document, no filter, no earlier search.</p>"
     )
 
 

@@ -92,8 +92,8 @@ class CollectionIndex:
 
     def size(self, levels: Sequence[Level], fields: Iterable[Field]) -> int:
         """Return how many bytes the vectors of some levels and the tokens of some fields take."""
-        codes, wanted = [LEVEL_CODES[level] for level in levels], frozenset(fields)
-        return self.base.size(codes, wanted, self.alive) + self.delta.size(codes, wanted)
+        codes, chosen = [LEVEL_CODES[level] for level in levels], frozenset(fields)
+        return self.base.size(codes, chosen, self.alive) + self.delta.size(codes, chosen)
 
     def upsert(self, rows: EntryRows, version: Version) -> CollectionIndex:
         """Return the index with these entries; one that it holds already is replaced."""

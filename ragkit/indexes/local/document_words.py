@@ -62,12 +62,12 @@ class DocumentWords:
         """Return the documents that have each token in every chunk."""
         if self._longest < least:
             return [_NO_ROWS] * len(token_ids)
-        found = []
+        throughout = []
         for documents, _places in self._having(token_ids, field):
             holding, counts = np.unique(documents, return_counts=True)
             chunks = self._sizes[1][np.searchsorted(self._sizes[0], holding)]
-            found.append(self._long(holding[counts == chunks], least))
-        return found
+            throughout.append(self._long(holding[counts == chunks], least))
+        return throughout
 
     def _long(self, documents: Ids, least: int) -> Ids:
         sizes = self._sizes[1][np.searchsorted(self._sizes[0], documents)]

@@ -85,8 +85,8 @@ class Graph:
         _scores, positions = self._index.search(
             np.ascontiguousarray(queries, dtype=np.float32), fetch, params=parameters
         )
-        found: NDArray[np.int64] = positions
-        return found
+        nearest: NDArray[np.int64] = positions
+        return nearest
 
 
 def suitable_cells(count: int) -> int:

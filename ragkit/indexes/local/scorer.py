@@ -288,9 +288,9 @@ def _of_delta(
     delta: Delta, field: Field, token_ids: Ids
 ) -> tuple[NDArray[Any], NDArray[np.float32], Ids]:
     """Return what ``KeywordIndex.counts_of`` does of a segment."""
-    found = [delta.counts_of(field, token) for token in token_ids.tolist()]
-    rows, counts = (np.concatenate(columns) for columns in zip(*found, strict=True))
-    return rows, counts, np.array([len(rows) for rows, _ in found], np.int64)
+    postings = [delta.counts_of(field, token) for token in token_ids.tolist()]
+    rows, counts = (np.concatenate(columns) for columns in zip(*postings, strict=True))
+    return rows, counts, np.array([len(rows) for rows, _ in postings], np.int64)
 
 
 def _weighted(

@@ -108,21 +108,21 @@ class LocalSearch:
             if not self._queries[0].token_ids:
                 return np.zeros(0, np.int64)
             base, delta = self._scores_by_row(0)
-            found = base > 0, delta > 0
+            hits = base > 0, delta > 0
             runs, mask = index.worded_runs, self._mask_of_words
         else:
-            found = index.alive, np.ones(len(index.delta), np.bool_)
+            hits = index.alive, np.ones(len(index.delta), np.bool_)
             runs = index.runs
         if mask is not None:
-            found = found[0] & mask.base, found[1] & mask.delta
+            hits = hits[0] & mask.base, hits[1] & mask.delta
         # Over bytes: over truth values it takes twice as long.
-        bytes_of = found[0].view(np.uint8)
+        bytes_of = hits[0].view(np.uint8)
         starts, documents = runs.starts, runs.documents
         if len(starts):
             documents = documents[np.bitwise_or.reduceat(bytes_of, starts).view(np.bool_)]
         if runs.ascending and not len(index.delta):
             return documents
-        return distinct(np.concatenate([documents, index.delta.rows.document_ids[found[1]]]))
+        return distinct(np.concatenate([documents, index.delta.rows.document_ids[hits[1]]]))
 
     def strategy(self, depth: int) -> SearchStrategy:
         """Return how vectors are searched; those in the delta are always searched exactly."""
@@ -187,8 +187,8 @@ class LocalSearch:
         ):
             allowed = index.alive if allowed is None else allowed & index.alive
             removed = removed[:0]
-        wanted = depth + len(removed)
-        base = vectors.search(self._vectors, wanted, allowed, strategy, representing=only)
+        fetch = depth + len(removed)
+        base = vectors.search(self._vectors, fetch, allowed, strategy, representing=only)
         if len(removed):
             live = [index.alive[rows] for rows, _scores in base]
             base = [

@@ -55,11 +55,11 @@ class AllChunks:
 
     def homes_of(self, entry_ids: Ids) -> Ids:
         """Return the collection of each entry, (n,); ``ALL_COLLECTIONS`` where it is not known."""
-        known, collections = self._homes
-        places, present = positions_in(known, entry_ids)
+        entries, collections = self._homes
+        places, present = positions_in(entries, entry_ids)
         return (
             np.where(present, collections[places], ALL_COLLECTIONS)
-            if len(known)
+            if len(entries)
             else np.zeros_like(places)
         )
 
@@ -160,8 +160,8 @@ class AllChunks:
             IndexCorruptError: they are of another history of the source.
         """
         index = self.index
-        known, collections = self._homes
-        last = int(known[-1]) if len(known) else 0
+        entries, collections = self._homes
+        last = int(entries[-1]) if len(entries) else 0
         changes = source.changes(
             ALL_COLLECTIONS, _LEVELS, fingerprint=embedder.fingerprint,
             dimensions=embedder.dimensions, since=index.version, after=last,
@@ -172,9 +172,9 @@ class AllChunks:
         if len(changes.added):
             # What came after the changes were read is left to the next time.
             there = added <= changes.added.entry_ids[-1]
-            known = np.concatenate([known, added[there]])
+            entries = np.concatenate([entries, added[there]])
             collections = np.concatenate([collections, homes[there]])
-        return AllChunks(index, known, collections)
+        return AllChunks(index, entries, collections)
 
 
 class Together:

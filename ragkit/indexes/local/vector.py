@@ -160,15 +160,15 @@ class VectorIndex:
         allowed = mask if mask is None or self._all else mask[self._rows]
         count = len(self._rows) if allowed is None else int(np.count_nonzero(allowed))
         depth = min(depth, count)
-        found: dict[int, RankedRows] = {}
+        best_of: dict[int, RankedRows] = {}
         lengths = np.vecdot(queries, queries)
         left = np.flatnonzero((lengths > 0.0) & (lengths < np.inf)) if depth > 0 else _NOTHING[0]
         graph = self.graph() if strategy.width and len(left) else None
         if graph is not None:
             near = self._linked(graph, queries[left], depth + _MARGIN, strategy, allowed)
             pairs = zip(left.tolist(), near, strict=True)
-            found = {number: best for number, best in pairs if len(best[0]) >= depth}
-            left = np.array([number for number in left.tolist() if number not in found], int)
+            best_of = {number: best for number, best in pairs if len(best[0]) >= depth}
+            left = np.array([number for number in left.tolist() if number not in best_of], int)
         fetch = min(count, depth + _MARGIN)
         while len(left):
             near = self._nearest(queries[left], fetch, allowed)
@@ -178,11 +178,11 @@ class VectorIndex:
                     # All that tie with the last one must be seen, to break the tie by row.
                     tied.append(number)
                 else:
-                    found[number] = positions, scores
+                    best_of[number] = positions, scores
             left = np.array(tied, int)
             fetch = min(count, fetch * _WIDEN)
         ranked: list[RankedRows] = [_NOTHING] * len(queries)
-        for number, (positions, scores) in found.items():
+        for number, (positions, scores) in best_of.items():
             order = np.lexsort((positions, -scores))[:depth]
             ranked[number] = self._rows[positions[order]], scores[order]
         return ranked
@@ -205,16 +205,16 @@ class VectorIndex:
         bits = None if allowed is None else np.packbits(allowed, bitorder="little")
         threads = min(len(queries), _MOST_THREADS, os.cpu_count() or 1)
         likely = graph.search(queries, max(strategy.scored, fetch), strategy.width, bits, threads)
-        found = []
+        ranked = []
         for query, of_query in zip(queries, likely, strict=True):
             near = np.sort(of_query[of_query >= 0])
             if not len(near):
-                found.append(_NOTHING)
+                ranked.append(_NOTHING)
                 continue
             index = _scalar_index(self.usable_vectors, near)
             scores, places = _searched(index, query[None], min(fetch, len(near)), None, 1)
-            found.append((near[places[0]], scores[0]))
-        return found
+            ranked.append((near[places[0]], scores[0]))
+        return ranked
 
     def scores_of(
         self, queries: NDArray[np.float32], numbers: Ids, rows: Ids

@@ -48,9 +48,9 @@ class Counts:
 
     def totals(self, field: Field) -> Totals:
         """Count the entries that have tokens in a field, and the tokens."""
-        found = self.histogram(field)
-        tokens = sum(length * entries for length, entries in found.items())
-        return Totals(sum(found.values()), tokens)
+        lengths = self.histogram(field)
+        tokens = sum(length * entries for length, entries in lengths.items())
+        return Totals(sum(lengths.values()), tokens)
 
     def frequencies(self, token_ids: Sequence[int], weights: Weights) -> Ids:
         """Return how many entries each token counts in by the weights, (m,)."""
@@ -70,12 +70,12 @@ class Counts:
         adding = [is_(field.value, token) for field, weight in weights if weight > 0]
         if not adding:
             return 0
-        found = self._points.count([either(adding), *must], must_not)
-        if found and any(weight < 0 for _field, weight in weights):
+        count = self._points.count([either(adding), *must], must_not)
+        if count and any(weight < 0 for _field, weight in weights):
             rare = [either(adding), self._exceptional(weights, token), *must]
             rows = [Row.of(point.payload or {}) for point in self._points.scroll(rare, must_not)]
-            found -= int(np.count_nonzero(counts_in(rows, [token], weights)[:, 0] <= 0))
-        return found
+            count -= int(np.count_nonzero(counts_in(rows, [token], weights)[:, 0] <= 0))
+        return count
 
     def lengths(self, weights: Weights) -> Lengths:
         """Measure all entries by the weights."""
@@ -90,8 +90,8 @@ class Counts:
         adding = [at_least(count_key(field), 1) for field, weight in weights if weight > 0]
         if not adding:
             return 0
-        found = self._points.count([either(adding), *must], must_not)
-        return found - sum(adds for adds, _length in self._without(weights, must, must_not))
+        count = self._points.count([either(adding), *must], must_not)
+        return count - sum(adds for adds, _length in self._without(weights, must, must_not))
 
     def _measured(self, weights: Weights) -> Lengths:
         rows = self.filled(weights, (), ())
@@ -111,14 +111,14 @@ class Counts:
         if all(weight > 0 for _field, weight in weights):
             return []
         rare = [self._exceptional(weights), *must]
-        found = []
+        corrections = []
         for point in self._points.scroll(rare, must_not):
             row = Row.of(point.payload or {})
             length = sum(weight * len(row.tokens.get(field, ())) for field, weight in weights)
             if length <= 0:
                 adds = any(field in row.tokens for field, weight in weights if weight > 0)
-                found.append((adds, length))
-        return found
+                corrections.append((adds, length))
+        return corrections
 
     def _exceptional(self, weights: Weights, token: int | None = None) -> Condition:
         """Return the condition of the entries in which a token, or any, may count less than 0.
@@ -141,14 +141,14 @@ def counts_in(
     rows: Sequence[Row], token_ids: Sequence[int], weights: Weights
 ) -> NDArray[np.float32]:
     """Return how much each token counts in each row over the fields, (n, m)."""
-    wanted = np.array(token_ids, np.int64)
-    order = np.argsort(wanted)
-    found = np.zeros((len(rows), len(wanted)), np.float32)
+    tokens = np.array(token_ids, np.int64)
+    order = np.argsort(tokens)
+    sums = np.zeros((len(rows), len(tokens)), np.float32)
     for field, weight in weights:
         column = column_of(rows, field)
         owners = np.repeat(np.arange(len(rows)), column.lengths)
-        places, present = positions_in(wanted[order], column.flat)
-        keys = owners[present] * len(wanted) + order[places[present]]
-        counts = np.bincount(keys, minlength=found.size).reshape(found.shape)
-        found += counts.astype(np.float32) * np.float32(weight)
-    return found
+        places, present = positions_in(tokens[order], column.flat)
+        keys = owners[present] * len(tokens) + order[places[present]]
+        counts = np.bincount(keys, minlength=sums.size).reshape(sums.shape)
+        sums += counts.astype(np.float32) * np.float32(weight)
+    return sums

@@ -115,16 +115,16 @@ class QdrantIndex:
 
     def rows(self, entry_ids: Iterable[int]) -> dict[int, Row]:
         """Return those of some entries that the index holds, by their ids."""
-        wanted = list(dict.fromkeys(entry_ids))
+        entries = list(dict.fromkeys(entry_ids))
         if len(self._rows) > _MOST_ROWS:
             self._rows = {}
-        known = self._rows
-        missing = [entry for entry in wanted if entry not in known]
+        cached = self._rows
+        missing = [entry for entry in entries if entry not in cached]
         if missing:
-            found = self.points.scroll([any_of(ENTRY, missing)])
-            fetched = {row.entry: row for row in (Row.of(each.payload or {}) for each in found)}
-            known.update({entry: fetched.get(entry) for entry in missing})
-        return {entry: row for entry in wanted if (row := known.get(entry)) is not None}
+            points = self.points.scroll([any_of(ENTRY, missing)])
+            fetched = {row.entry: row for row in (Row.of(each.payload or {}) for each in points)}
+            cached.update({entry: fetched.get(entry) for entry in missing})
+        return {entry: row for entry in entries if (row := cached.get(entry)) is not None}
 
     # -- what is known of it ---------------------------------------------------------------
 
@@ -179,8 +179,8 @@ class QdrantIndex:
             among = any_of(DOCUMENT, documents.tolist())
             for number, token in enumerate(token_ids):
                 having = either([is_(field.value, token) for field in fields])
-                found = self.points.facet(DOCUMENT, [among, having])
-                holding[number] = np.isin(documents, list(found))
+                counts = self.points.facet(DOCUMENT, [among, having])
+                holding[number] = np.isin(documents, list(counts))
         return holding
 
     @property
@@ -195,14 +195,16 @@ class QdrantIndex:
 
     def throughout(self, token_ids: Sequence[int], field: Field, least: int) -> list[Ids]:
         """Return the documents that have each token in every chunk (``EntryIndex``)."""
-        found = []
+        documents = []
         for token in token_ids:
             having = self._having(token, field)
             chunks = self._chunks if having else {}
-            found.append(
-                self._long({one: n for one, n in having.items() if n == chunks[one]}, least)
+            documents.append(
+                self._long(
+                    {document: n for document, n in having.items() if n == chunks[document]}, least
+                )
             )
-        return found
+        return documents
 
     def spread(self, token_ids: Sequence[int]) -> list[int]:
         """Return how many documents have each token (``EntryIndex``)."""
@@ -213,9 +215,9 @@ class QdrantIndex:
         count = int(self.document_frequencies([token], field)[0])
         if not 0 < count <= _COMMON:
             return {}
-        wanted = [is_(field.value, token), any_of(LEVEL, _OWN), *conditions]
+        conditions_of_token = [is_(field.value, token), any_of(LEVEL, _OWN), *conditions]
         key = "having", token, field, len(conditions)
-        return self._kept(key, lambda: self.points.facet(DOCUMENT, wanted))
+        return self._kept(key, lambda: self.points.facet(DOCUMENT, conditions_of_token))
 
     @property
     def _chunks(self) -> dict[int, int]:
@@ -226,30 +228,32 @@ class QdrantIndex:
     def _long(self, documents: Iterable[int], least: int) -> Ids:
         documents = list(documents)
         chunks = self._chunks if documents else {}
-        return np.array(sorted(one for one in documents if chunks[one] >= least), np.int64)
+        return np.array(
+            sorted(document for document in documents if chunks[document] >= least), np.int64
+        )
 
     def _kept(self, key: object, ask: Callable[[], _T]) -> _T:
         if key not in self._told:
             self._told[key] = ask()
-        found: _T = self._told[key]  # type: ignore[assignment]
-        return found
+        answer: _T = self._told[key]  # type: ignore[assignment]
+        return answer
 
     def with_vectors(self, entry_ids: Ids, level: Level) -> Bools:
         """Return which chunks have a vector of a level (``EntryIndex``)."""
         if not len(entry_ids):
             return np.zeros(0, np.bool_)
-        wanted = [any_of(PARENT, entry_ids.tolist()), is_(LEVEL, LEVEL_CODES[level])]
-        found = self.points.scroll([*wanted, is_(HAS_VECTOR, 1)], payload=[PARENT])
-        having: Bools = np.isin(entry_ids, [(point.payload or {})[PARENT] for point in found])
+        conditions = [any_of(PARENT, entry_ids.tolist()), is_(LEVEL, LEVEL_CODES[level])]
+        points = self.points.scroll([*conditions, is_(HAS_VECTOR, 1)], payload=[PARENT])
+        having: Bools = np.isin(entry_ids, [(point.payload or {})[PARENT] for point in points])
         return having
 
     def holding(self, token_ids: Sequence[int]) -> Ids:
         """Return ids of the entries that have all tokens, ascending (``EntryIndex``)."""
         if not token_ids:
             return np.zeros(0, np.int64)
-        wanted = [is_(Field.TEXT.value, token) for token in dict.fromkeys(token_ids)]
-        found = self.points.scroll(wanted, payload=[ENTRY])
-        return np.array(sorted((point.payload or {})[ENTRY] for point in found), np.int64)
+        conditions = [is_(Field.TEXT.value, token) for token in dict.fromkeys(token_ids)]
+        points = self.points.scroll(conditions, payload=[ENTRY])
+        return np.array(sorted((point.payload or {})[ENTRY] for point in points), np.int64)
 
     def scan(self, since: int = 0) -> EntryRows:
         """Return the entries with ids above ``since``, ordered by id."""

@@ -81,12 +81,12 @@ class Averages:
     @classmethod
     def of(cls, rows: EntryRows) -> Averages:
         """Measure rows."""
-        found = []
+        averages = []
         for weights, _parameters in WAYS.values():
             lengths = lengths_of(rows, weights)
             filled = lengths[lengths > 0]
-            found.append(float(filled.mean()) if len(filled) else 1.0)
-        return cls(*found)
+            averages.append(float(filled.mean()) if len(filled) else 1.0)
+        return cls(*averages)
 
     def of_way(self, way: str) -> float:
         """Return the one of a way."""

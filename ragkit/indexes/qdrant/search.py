@@ -94,8 +94,8 @@ class QdrantSearch:
             if any(weight < 0 for _field, weight in words.weights):
                 rows = self._rows_with(words)
                 scores = words.scores(rows)
-                found = {row.document for row, score in zip(rows, scores, strict=True) if score}
-                return np.array(sorted(found), np.int64)
+                documents = {row.document for row, score in zip(rows, scores, strict=True) if score}
+                return np.array(sorted(documents), np.int64)
             must.append(_any_word(words))
         return np.array(sorted(self.index.points.facet(DOCUMENT, must, must_not)), np.int64)
 
@@ -117,8 +117,8 @@ class QdrantSearch:
         """Return the best entries of each query (``IndexSearch``)."""
         if depth <= 0 or not self._queries:
             return _candidates([])
-        found = self._by_vector(depth) if kind is IndexKind.VECTOR else self._by_keyword(depth)
-        return _candidates([sorted(of, key=lambda one: (-one[-1], one[0]))[:depth] for of in found])
+        hits = self._by_vector(depth) if kind is IndexKind.VECTOR else self._by_keyword(depth)
+        return _candidates([sorted(of, key=lambda hit: (-hit[-1], hit[0]))[:depth] for of in hits])
 
     def scores(
         self, kind: IndexKind, entry_ids: Ids, queries: Ids | None = None
@@ -142,8 +142,8 @@ class QdrantSearch:
             words = self._words_of(number)
             if words is not None:
                 there = [entry in rows for entry in entry_ids[span].tolist()]
-                known = [rows[entry] for entry in entry_ids[span].tolist() if entry in rows]
-                scores[span][there] = words.scores(known)
+                present = [rows[entry] for entry in entry_ids[span].tolist() if entry in rows]
+                scores[span][there] = words.scores(present)
         return scores
 
     # -- by words --------------------------------------------------------------------------
@@ -163,8 +163,8 @@ class QdrantSearch:
     def _rows_with(self, words: WordQuery) -> list[Row]:
         """Return all entries that pass and have a word."""
         must = [_any_word(words), *self._named.must, *self._levels]
-        found = self.index.points.scroll(must, self._named.must_not)
-        return [Row.of(point.payload or {}) for point in found]
+        points = self.index.points.scroll(must, self._named.must_not)
+        return [Row.of(point.payload or {}) for point in points]
 
     def _by_keyword(self, depth: int) -> list[list[_Found]]:
         """Score what sparse vectors find, until nothing else can be among the best.
@@ -172,27 +172,27 @@ class QdrantSearch:
         No entry that was not fetched scores more than the last that was, times what the sparse
         vectors of its time may be short of.
         """
-        found: list[list[_Found]] = [[] for _ in self._queries]
+        hits: list[list[_Found]] = [[] for _ in self._queries]
         pending: dict[int, tuple[WordQuery, int]] = {}
         for number in range(len(self._queries)):
             words = self._words_of(number)
             if words is not None and words.way:
                 pending[number] = words, 2 * depth + _MARGIN
             elif words is not None:
-                found[number] = _scored(words, self._rows_with(words))
+                hits[number] = _scored(words, self._rows_with(words))
         while pending:
             left = {}
             for number, points in self._sparse(pending):
                 words, limit = pending[number]
                 rows = self.index.rows(_entry(point) for point in points)
-                found[number] = _scored(words, list(rows.values()))
+                hits[number] = _scored(words, list(rows.values()))
                 if len(points) < limit:
                     continue
-                best = sorted((one[-1] for one in found[number]), reverse=True)[:depth]
+                best = sorted((hit[-1] for hit in hits[number]), reverse=True)[:depth]
                 if len(best) < depth or best[-1] <= points[-1].score * words.excess:
                     left[number] = words, limit * _WIDEN
             pending = left
-        return found
+        return hits
 
     def _sparse(
         self, pending: Mapping[int, tuple[WordQuery, int]]
@@ -213,7 +213,7 @@ class QdrantSearch:
         """Ask for a few more than ``depth``, and again where more may tie with the last."""
         must = [*self._named.must, *self._levels, *self._represents]
         width = self.strategy(depth).width
-        found: list[list[_Found]] = [[] for _ in self._queries]
+        hits: list[list[_Found]] = [[] for _ in self._queries]
         pending = {
             number: Asked(vector, depth + _MARGIN, must, self._named.must_not, width)
             for number, query in enumerate(self._queries)
@@ -224,12 +224,12 @@ class QdrantSearch:
             lists = self.index.points.nearest(DENSE, asked, _HEAD)
             left = {}
             for (number, each), points in zip(pending.items(), lists, strict=True):
-                found[number] = [_of_point(point) for point in points]
+                hits[number] = [_of_point(point) for point in points]
                 full = len(points) == each.limit
                 if full and not width and points[depth - 1].score == points[-1].score:
                     left[number] = each.deeper(each.limit * _WIDEN)
             pending = left
-        return found
+        return hits
 
     def _vector_scores(self, asked: Mapping[int, Sequence[int]]) -> dict[int, dict[int, float]]:
         """Return the best score of each asked entry's chunk, or of the entry, for each query."""
@@ -324,9 +324,9 @@ def _of_point(point: models.ScoredPoint) -> _Found:
     return entry, document, parent, chunk, level, point.score
 
 
-def _candidates(found: Sequence[Sequence[_Found]]) -> Candidates:
-    numbers = np.repeat(np.arange(len(found)), np.array([len(of) for of in found], np.int64))
-    columns: list[Any] = list(zip(*(one for of in found for one in of), strict=True))
+def _candidates(hits: Sequence[Sequence[_Found]]) -> Candidates:
+    numbers = np.repeat(np.arange(len(hits)), np.array([len(of) for of in hits], np.int64))
+    columns: list[Any] = list(zip(*(hit for of in hits for hit in of), strict=True))
     columns = columns or [()] * 6
     kinds = (np.int64, np.int64, np.int64, np.int32, np.int8, np.float32)
     arrays = [np.array(column, kind) for column, kind in zip(columns, kinds, strict=True)]

@@ -75,13 +75,13 @@ class Server:
         with self._guard:
             if self._client is None:
                 client = self._open_client()
-                said = client.info().version
-                found = tuple(int(part) for part in re.findall(r"\d+", said)[:2])
-                if found < LEAST_VERSION:
+                reported = client.info().version
+                version = tuple(int(part) for part in re.findall(r"\d+", reported)[:2])
+                if version < LEAST_VERSION:
                     least = ".".join(map(str, LEAST_VERSION))
                     raise IndexServerError(
-                        f"The index server at {self.url} is Qdrant {said}: {least} is the oldest "
-                        "that ragkit works with.",
+                        f"The index server at {self.url} is Qdrant {reported}: {least} is the "
+                        "oldest that ragkit works with.",
                         "Upgrade the server, or set index.server to nothing.",
                     )
                 self.distributed = _is_distributed(client)
@@ -124,5 +124,5 @@ def _is_distributed(client: QdrantClient) -> bool:
 
 def _said(error: UnexpectedResponse) -> str:
     content = error.content.decode("utf-8", "replace") if error.content else error.reason_phrase
-    found = re.search(r'"error"\s*:\s*"([^"]*)"', content)
-    return " ".join((found.group(1) if found else content).split())[:200].rstrip(".")
+    message = re.search(r'"error"\s*:\s*"([^"]*)"', content)
+    return " ".join((message.group(1) if message else content).split())[:200].rstrip(".")

@@ -124,23 +124,23 @@ class Points:
 
     def count(self, must: Sequence[Condition] = (), must_not: Sequence[Condition] = ()) -> int:
         """Count points."""
-        wanted = self._filter(must, must_not)
-        found = self._server.call(
-            lambda client: client.count(self._name, wanted, exact=True, **self._shard)
+        conditions = self._filter(must, must_not)
+        response = self._server.call(
+            lambda client: client.count(self._name, conditions, exact=True, **self._shard)
         )
-        return int(found.count)
+        return int(response.count)
 
     def facet(
         self, key: str, must: Sequence[Condition] = (), must_not: Sequence[Condition] = ()
     ) -> dict[int, int]:
         """Count points by each of their values of a key."""
-        wanted = self._filter(must, must_not)
-        found = self._server.call(
+        conditions = self._filter(must, must_not)
+        response = self._server.call(
             lambda client: client.facet(
-                self._name, key, wanted, limit=_MOST_VALUES, exact=True, **self._shard
+                self._name, key, conditions, limit=_MOST_VALUES, exact=True, **self._shard
             )
         )
-        return {int(hit.value): hit.count for hit in found.hits}
+        return {int(hit.value): hit.count for hit in response.hits}
 
     def scroll(
         self,
@@ -151,12 +151,12 @@ class Points:
         vectors: bool = False,
     ) -> Iterator[models.Record]:
         """Yield points, in no order that means anything."""
-        wanted, after = self._filter(must, must_not), None
+        conditions, after = self._filter(must, must_not), None
         while True:
-            found, after = self._server.call(
+            points, after = self._server.call(
                 lambda client, after=after: client.scroll(  # type: ignore[misc]
                     self._name,
-                    wanted,
+                    conditions,
                     limit=_PAGE,
                     offset=after,
                     with_payload=payload if isinstance(payload, bool) else list(payload),
@@ -164,7 +164,7 @@ class Points:
                     **self._shard,
                 )
             )
-            yield from found
+            yield from points
             if after is None:
                 return
 
@@ -189,8 +189,10 @@ class Points:
         ]
         if not requests:
             return []
-        found = self._server.call(lambda client: client.query_batch_points(self._name, requests))
-        return [list(response.points) for response in found]
+        responses = self._server.call(
+            lambda client: client.query_batch_points(self._name, requests)
+        )
+        return [list(response.points) for response in responses]
 
     # -- writing ---------------------------------------------------------------------------
 
@@ -229,10 +231,10 @@ class Points:
                 must_not=[is_(TENANT, self._tenant)],
             ),
         ]
-        for wanted in filters:
+        for conditions in filters:
             self._server.call(
-                lambda client, wanted=wanted: client.delete(  # type: ignore[misc]
-                    self._name, models.FilterSelector(filter=wanted), wait=True, **self._shard
+                lambda client, conditions=conditions: client.delete(  # type: ignore[misc]
+                    self._name, models.FilterSelector(filter=conditions), wait=True, **self._shard
                 )
             )
 
@@ -290,15 +292,15 @@ def read_holding(server: Server, name: str, owner: str) -> Holding | None:
     if server.call(lambda _client: server.distributed):
         server.ensure_bucket(name, bucket_of(owner))
         shard = {"shard_key_selector": bucket_of(owner)}
-    found = server.call(
+    points = server.call(
         lambda client: client.retrieve(name, [_meta_id(owner)], with_payload=True, **shard)
     )
-    if not found or not found[0].payload:
+    if not points or not points[0].payload:
         return None
-    said: Mapping[str, Any] = found[0].payload
-    averages = Averages(float(said["plain"]), float(said["fields"]))
-    version = Version(int(said["number"]), str(said["token"]))
-    return Holding(str(said["epoch"]), averages, version, int(said["last"]))
+    payload: Mapping[str, Any] = points[0].payload
+    averages = Averages(float(payload["plain"]), float(payload["fields"]))
+    version = Version(int(payload["number"]), str(payload["token"]))
+    return Holding(str(payload["epoch"]), averages, version, int(payload["last"]))
 
 
 def ensure_collection(server: Server, name: str, dimensions: int) -> None:

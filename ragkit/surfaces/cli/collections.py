@@ -127,7 +127,7 @@ def prompts(
     Without PROMPT, list all of them. With PROMPT, print its text, or replace it by --set.
     """
     contexts = (opened := open_library(library, None)).contexts
-    chosen = next((known for known in PROMPT_KINDS if known == kind), None)
+    chosen = next((prompt_kind for prompt_kind in PROMPT_KINDS if prompt_kind == kind), None)
     if kind is not None and chosen is None:
         raise typer.BadParameter(f"PROMPT is one of {', '.join(PROMPT_KINDS)}.")
     if chosen is None and (file or reset or rewrite):
@@ -138,18 +138,23 @@ def prompts(
         contexts.set_prompt(name, chosen, _prompt_in(file) if file else "")
     if chosen is not None and rewrite:
         do_job(opened, contexts.rewrite(name, chosen))
-    for known, prompt in contexts.prompts(name).items():
-        if chosen not in (None, known):
+    for prompt_kind, prompt in contexts.prompts(name).items():
+        if chosen not in (None, prompt_kind):
             continue
-        outdated = contexts.outdated(name, known, prompt.text) if prompt.hash else 0
+        outdated = contexts.outdated(name, prompt_kind, prompt.text) if prompt.hash else 0
         if json_:
-            value = {"prompt": known, "own": prompt.own, "text": prompt.text, "outdated": outdated}
+            value = {
+                "prompt": prompt_kind,
+                "own": prompt.own,
+                "text": prompt.text,
+                "outdated": outdated,
+            }
             console.put_json(value)
             continue
         if chosen is None or file or reset or rewrite:
             which = "your own" if prompt.own else "built-in"
             others = f", {plural(outdated, 'context')} written with another" if outdated else ""
-            console.put(f"{known:<12}  {which}{others}")
+            console.put(f"{prompt_kind:<12}  {which}{others}")
         else:
             console.put(render.plain(prompt.text, keep="\n"))
 

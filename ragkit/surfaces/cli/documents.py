@@ -39,8 +39,8 @@ def add(
             with path.open("rb") as stream:
                 uploads = opened.uploads.add(path.name, stream)
             for upload in uploads:
-                known = f"Already in the library: {upload.same_as}" if upload.same_as else ""
-                console.say(render.plain(f"{upload.name}: {known or upload.reason or 'copied'}"))
+                copy = f"Already in the library: {upload.same_as}" if upload.same_as else ""
+                console.say(render.plain(f"{upload.name}: {copy or upload.reason or 'copied'}"))
             jobs.append(opened.sources.sync(opened.sources.uploads()))
         else:
             jobs.append(opened.sources.sync(opened.sources.add_folder(path)))

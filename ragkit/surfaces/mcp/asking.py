@@ -64,15 +64,15 @@ def _ask(call: Call) -> Found:
     library.searches.note(call["question"], answer, options, door="mcp")
     quick = library.answers.quick(answer)
     written = _written(call, answer) if call["write"] else None
-    found = asked_as_json(quick, written, replace(answer, results=()))
+    fields = asked_as_json(quick, written, replace(answer, results=()))
     notices = [*answer.notices, *answer.understood]
     if written is not None:
         notices += _troubles(written)
     value = {
         "note": NOTE,
         "query": answer.query,
-        "quick": found["quick"],
-        "answer": found["answer"],
+        "quick": fields["quick"],
+        "answer": fields["answer"],
         "documents": [reference_as_json(result.document) for result in answer.results],
         "notices": notices,
     }

@@ -91,18 +91,18 @@ def ask(asked: Ask, request: Request) -> StreamingResponse:
     library.contexts.note_hits(answer)
     library.searches.note(asked.question, answer, options, door=Door.API)
     excerpts = library.answers.excerpts(answer.corrected or answer.query, answer.results)
-    found = _Found(answer, library.answers.quick(answer), excerpts)
+    response = _Found(answer, library.answers.quick(answer), excerpts)
     headers = {**NO_STORE, "X-Accel-Buffering": "no"}
-    events = _events(library, asked, found)
+    events = _events(library, asked, response)
     return StreamingResponse(events, media_type=_STREAM, headers=headers)
 
 
-async def _events(library: Library, asked: Ask, found: _Found) -> AsyncIterator[bytes]:
+async def _events(library: Library, asked: Ask, response: _Found) -> AsyncIterator[bytes]:
     """Yield the events of an answer; if the client stops listening, the model is stopped."""
-    yield _event("quick", found.as_json(None))
+    yield _event("quick", response.as_json(None))
     written: WrittenAnswer | None = None
     if not asked.no_model:
-        writing = writings().start(_writing(library, asked, found.answer))
+        writing = writings().start(_writing(library, asked, response.answer))
         version, over = -1, False
         try:
             while not over:
@@ -116,7 +116,7 @@ async def _events(library: Library, asked: Ask, found: _Found) -> AsyncIterator[
                 yield _state(written)
         finally:
             writing.cancel()
-    yield _event("done", found.as_json(written))
+    yield _event("done", response.as_json(written))
 
 
 def _writing(library: Library, asked: Ask, answer: Answer) -> Writing:

@@ -64,10 +64,10 @@ class Route(APIRoute):
         body = self.body_field
         kind = "" if body is None else _FORM if isinstance(body.field_info, params.Form) else _JSON
 
-        known = {field.alias for field in self.dependant.query_params}
+        parameters = {field.alias for field in self.dependant.query_params}
 
         async def answered(request: Request) -> Response:
-            if unknown := sorted(set(request.query_params) - known):
+            if unknown := sorted(set(request.query_params) - parameters):
                 raise Refused(422, f"{unknown[0]}: there is no such parameter here.", _CHANGE)
             if kind:
                 _check_kind(request, kind)
@@ -135,9 +135,9 @@ async def _of_values(request: Request, error: Any) -> Response:
     if faults[0]["type"] == "json_invalid":
         place = f"The body is not valid JSON, at character {faults[0]['loc'][-1]}."
         return problem(400, place, "Send a JSON object.")
-    known = _fields_of(request)
+    known_fields = _fields_of(request)
     fields = [
-        {"field": _name(fault["loc"]), "problem": _rule(fault, known)}
+        {"field": _name(fault["loc"]), "problem": _rule(fault, known_fields)}
         for fault in faults[:_MOST_TOLD]
     ]
     detail = "; ".join(f"{field['field']}: {field['problem']}" for field in fields)

@@ -111,13 +111,13 @@ class _Answering:
         library: Library,
         request: ChatRequest,
         follow: FollowUp,
-        found: Answer,
+        answer: Answer,
         citations: Citations,
     ) -> None:
         self._library = library
         self._request = request
         self._follow = follow
-        self._found = found
+        self._found = answer
         self._citations = citations
         self._length = 0
         self._sent: list[AnswerSentence] = []

@@ -50,8 +50,8 @@ def _unknown(_request: Request, error: Exception) -> Response:
     """Respond to a request for an unknown address, or with the wrong method."""
     status = error.status_code if isinstance(error, HTTPException) else 500
     what = "There is no such address" if status == 404 else "This address has no such method"
-    known = "GET /v1/models, GET /v1/models/MODEL and POST /v1/chat/completions."
-    return _problem(Problem(status, f"{what}. ragkit answers {known}"))
+    routes = "GET /v1/models, GET /v1/models/MODEL and POST /v1/chat/completions."
+    return _problem(Problem(status, f"{what}. ragkit answers {routes}"))
 
 
 class _Door:

@@ -180,8 +180,8 @@ def _messages(value: object) -> tuple[tuple[Message, ...], int]:
             asked = len(messages)
         if role:
             text = _text(message.get("content"), at, strict=at == last)
-            known = cast(Literal["system", "user", "assistant"], role)
-            messages.append({"role": known, "content": text})
+            known_role = cast(Literal["system", "user", "assistant"], role)
+            messages.append({"role": known_role, "content": text})
     if last < 0 or not messages[asked]["content"].strip():
         raise RequestError("There is no question.", "Send a user message.", "messages")
     return tuple(messages), asked
