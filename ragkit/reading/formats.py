@@ -51,7 +51,7 @@ class Format(StrEnum):
     XLSX = "xlsx", "office.read_workbook", ".xlsx .xlsm", "workbook", "xl/workbook.xml"
     ODT = "odt", "open_document.read_text", ".odt", "OpenDocument file", f"{_OPEN}text"
     ODS = "ods", "open_document.read_sheets", ".ods", "spreadsheet", f"{_OPEN}spreadsheet"
-    ODP = "odp", "open_document.read_slides", ".odp", "presentation", f"{_OPEN}presentation"
+    ODP = "odp", "open_slides.read_slides", ".odp", "presentation", f"{_OPEN}presentation"
     RTF = "rtf", "office.read_rtf", ".rtf", "rich text file"
     EPUB = "epub", "html.read_epub", ".epub", "e-book", "META-INF/container.xml"
     EML = "eml", "mail.read_mail", ".eml", "e-mail"

@@ -125,6 +125,34 @@ def test_slides_are_sections_with_lists_tables_charts_notes_and_comments(tmp_pat
     assert (reading.title, reading.format) == ("Ferry plans", "odp")
 
 
+def test_all_words_of_a_cell_are_kept_apart(tmp_path):
+    inner = (
+        "<table:table><table:table-row><table:table-cell><text:p>Deep</text:p></table:table-cell>"
+    )
+    cells = (
+        "<text:p>wide</text:p><text:p>second</text:p>",
+        "<text:list><text:list-item><text:p>One</text:p></text:list-item></text:list>",
+        f"{inner}</table:table-row></table:table>",
+    )
+    row = "".join(f"<table:table-cell>{cell}</table:table-cell>" for cell in cells)
+    body = f"<table:table><table:table-row>{row}</table:table-row></table:table>"
+    text = read(tmp_path, "a.odt", packed("text", body)).text
+    assert text == "| wide second | One | Deep |\n| --- | --- | --- |"
+
+
+def test_text_in_boxes_and_shapes_follows_the_paragraph_that_holds_them(tmp_path):
+    box = "<draw:frame><draw:text-box><text:p>Box {0}.</text:p><text:p>More {0}.</text:p>"
+    frame = f"{box}</draw:text-box></draw:frame>"
+    body = (
+        f"<text:p>Before {frame.format(1)}and after.</text:p>{frame.format(2)}"
+        "<text:p><draw:g><draw:custom-shape><text:p>Drawn.</text:p></draw:custom-shape></draw:g>"
+        "Beside.</text:p><text:p>End.</text:p>"
+    )
+    assert read(tmp_path, "a.odt", packed("text", body)).text.split("\n\n") == [
+        "Before and after.", "Box 1.", "More 1.", "Box 2.", "More 2.", "Beside.", "Drawn.", "End.",
+    ]  # fmt: skip
+
+
 def test_long_notes_and_comments_are_whole(tmp_path):
     long = "word " * 200 + "end"
     body = LEASE.replace("Ask Anna.", long).replace("Or the next working day.", long)
