@@ -77,8 +77,9 @@ _DOCUMENT, _CHUNK = LEVEL_CODES[Level.DOCUMENT], LEVEL_CODES[Level.CHUNK]
 
 _FAMILIES = {
     "excel": "xlsx xlsm xls ods csv tsv", "spreadsheet": "xlsx xlsm xls ods csv tsv",
-    "word": "docx docm odt rtf",
-    "powerpoint": "pptx pptm odp", "presentation": "pptx pptm odp", "slides": "pptx pptm odp",
+    "word": "docx docm doc dot odt rtf",
+    "powerpoint": "pptx pptm ppt pps odp", "presentation": "pptx pptm ppt pps odp",
+    "slides": "pptx pptm ppt pps odp",
     "mail": "eml mbox", "email": "eml mbox", "notes": "markdown mdx text rst",
     "web": "html mhtml", "chat": "conversation", "notebook": "ipynb", "book": "epub",
     "image": "png jpg jpeg gif bmp tif tiff webp heic",

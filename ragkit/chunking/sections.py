@@ -12,7 +12,7 @@ from ragkit.chunking.structure import bounded_line
 from ragkit.types import OutlineEntry, Reading, Section
 
 _DEEPEST = 32
-DIVISIONS = {"pptx": "Slide", "odp": "Slide", "xlsx": "Sheet", "ods": "Sheet"}
+DIVISIONS = {"pptx": "Slide", "odp": "Slide", "xlsx": "Sheet", "xls": "Sheet", "ods": "Sheet"}
 """Formats whose pages are divisions of the text, with the names of these."""
 
 _NOT_BLANK = re.compile(r"\S")

@@ -47,6 +47,9 @@ class Format(StrEnum):
     MHTML = "mhtml", "mail.read_saved_page", ".mhtml .mht", "web page"
     PDF = "pdf", "pdf.read_pdf", ".pdf", "PDF"
     DOCX = "docx", "office.read_word", ".docx .docm", "Word document", "word/document.xml"
+    DOC = "doc", "compound.read_word", ".doc .dot", "Word document"
+    XLS = "xls", "compound.read_workbook", ".xls .xlt", "workbook"
+    PPT = "ppt", "compound.read_slides", ".ppt .pps", "presentation"
     PPTX = "pptx", "slides.read_slides", ".pptx .pptm", "presentation", "ppt/presentation.xml"
     XLSX = "xlsx", "office.read_workbook", ".xlsx .xlsm", "workbook", "xl/workbook.xml"
     ODT = "odt", "open_document.read_text", ".odt", "OpenDocument file", f"{_OPEN}text"
@@ -54,6 +57,7 @@ class Format(StrEnum):
     ODP = "odp", "open_slides.read_slides", ".odp", "presentation", f"{_OPEN}presentation"
     RTF = "rtf", "office.read_rtf", ".rtf", "rich text file"
     EPUB = "epub", "html.read_epub", ".epub", "e-book", "META-INF/container.xml"
+    MSG = "msg", "outlook.read_message", ".msg", "e-mail"
     EML = "eml", "mail.read_mail", ".eml", "e-mail"
     CSV = "csv", "plain.read_csv", ".csv .tsv", "table"
     IPYNB = "ipynb", "notebook.read_notebook", ".ipynb", "notebook"
@@ -70,7 +74,8 @@ class Format(StrEnum):
 
 BYTE_FORMATS = (
     Format.PDF, Format.DOCX, Format.XLSX, Format.PPTX, Format.ODT, Format.ODS, Format.ODP,
-    Format.RTF, Format.EPUB, Format.EML, Format.MBOX, Format.MHTML, Format.EXPORT,
+    Format.DOC, Format.XLS, Format.PPT, Format.MSG, Format.RTF, Format.EPUB, Format.EML,
+    Format.MBOX, Format.MHTML, Format.EXPORT,
 )  # fmt: skip
 """Formats whose readers take (data, name, limits); all others take (clean text, name, format).
 
@@ -133,6 +138,12 @@ _REFUSED: tuple[tuple[tuple[str, str], str, tuple[bytes, ...]], ...] = (
 )  # fmt: skip
 """Kinds of files that are not read: the reason and its cure, the suffixes, the first bytes."""
 
+_STREAMS = {
+    "WordDocument": Format.DOC, "Workbook": Format.XLS, "Book": Format.XLS,
+    "PowerPoint Document": Format.PPT, "__properties_version1.0": Format.MSG,
+}  # fmt: skip
+"""The streams by which a compound file is known."""
+
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _CONTAINERS = tuple(member for member in Format if member.part)
 
@@ -167,7 +178,7 @@ def sniff(name: str, data: bytes) -> Format:
     for reason, suffixes, _ in _REFUSED:
         if suffix in suffixes.split():
             raise SkippedError(*reason)
-    if by_suffix in (*_CONTAINERS, Format.PDF, Format.RTF):
+    if by_suffix in (*_CONTAINERS, *_STREAMS.values(), Format.PDF, Format.RTF):
         if _HTML_START.match(data[:2000]):
             return Format.HTML
         raise ReadingError(
@@ -197,7 +208,7 @@ def _by_magic(suffix: str, data: bytes) -> Format | None:
     if start.startswith((b"PK\x03\x04", b"PK\x05\x06")):
         return zip_format(suffix, io.BytesIO(data))
     if start.startswith(_OLE):
-        raise _old_office(suffix, data)
+        return _compound_format(suffix, data)
     if start.startswith(b"{\\rtf"):
         return Format.RTF
     for reason, _, magics in _REFUSED:
@@ -268,12 +279,20 @@ def _is_export(members: set[str]) -> bool:
     return bool(lists) and any(map(SLACK_DAY.fullmatch, members))
 
 
-def _old_office(suffix: str, data: bytes) -> ReadingError:
-    """Return the error for an Office file that is locked or from before 2007."""
-    encrypted = "EncryptedPackage".encode("utf-16-le") in data[:200_000]
-    if encrypted or suffix in (".docx", ".xlsx", ".pptx"):
-        return locked("file")
-    return ReadingError(
-        "Office formats from before 2007 are not supported.",
-        "Save it as .docx, .xlsx or .pptx.",
-    )
+def _compound_format(suffix: str, data: bytes) -> Format:
+    """Return the format of a compound file, as Office before 2007 and Outlook write them.
+
+    Raises:
+        SkippedError: it is of another program.
+        ReadingError: it is locked or damaged.
+    """
+    from ragkit.reading.compound import opened
+
+    claimed = DOCUMENT_SUFFIXES.get(suffix)
+    with opened(data, claimed.label if claimed else "file") as file:
+        if file.exists("EncryptedPackage"):
+            raise locked("file")
+        found = next((member for stream, member in _STREAMS.items() if file.exists(stream)), None)
+    if found is None:
+        raise damaged(claimed.label) if claimed else SkippedError(*_PROGRAM)
+    return found

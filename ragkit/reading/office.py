@@ -31,6 +31,9 @@ _OFFICE = "application/vnd.openxmlformats-officedocument."
 _MEDIA_TYPES = {
     "docx": f"{_OFFICE}wordprocessingml.document",
     "xlsx": f"{_OFFICE}spreadsheetml.sheet",
+    "doc": "application/msword",
+    "xls": "application/vnd.ms-excel",
+    "ppt": "application/vnd.ms-powerpoint",
     "odt": "application/vnd.oasis.opendocument.text",
     "ods": "application/vnd.oasis.opendocument.spreadsheet",
     "rtf": "application/rtf",
@@ -42,7 +45,7 @@ _HEADING_NEAR_TOP = 500
 _NEEDLESS = re.compile(r"\\([&>]|!(?!\[)|(?<!^.)#)", re.M)
 
 
-def convert(data: bytes, kind: str, label: str) -> Any:
+def convert(data: bytes, kind: str, label: str, *, output: str = "markdown") -> Any:
     """Convert a file of one of ``_MEDIA_TYPES``; return its content, tables and metadata.
 
     Raises:
@@ -53,7 +56,7 @@ def convert(data: bytes, kind: str, label: str) -> Any:
     config = kreuzberg.ExtractionConfig(
         use_cache=False,
         enable_quality_processing=False,
-        output_format="markdown",
+        output_format=output,
     )
     try:
         return kreuzberg.extract_bytes_sync(data, _MEDIA_TYPES[kind], config)

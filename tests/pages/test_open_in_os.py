@@ -46,6 +46,13 @@ def test_documents_are_opened(tmp_path: Path):
             ".odp",
             ".mht",
             ".mhtml",
+            ".msg",
+            ".doc",
+            ".dot",
+            ".xls",
+            ".xlt",
+            ".ppt",
+            ".pps",
         )
         assert open_in_os.may_open(made(tmp_path, f"notes{suffix}")) is expected, suffix
     assert open_in_os.may_open(made(tmp_path, "Picture.PNG"))

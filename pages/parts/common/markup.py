@@ -20,7 +20,8 @@ _BREAKS = re.compile(r"[ \t]*\n\s*")
 _MARKDOWN = re.compile(r"[\\`*_{}\[\]()#+\-.!|<>~:$&^=]")
 _SURROGATES = re.compile(r"[\ud800-\udfff]")
 _PAGE_WORDS: dict[str, str] = {
-    Format.XLSX: "sheet", Format.ODS: "sheet", Format.PPTX: "slide", Format.ODP: "slide",
+    Format.XLSX: "sheet", Format.XLS: "sheet", Format.ODS: "sheet",
+    Format.PPTX: "slide", Format.ODP: "slide",
 }  # fmt: skip
 
 Spans = Sequence[tuple[int, int]]

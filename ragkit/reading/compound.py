@@ -1,0 +1,158 @@
+"""Files of Office from before 2007, which are compound files: folders and streams in one file."""
+
+from __future__ import annotations
+
+import codecs
+import io
+import re
+from contextlib import suppress
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from ragkit.errors import ReadingError
+from ragkit.reading.decode import clean
+from ragkit.reading.formats import Format
+from ragkit.reading.limits import check_text, damaged, locked
+from ragkit.reading.markdown import metadata_from
+from ragkit.reading.office import convert, sheets_of
+from ragkit.reading.reading_parts import one_line
+from ragkit.reading.titles import choose, in_order
+from ragkit.types import Markup, Reading
+
+if TYPE_CHECKING:
+    from olefile import OleFileIO
+
+    from ragkit.reading.limits import Limits
+    from ragkit.types import Metadata
+
+_ENCRYPTED_WORD = 0x01
+_ENCRYPTED_SLIDES = b"\xdf\xc4\xd1\xf3"
+_NO_TEXT = re.compile(r"-{5}|EMBED [\w.]+")
+"""What the converter puts between slides, and in the place of objects."""
+
+_BEGINNING = 5000
+_UNSET = datetime(1601, 1, 1)
+"""A time that nobody has set."""
+
+_PROPERTIES = {
+    "title": "title", "author": "author", "create_time": "date", "last_saved_time": "modified",
+    "keywords": "keywords", "subject": "subject",
+}  # fmt: skip
+
+
+def opened(data: bytes, label: str) -> OleFileIO:
+    """Open a compound file.
+
+    Raises:
+        ReadingError: it is damaged.
+    """
+    import olefile
+
+    try:
+        return olefile.OleFileIO(io.BytesIO(data))
+    except (MemoryError, RecursionError):
+        raise
+    except Exception as error:  # a damaged one may raise anything
+        raise damaged(label) from error
+
+
+def read_word(data: bytes, name: str, limits: Limits) -> Reading:
+    """Read the text of a DOC file.
+
+    Raises:
+        ReadingError: damaged, locked, or too long.
+    """
+    with opened(data, Format.DOC.label) as file:
+        flags = file.openstream("WordDocument").read(12)[11:]
+        if flags and flags[0] & _ENCRYPTED_WORD:
+            raise locked(Format.DOC.label)
+        properties = _properties(file)
+    return _plain(data, name, Format.DOC, limits, properties)
+
+
+def read_workbook(data: bytes, name: str, limits: Limits) -> Reading:
+    """Read an XLS file: each sheet that is not empty is a section with its table.
+
+    Raises:
+        ReadingError: damaged, locked, or too long.
+    """
+    with opened(data, Format.XLS.label) as file:
+        metadata, title = _properties(file)
+    try:
+        text, pages = sheets_of(data, Format.XLS, {})
+    except ReadingError as error:
+        if "password" in str(error.__cause__):
+            raise locked(Format.XLS.label) from None
+        raise
+    check_text((text,), limits)
+    return Reading(
+        text=text,
+        title=choose([title], name),
+        format=Format.XLS,
+        markup=Markup.MARKDOWN,
+        pages=pages,
+        metadata=metadata,
+    )
+
+
+def read_slides(data: bytes, name: str, limits: Limits) -> Reading:
+    """Read the text of a PPT file; on which slide it stands is not known.
+
+    Raises:
+        ReadingError: damaged, locked, or too long.
+    """
+    with opened(data, Format.PPT.label) as file:
+        if file.exists("EncryptedSummary") or (
+            file.exists("Current User")
+            and file.openstream("Current User").read(16)[12:] == _ENCRYPTED_SLIDES
+        ):
+            raise locked(Format.PPT.label)
+        properties = _properties(file)
+    return _plain(data, name, Format.PPT, limits, properties)
+
+
+def _plain(
+    data: bytes,
+    name: str,
+    file_format: Format,
+    limits: Limits,
+    properties: tuple[Metadata, str],
+) -> Reading:
+    """Return a file as its paragraphs, for the converter only guesses which are headings."""
+    content = convert(data, file_format, file_format.label, output="plain").content
+    check_text((content,), limits)
+    lines = (line.strip() for line in clean(content).split("\n"))
+    text = "\n\n".join(line for line in lines if line and not _NO_TEXT.fullmatch(line))
+    metadata, title = properties
+    return Reading(
+        text=text,
+        title=choose(in_order(title, [], text[:_BEGINNING]), name),
+        format=file_format,
+        markup=Markup.PLAIN,
+        metadata=metadata,
+    )
+
+
+def _properties(file: OleFileIO) -> tuple[Metadata, str]:
+    """Return the metadata and the title of a file; nothing where they are damaged."""
+    values: dict[str, Any] = {}
+    with suppress(Exception):  # olefile raises anything on damaged properties
+        properties = file.get_metadata()
+        page = properties.codepage or 1252
+        for key, name in _PROPERTIES.items():
+            value = getattr(properties, key)
+            if isinstance(value, bytes):
+                values[name] = _decoded(value, page)
+            elif isinstance(value, datetime) and value.year > _UNSET.year:
+                values[name] = value
+    return metadata_from(values), one_line(str(values.get("title") or ""))
+
+
+def _decoded(value: bytes, page: int) -> str:
+    """Return a text in a code page of Windows."""
+    encoding = "utf-8" if page in (65001, -535) else f"cp{page % 65536}"
+    try:
+        codecs.lookup(encoding)
+    except LookupError:
+        encoding = "cp1252"
+    return one_line(clean(value.decode(encoding, "replace")))

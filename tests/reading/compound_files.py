@@ -1,0 +1,147 @@
+"""Writes compound files, as Office before 2007 and Outlook do, for tests of their readers."""
+
+from __future__ import annotations
+
+import struct
+from itertools import pairwise
+
+SECTOR, MINI, CUTOFF = 512, 64, 4096
+FREE, END, IS_FAT, NONE = 0xFFFFFFFF, 0xFFFFFFFE, 0xFFFFFFFD, 0xFFFFFFFF
+
+
+def compound_file(streams):  # noqa: C901 - one file, from top to bottom
+    """A file with streams by their paths ("folder/name"); short ones stand in the mini stream."""
+    entries, children = [["Root Entry", 5, b""]], {"": []}
+    numbers = {"": 0}
+    for path, data in streams.items():
+        parts = path.split("/")
+        for depth in range(1, len(parts) + 1):
+            inside = "/".join(parts[:depth])
+            if inside not in numbers:
+                numbers[inside] = len(entries)
+                is_stream = depth == len(parts)
+                entries.append(
+                    [parts[depth - 1], 2 if is_stream else 1, data if is_stream else b""]
+                )
+                children["/".join(parts[: depth - 1])].append(inside)
+                children[inside] = []
+    chains, mini, mini_fat, sectors, fat = {}, b"", [], b"", []
+
+    def add(data):
+        nonlocal sectors
+        first, count = len(fat), -(-len(data) // SECTOR)
+        sectors += data.ljust(count * SECTOR, b"\0")
+        fat.extend([*range(first + 1, first + count), END] if count else [])
+        return first if count else END
+
+    for number, (_, kind, data) in enumerate(entries):
+        if kind == 2 and len(data) < CUTOFF:
+            count = -(-len(data) // MINI)
+            chains[number] = len(mini_fat) if count else END
+            mini_fat += [*range(len(mini_fat) + 1, len(mini_fat) + count), END] if count else []
+            mini += data.ljust(count * MINI, b"\0")
+        elif kind == 2:
+            chains[number] = add(data)
+    chains[0], entries[0][2] = add(mini), mini
+    right, child = {}, {}
+    for path, inside in children.items():
+        ordered = sorted(inside, key=lambda one: (len(one), one.upper()))
+        if ordered:
+            child[numbers[path]] = numbers[ordered[0]]
+        for one, other in pairwise(ordered):
+            right[numbers[one]] = numbers[other]
+    directory = b""
+    for number, (name, kind, data) in enumerate(entries):
+        wide = name.encode("utf-16-le") + b"\0\0"
+        directory += wide.ljust(64, b"\0") + struct.pack(
+            "<HBBIII16sIQQIQ", len(wide), kind, 1, NONE, right.get(number, NONE),
+            child.get(number, NONE), b"", 0, 0, 0, chains.get(number, 0 if kind == 1 else END),
+            len(data),
+        )  # fmt: skip
+    while len(directory) % SECTOR:
+        directory += bytes(64) + struct.pack(
+            "<HBBIII16sIQQIQ", 0, 0, 0, *[NONE] * 3, b"", 0, 0, 0, 0, 0
+        )
+    first_directory = add(directory)
+    packed = struct.pack(f"<{len(mini_fat)}I", *mini_fat)
+    packed += b"\xff" * (-len(packed) % SECTOR)
+    first_mini = add(packed)
+    count = next(n for n in range(1, 100) if (len(fat) + n) * 4 <= n * SECTOR)
+    table = [*fat, *[IS_FAT] * count]
+    table += [FREE] * (count * SECTOR // 4 - len(table))
+    header = struct.pack(
+        "<8s16sHHHHH6sIIIIIIIII", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", b"", 0x3E, 3, 0xFFFE, 9, 6,
+        b"", 0, count, first_directory, 0, CUTOFF, first_mini, len(packed) // SECTOR, END, 0,
+    )  # fmt: skip
+    difat = [len(fat) + number for number in range(count)] + [FREE] * (109 - count)
+    return header + struct.pack("<109I", *difat) + sectors + struct.pack(f"<{len(table)}I", *table)
+
+
+def word_file(text, *, locked=False, **streams):
+    """A DOC file of one piece of text in Windows' Latin code page."""
+    head = bytearray(0x800)
+    flags = 0x0200 | (0x0100 if locked else 0)  # the table stream is 1Table
+    struct.pack_into("<HHHHHH", head, 0, 0xA5EC, 0xC1, 0, 0x409, 0, flags)
+    struct.pack_into("<H", head, 0x20, 14)  # counts of the parts of the header
+    struct.pack_into("<H", head, 0x3E, 22)
+    struct.pack_into("<I", head, 0x4C, len(text))
+    struct.pack_into("<H", head, 0x98, 0x5D)
+    piece = struct.pack("<BIIIHIH", 2, 16, 0, len(text), 0, 0x800 * 2 | 1 << 30, 0)
+    struct.pack_into("<II", head, 0x1A2, 0, len(piece))
+    body = bytes(head) + text.encode("cp1252")
+    return compound_file({"WordDocument": body, "1Table": piece, **streams})
+
+
+def slides_file(*texts, locked=False):
+    """A PPT file with these texts on its slides."""
+
+    def record(kind, data, *, holds=False):
+        return struct.pack("<HHI", 0xF if holds else 0, kind, len(data)) + data
+
+    texts = b"".join(
+        record(0x0F9F, bytes(4)) + record(0x0FA0, text.encode("utf-16-le")) for text in texts
+    )
+    document = record(0x03E8, record(0x0FF0, texts, holds=True), holds=True)
+    user = struct.pack("<III", 20, 0, 0)[:4] + (b"\xdf\xc4\xd1\xf3" if locked else bytes(4))
+    return compound_file(
+        {"PowerPoint Document": document, "Current User": record(0x0FF6, user + bytes(16))}
+    )
+
+
+def workbook_file(sheets):
+    """An XLS file of sheets of rows of texts, by their names."""
+
+    def record(kind, data):
+        return struct.pack("<HH", kind, len(data)) + data
+
+    begin = struct.pack("<HHHHII", 0x0600, 0x0005, 0x0DBB, 0x07CC, 0, 6)
+    bodies = []
+    for rows in sheets.values():
+        cells = b"".join(
+            record(
+                0x0204,
+                struct.pack("<HHHHB", row, column, 0, len(value), 1) + value.encode("utf-16-le"),
+            )
+            for row, values in enumerate(rows)
+            for column, value in enumerate(values)
+        )
+        of_sheet = begin[:2] + b"\x10\0" + begin[4:]
+        bodies.append(record(0x0809, of_sheet) + cells + record(0x000A, b""))
+    names = [struct.pack("<BBBB", 0, 0, len(name), 1) + name.encode("utf-16-le") for name in sheets]
+    length = len(record(0x0809, begin)) + len(record(0x000A, b""))
+    at = length + sum(len(record(0x0085, bytes(4) + name)) for name in names)
+    globals_ = record(0x0809, begin)
+    for name, body in zip(names, bodies, strict=True):
+        globals_ += record(0x0085, struct.pack("<I", at) + name)
+        at += len(body)
+    return compound_file({"Workbook": globals_ + record(0x000A, b"") + b"".join(bodies)})
+
+
+def mail_streams(folder="", sent=0, **texts):
+    """The streams of a mail in a folder: texts by the numbers of their properties ("p0037")."""
+    properties = bytes(24 if folder else 32)
+    properties += struct.pack("<IIQ", 0x00390040, 6, sent)
+    streams = {f"{folder}__properties_version1.0": properties}
+    for number, text in texts.items():
+        streams[f"{folder}__substg1.0_{number[1:]}001F"] = text.encode("utf-16-le")
+    return streams

@@ -1,0 +1,104 @@
+"""Files of Office from before 2007, and mails that Outlook saved."""
+
+from __future__ import annotations
+
+import pytest
+from compound_files import compound_file, mail_streams, slides_file, word_file, workbook_file
+
+from ragkit.errors import ReadingError, SkippedError
+from ragkit.reading import read_file
+from ragkit.settings import ReadingSettings
+
+SENT = 134_170_072_000_000_000
+"""2026-03-03 10:26:40 UTC, in tenths of microseconds since 1601."""
+
+HEADERS = (
+    "Received: from a\r\nFrom: =?utf-8?B?WsO2ZQ==?= <zoe@example.org>\r\nTo: rui@example.org,\r\n"
+    " mia@example.org\r\nDate: Tue, 03 Mar 2026 10:00:00 +0100\r\nSubject: Ferry\r\n\r\n"
+)
+
+
+def read(folder, name, data):
+    path = folder / name
+    path.write_bytes(data)
+    return read_file(path, name, ReadingSettings())
+
+
+def test_a_word_document_is_its_paragraphs(tmp_path):
+    text = "Lease\rBegins in März.\rEMBED Package\rEnd.\r"
+    reading = read(tmp_path, "lease.doc", word_file(text))
+    assert reading.text == "Lease\n\nBegins in März.\n\nEnd."
+    assert (reading.title, reading.format) == ("lease", "doc")
+
+
+def test_each_sheet_of_a_workbook_is_a_section_with_its_table(tmp_path):
+    data = workbook_file({"Rates": [["City", "Fee"], ["Kyoto 京都", "3 €"]], "Other": [["a"]]})
+    reading = read(tmp_path, "rates.xls", data)
+    assert reading.text == (
+        "## Rates\n\n| City | Fee |\n| --- | --- |\n| Kyoto 京都 | 3 € |\n\n"
+        "## Other\n\n| a |\n| --- |"
+    )
+    assert [page.label for page in reading.pages] == ["Rates", "Other"]
+
+
+def test_a_presentation_is_its_texts(tmp_path):
+    reading = read(tmp_path, "plans.ppt", slides_file("Ferry plans", "New pier\rTickets"))
+    assert reading.text == "Ferry plans\n\nNew pier\n\nTickets"
+
+
+def test_a_mail_has_its_headers_as_they_were_sent(tmp_path):
+    streams = mail_streams(p007D=HEADERS, p0037="Ferry", p1000="It leaves at nine.\r\nZoë")
+    reading = read(tmp_path, "ferry.msg", compound_file(streams))
+    assert reading.text == (
+        "From: Zöe <zoe@example.org>\nTo: rui@example.org, mia@example.org\n"
+        "Date: Tue, 03 Mar 2026 10:00:00 +0100\n\nIt leaves at nine.\nZoë"
+    )
+    assert (reading.title, reading.format) == ("Ferry", "eml")
+
+
+def test_a_mail_without_headers_has_what_outlook_noted(tmp_path):
+    streams = mail_streams(
+        sent=SENT, p0037="Réunion", p0C1A="Ann Lee", p5D01="ann@example.org",
+        p0E04="Costa, Rui; Mia", p0E03="Zoë", p1013="<p>At <b>nine</b></p>",
+    )  # fmt: skip
+    reading = read(tmp_path, "a.msg", compound_file(streams))
+    assert reading.text == (
+        'From: Ann Lee <ann@example.org>\nTo: "Costa, Rui", Mia\nCc: Zoë\n'
+        "Date: Tue, 03 Mar 2026 10:26:40 +0000\n\nAt **nine**"
+    )
+    assert (reading.title, reading.metadata["date"]) == ("Réunion", "2026-03-03T10:26:40+00:00")
+
+
+def test_attachments_and_mails_in_a_mail_follow_it(tmp_path):
+    first, second = "__attach_version1.0_#00000000/", "__attach_version1.0_#00000001/"
+    streams = {
+        **mail_streams(p0037="Outer", p1000="See below."),
+        f"{first}__substg1.0_3707001F": "fährplan.txt".encode("utf-16-le"),
+        f"{first}__substg1.0_37010102": b"Nine and ten. " * 400,
+        **mail_streams(f"{second}__substg1.0_3701000D/", p0037="Inner", p1000="Deep."),
+    }
+    text = read(tmp_path, "a.msg", compound_file(streams)).text
+    assert text.startswith("See below.\n\nAttachments: fährplan.txt, Inner\n\nfährplan.txt\n\nNine")
+    assert text.endswith("Nine and ten.\n\nInner\n\nDeep.")
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "said"),
+    [
+        ("a.doc", word_file("Secret.\r", locked=True), "is locked with a password"),
+        ("a.ppt", slides_file("Secret", locked=True), "is locked with a password"),
+        ("a.docx", compound_file({"EncryptedPackage": b"x" * 9}), "is locked with a password"),
+        ("a.doc", word_file("Lease.\r")[:1000], "Word document is damaged"),
+        ("a.xls", compound_file({"Workbook": b"\0" * 99}), "workbook is damaged"),
+        ("a.msg", compound_file({"other": b"x"}), "e-mail is damaged"),
+        ("a.doc", b"plain words", "the content is something else"),
+    ],
+)
+def test_what_cannot_be_read_says_why(tmp_path, name, data, said):
+    with pytest.raises(ReadingError, match=said):
+        read(tmp_path, name, data)
+
+
+def test_files_of_other_programs_are_left_out(tmp_path):
+    with pytest.raises(SkippedError, match="binary files are not read"):
+        read(tmp_path, "Thumbs.db", compound_file({"Catalog": b"x"}))
