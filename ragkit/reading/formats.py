@@ -116,6 +116,7 @@ _HTML_START = re.compile(
     rb"\s*(?:<\?xml[^>]{0,200}\?>\s*)?(?:<!--.{0,500}?-->\s*)?<(?:!doctype\s+html|html)\b",
     re.I | re.S,
 )
+_XML_START = re.compile(rb"(?:\xef\xbb\xbf)?\s*<\?xml")
 
 _ARCHIVE = ("Archives are not read.", "Unpack it into the folder.")
 _PROGRAM = ("Programs and binary files are not read.", "Leave it out of the library.")
@@ -181,6 +182,9 @@ def sniff(name: str, data: bytes) -> Format:
     if by_suffix in (*_CONTAINERS, *_STREAMS.values(), Format.PDF, Format.RTF):
         if _HTML_START.match(data[:2000]):
             return Format.HTML
+        if by_suffix is Format.XLS and not looks_binary(data) and not _XML_START.match(data[:100]):
+            # What web applications export "to Excel" is often a table in plain text.
+            return Format.CSV
         raise ReadingError(
             f"The name ends in {suffix}, but the content is something else.",
             "Rename it to match its content, or save it again.",

@@ -41,6 +41,13 @@ def test_each_sheet_of_a_workbook_is_a_section_with_its_table(tmp_path):
     assert [page.label for page in reading.pages] == ["Rates", "Other"]
 
 
+def test_a_table_in_plain_text_may_be_called_a_workbook(tmp_path):
+    reading = read(tmp_path, "export.xls", b"City\tFee\r\nKyoto\t3\r\nOsaka\t4\r\n")
+    assert reading.text == "| City | Fee |\n| --- | --- |\n| Kyoto | 3 |\n| Osaka | 4 |"
+    page = b"<html><body><table><tr><td>Kyoto</td></tr></table></body></html>"
+    assert "Kyoto" in read(tmp_path, "page.xls", page).text
+
+
 def test_a_presentation_is_its_texts(tmp_path):
     reading = read(tmp_path, "plans.ppt", slides_file("Ferry plans", "New pier\rTickets"))
     assert reading.text == "Ferry plans\n\nNew pier\n\nTickets"
@@ -92,6 +99,7 @@ def test_attachments_and_mails_in_a_mail_follow_it(tmp_path):
         ("a.xls", compound_file({"Workbook": b"\0" * 99}), "workbook is damaged"),
         ("a.msg", compound_file({"other": b"x"}), "e-mail is damaged"),
         ("a.doc", b"plain words", "the content is something else"),
+        ("a.xls", b'<?xml version="1.0"?><Workbook/>', "the content is something else"),
     ],
 )
 def test_what_cannot_be_read_says_why(tmp_path, name, data, said):
