@@ -11,9 +11,7 @@ from ragkit.reading.decode import clean
 from ragkit.reading.formats import Format
 from ragkit.reading.margins import header_section, section
 from ragkit.reading.markdown import first_heading, strip_embedded
-from ragkit.reading.office import convert, sheets_of, unescaped
-from ragkit.reading.open_layout import with_plain_layout
-from ragkit.reading.open_parts import (
+from ragkit.reading.odf import (
     CONTENT,
     OFFICE,
     TABLE,
@@ -24,6 +22,8 @@ from ragkit.reading.open_parts import (
     opened,
     properties,
 )
+from ragkit.reading.odf_layout import with_plain_layout
+from ragkit.reading.office import convert, sheets_of, unescaped
 from ragkit.reading.reading_parts import tidy
 from ragkit.reading.titles import choose
 from ragkit.reading.zip_container import part_of

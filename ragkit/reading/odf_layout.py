@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
-from ragkit.reading.open_parts import DRAW, SHAPES, TABLE, TEXT, lines_of
+from ragkit.reading.odf import DRAW, SHAPES, TABLE, TEXT, lines_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ragkit.reading.formats import Format
-from ragkit.reading.open_parts import (
+from ragkit.reading.odf import (
     CONTENT,
     DRAW,
     OFFICE,
