@@ -108,6 +108,24 @@ def slides_file(*texts, locked=False):
     )
 
 
+def summary(page=1252, **values):
+    """What a file says of itself, by the numbers of its properties ("p2"): texts and times."""
+    packed = {1: struct.pack("<IHH", 2, page % 65536, 0)}
+    for number, value in values.items():
+        if isinstance(value, int):
+            packed[int(number[1:])] = struct.pack("<IQ", 64, value)
+        else:
+            text = value.encode("utf-8" if page == 65001 else f"cp{page}") + b"\0"
+            text += bytes(-len(text) % 4)
+            packed[int(number[1:])] = struct.pack("<II", 30, len(text)) + text
+    places, body = b"", b""
+    for number, data in packed.items():
+        places += struct.pack("<II", number, 8 + 8 * len(packed) + len(body))
+        body += data
+    section = struct.pack("<II", 8 + len(places) + len(body), len(packed)) + places + body
+    return struct.pack("<HHI16sI16sI", 0xFFFE, 0, 0, b"", 1, b"", 48) + section
+
+
 def workbook_file(sheets):
     """An XLS file of sheets of rows of texts, by their names."""
 

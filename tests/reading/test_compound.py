@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 import pytest
-from compound_files import compound_file, mail_streams, slides_file, word_file, workbook_file
+from compound_files import (
+    compound_file,
+    mail_streams,
+    slides_file,
+    summary,
+    word_file,
+    workbook_file,
+)
 
 from ragkit.errors import ReadingError, SkippedError
 from ragkit.reading import read_file
@@ -29,6 +36,21 @@ def test_a_word_document_is_its_paragraphs(tmp_path):
     reading = read(tmp_path, "lease.doc", word_file(text))
     assert reading.text == "Lease\n\nBegins in März.\n\nEnd."
     assert (reading.title, reading.format) == ("lease", "doc")
+
+
+@pytest.mark.parametrize("page", [1252, 65001], ids=["Windows", "UTF-8"])
+def test_what_a_file_says_of_itself_is_in_its_code_page(tmp_path, page):
+    noted = summary(page, p2="Miete für März", p4="Zoë", p12=0, p13=SENT)
+    data = word_file("The rent is due.\r", **{"\x05SummaryInformation": noted})
+    reading = read(tmp_path, "a.doc", data)
+    assert reading.title == "Miete für März"
+    assert reading.metadata["author"] == "Zoë"
+    assert reading.metadata["modified"] == "2026-03-03T10:26:40"
+
+
+def test_damaged_properties_cost_no_text(tmp_path):
+    data = word_file("The rent is due.\r", **{"\x05SummaryInformation": summary(p2="a")[:60]})
+    assert read(tmp_path, "a.doc", data).text == "The rent is due."
 
 
 def test_each_sheet_of_a_workbook_is_a_section_with_its_table(tmp_path):
