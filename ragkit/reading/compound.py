@@ -5,8 +5,9 @@ from __future__ import annotations
 import codecs
 import io
 import re
+import struct
 from contextlib import suppress
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from ragkit.errors import ReadingError
@@ -31,9 +32,11 @@ _NO_TEXT = re.compile(r"-{5}|EMBED [\w.]+")
 """What the converter puts between slides, and in the place of objects."""
 
 _BEGINNING = 5000
-_UNSET = datetime(1601, 1, 1)
-"""A time that nobody has set."""
+_SECTION = 44
+"""Where in a property set its start is noted."""
 
+_INTEGER, _STRING, _TIME = 2, 30, 64
+_EPOCH = datetime(1601, 1, 1)
 _CODE_PAGE = 1
 _PROPERTIES = {
     2: "title", 3: "subject", 4: "author", 5: "keywords", 12: "date", 13: "modified",
@@ -137,16 +140,35 @@ def _plain(
 def _properties(file: OleFileIO) -> tuple[Metadata, str]:
     """Return the metadata and the title of a file; nothing where they are damaged."""
     values: dict[str, Any] = {}
-    with suppress(Exception):  # olefile raises anything on damaged properties
-        properties = file.getproperties("\x05SummaryInformation", convert_time=True)
-        page = int(properties.get(_CODE_PAGE, 0) or 1252)
+    # olefile raises anything on damaged streams. Damaged properties it reads for minutes, so that
+    # they are not left to it.
+    with suppress(Exception):
+        noted = _summary(file.openstream("\x05SummaryInformation").read())
+        page = noted.get(_CODE_PAGE, 1252)
         for number, name in _PROPERTIES.items():
-            value = properties.get(number)
-            if isinstance(value, bytes):
-                values[name] = _decoded(value, page)
-            elif isinstance(value, datetime) and value.year > _UNSET.year:
-                values[name] = value
+            value = noted.get(number)
+            values[name] = _decoded(value, page) if isinstance(value, bytes) else value
     return metadata_from(values), one_line(str(values.get("title") or ""))
+
+
+def _summary(stream: bytes) -> dict[int, Any]:
+    """Return the texts, times and whole numbers of a property set by their own numbers."""
+    (start,) = struct.unpack_from("<I", stream, _SECTION)
+    _, count = struct.unpack_from("<II", stream, start)
+    noted: dict[int, Any] = {}
+    for at in range(min(count, len(stream) // 8)):
+        number, place = struct.unpack_from("<II", stream, start + 8 + 8 * at)
+        with suppress(struct.error, OverflowError):
+            (kind,) = struct.unpack_from("<I", stream, start + place)
+            begin = start + place + 4
+            if kind == _INTEGER:
+                (noted[number],) = struct.unpack_from("<h", stream, begin)
+            elif kind == _STRING:
+                (length,) = struct.unpack_from("<I", stream, begin)
+                noted[number] = stream[begin + 4 : begin + 4 + length]
+            elif kind == _TIME and (ticks := struct.unpack_from("<Q", stream, begin)[0]):
+                noted[number] = _EPOCH + timedelta(microseconds=ticks // 10)
+    return noted
 
 
 def _decoded(value: bytes, page: int) -> str:
@@ -156,4 +178,4 @@ def _decoded(value: bytes, page: int) -> str:
         codecs.lookup(encoding)
     except LookupError:
         encoding = "cp1252"
-    return one_line(clean(value.decode(encoding, "replace")))
+    return one_line(clean(value.decode(encoding, "replace").rstrip("\0")))
