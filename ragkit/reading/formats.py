@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 import zipfile
+import zlib
 from enum import StrEnum
 from pathlib import PurePosixPath
 from typing import IO, Self
@@ -271,7 +272,7 @@ def _mimetype(archive: zipfile.ZipFile) -> str:
     try:
         with archive.open("mimetype") as stream:
             return stream.read(100).decode("ascii", "replace").strip()
-    except RuntimeError:  # encrypted
+    except (RuntimeError, EOFError, zlib.error, zipfile.BadZipFile):  # encrypted or damaged
         return ""
 
 

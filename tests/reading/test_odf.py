@@ -190,6 +190,15 @@ def test_what_cannot_be_read_says_why(tmp_path, name, data, said):
         read(tmp_path, name, data)
 
 
+def test_a_file_whose_type_is_longer_than_the_file_says_so(tmp_path):
+    data = bytearray(packed("text", LEASE))
+    directory = data.index(b"PK\x01\x02")
+    for sizes in (directory + 20, directory + 24):
+        data[sizes : sizes + 4] = (1 << 20).to_bytes(4, "little")
+    with pytest.raises(ReadingError, match="This OpenDocument file is damaged"):
+        read(tmp_path, "a.odt", bytes(data))
+
+
 def test_an_encrypted_file_says_so(tmp_path):
     with pytest.raises(ReadingError, match="password"):
         read(tmp_path, "a.odt", packed("text", LEASE, key="<m:encryption-data/>"))
