@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import lzma
 import os
 import shutil
 import stat
@@ -41,7 +42,8 @@ _MOST_RATIO = 200
 _SMALL_BYTES = 100_000_000
 _SPARE_BYTES = 200_000_000
 _NOT_WHOLE = (
-    zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, UnicodeDecodeError
+    zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, NotImplementedError,
+    UnicodeDecodeError,
 )  # fmt: skip
 _DAMAGED = "Export the library again, or use another copy of the archive."
 

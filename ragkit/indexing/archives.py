@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import io
 import re
 import stat
 import zipfile
-import zlib
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import PurePosixPath
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
 from ragkit.errors import ReadingError, SkippedError
 from ragkit.formatting import byte_size
 from ragkit.reading.formats import sniff, zip_format
+from ragkit.reading.zip_container import unpacking
 from ragkit.sources.scan import (
     SKIPPED_FILES,
     SKIPPED_FOLDERS,
@@ -21,24 +23,44 @@ from ragkit.sources.scan import (
     SKIPPED_SUFFIXES,
 )
 
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
+
 MOST_MEMBERS = 2_000
 MOST_BYTES = 1_000_000_000
 _START_BYTES = 65_536
 _HIGHEST_RATIO, _RATIO_FROM = 100, 100_000_000
 _CLUTTER = SKIPPED_FOLDERS | SKIPPED_FILES | {"__MACOSX"}
 _INSTEAD = "Unpack it and add its folder instead."
-_UNREADABLE = (
-    zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, ValueError,
-)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A file of an archive: its path, and its content or the reason why it is left out."""
+    """A file of an archive: its path, and its content or the reason why it is left out.
+
+    Reading the content raises a ``ReadingError`` where it is damaged.
+    """
 
     path: str
     content: IO[bytes] | None = None
     problem: ReadingError | None = None
+
+
+class _Content(io.RawIOBase):
+    """The content of a file of an archive, for which damage is a ``ReadingError``."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self._stream = stream
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Buffer) -> int:
+        target = memoryview(buffer)
+        with unpacking(_damaged()):
+            content = self._stream.read(len(target))
+        target[: len(content)] = content
+        return len(content)
 
 
 def is_plain_archive(name: str, stream: IO[bytes]) -> bool:
@@ -67,10 +89,8 @@ def members(stream: IO[bytes], most_bytes: int) -> Iterator[Member]:
     Raises:
         ReadingError: the archive is damaged or too large.
     """
-    try:
+    with unpacking(ReadingError("The archive is damaged.", "Make it again from its files.")):
         archive = zipfile.ZipFile(stream)
-    except _UNREADABLE as error:
-        raise ReadingError("The archive is damaged.", "Make it again from its files.") from error
     with archive:
         files = [info for info in archive.infolist() if not info.is_dir()]
         _weigh(files)
@@ -82,13 +102,13 @@ def members(stream: IO[bytes], most_bytes: int) -> Iterator[Member]:
                 continue
             try:
                 _check(info, path, most_bytes)
-                with archive.open(info) as content:
-                    yield Member(path, content)
+                with unpacking(_damaged()):
+                    content = archive.open(info)
             except ReadingError as error:
                 yield Member(path, problem=error)
-            except _UNREADABLE:
-                damaged = ReadingError("It is damaged in the archive.", "Make the archive again.")
-                yield Member(path, problem=damaged)
+                continue
+            with content:
+                yield Member(path, io.BufferedReader(_Content(content)))
         if left_out:
             files_were = "file was" if left_out == 1 else "files were"
             note = SkippedError(f"{left_out} hidden or system {files_were} left out.", "")
@@ -106,12 +126,14 @@ def within(archive: str, paths: list[str]) -> str:
 
 def paths_in(stream: IO[bytes]) -> list[str]:
     """Return the paths of an archive's files, without files of systems and editors."""
-    try:
-        with zipfile.ZipFile(stream) as archive:
-            names = [_name(info) for info in archive.infolist() if not info.is_dir()]
-    except _UNREADABLE:
-        return []
+    names: list[str] = []
+    with suppress(ReadingError), unpacking(_damaged()), zipfile.ZipFile(stream) as archive:
+        names = [_name(info) for info in archive.infolist() if not info.is_dir()]
     return [name for name in names if not _is_clutter(name)]
+
+
+def _damaged() -> ReadingError:
+    return ReadingError("It is damaged in the archive.", "Make the archive again.")
 
 
 def _weigh(files: list[zipfile.ZipInfo]) -> None:

@@ -131,18 +131,17 @@ class UploadService:
 
         folder = within(name, paths_in(stream))
         records: list[UploadRecord] = []
-        earlier: list[UploadRecord] = []
         try:
             for member in members(stream, int(self._settings.reading.max_file_mb * 1_000_000)):
                 shown = f"{name} › {member.path}" if member.path else name
                 if member.content is None:
                     records.append(UploadRecord(shown, reason=str(member.problem)))
-                else:
-                    stored = self._stored(
-                        source, f"{folder}{member.path}", member.content, shown, earlier
-                    )
-                    records.append(stored)
-                    earlier.append(stored)
+                    continue
+                path = f"{folder}{member.path}"
+                try:
+                    records.append(self._stored(source, path, member.content, shown, records))
+                except ReadingError as error:
+                    records.append(UploadRecord(shown, reason=str(error)))
         except ReadingError as error:
             records.append(UploadRecord(name, reason=str(error)))
         if not records:

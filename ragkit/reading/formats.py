@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import re
 import zipfile
-import zlib
+from contextlib import suppress
 from enum import StrEnum
 from pathlib import PurePosixPath
 from typing import IO, Self
@@ -13,6 +13,7 @@ from typing import IO, Self
 from ragkit.errors import ReadingError, SkippedError
 from ragkit.reading.decode import looks_binary
 from ragkit.reading.limits import damaged, locked
+from ragkit.reading.zip_container import unpacking
 
 _OPEN = "application/vnd.oasis.opendocument."
 
@@ -250,13 +251,13 @@ def zip_format(suffix: str, stream: IO[bytes]) -> Format:
     """
     claimed = DOCUMENT_SUFFIXES.get(suffix)
     try:
-        with zipfile.ZipFile(stream) as archive:
+        with unpacking(SkippedError(*_ARCHIVE)), zipfile.ZipFile(stream) as archive:
             members = set(archive.namelist())
             kind = _mimetype(archive) if "mimetype" in members else ""
-    except (zipfile.BadZipFile, ValueError, NotImplementedError):
+    except SkippedError:
         if claimed in _CONTAINERS:
             raise damaged(claimed.label) from None
-        raise SkippedError(*_ARCHIVE) from None
+        raise
     for container in _CONTAINERS:
         if container.part in members or container.part == kind:
             return container
@@ -269,11 +270,10 @@ def zip_format(suffix: str, stream: IO[bytes]) -> Format:
 
 def _mimetype(archive: zipfile.ZipFile) -> str:
     """Return what a container says that it is, as OpenDocument files do."""
-    try:
-        with archive.open("mimetype") as stream:
-            return stream.read(100).decode("ascii", "replace").strip()
-    except (RuntimeError, EOFError, zlib.error, zipfile.BadZipFile):  # encrypted or damaged
-        return ""
+    damage = ReadingError("The type of the file cannot be read.")
+    with suppress(ReadingError), unpacking(damage), archive.open("mimetype") as stream:
+        return stream.read(100).decode("ascii", "replace").strip()
+    return ""
 
 
 def _is_export(members: set[str]) -> bool:

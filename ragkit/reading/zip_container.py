@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import io
+import lzma
 import posixpath
 import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
@@ -29,6 +33,21 @@ _ENTITIES = (
     "The file defines XML entities, which documents of its kind never need.",
     "If you trust it, save it again from the program that made it.",
 )
+
+
+@contextmanager
+def unpacking(damaged: ReadingError) -> Iterator[None]:
+    """Raise ``damaged`` for any error of a zip, or of the data packed in it."""
+    try:
+        yield
+    except (
+        zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, RuntimeError, ValueError,
+    ) as error:  # fmt: skip
+        raise damaged from error
+    except OSError as error:
+        if error.errno is not None:  # of the disk; bz2 raises one without a number for damage
+            raise
+        raise damaged from error
 
 
 def open_archive(data: bytes, limits: Limits, label: str) -> zipfile.ZipFile:

@@ -8,6 +8,8 @@ import stat
 import zipfile
 from pathlib import Path
 
+import pytest
+
 from ragkit.indexing import archives
 from ragkit.library import Library
 
@@ -20,9 +22,9 @@ def lines(library: Library) -> dict[str, tuple[str, str]]:
     return {line.name: (line.state.value, line.reason) for line in library.uploads.lines("default")}
 
 
-def packed(members: dict[str, bytes]) -> bytes:
+def packed(members: dict[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> bytes:
     target = io.BytesIO()
-    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
+    with zipfile.ZipFile(target, "w", method) as archive:
         for name, content in members.items():
             archive.writestr(name, content)
     return target.getvalue()
@@ -95,6 +97,23 @@ def test_a_zip_is_never_read_as_a_whole(library):
     named = Watched(noise[::-1])
     assert [one.path for one in library.uploads.add("no.zip", named)] == ["no.zip"]
     assert named.longest <= 1 << 20
+
+
+@pytest.mark.parametrize(
+    "method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA]
+)
+def test_a_damaged_file_in_a_zip_is_named_and_the_others_are_stored(library, method):
+    noise = random.Random(5).randbytes(4000)
+    data = bytearray(packed({"a.md": b"# A", "b.txt": noise, "c.md": b"# C"}, method))
+    damage = data.index(b"c.md") - 2500  # within the packed bytes of the second file
+    data[damage : damage + 8] = bytes(8)
+    add(library, "notes.zip", bytes(data))
+    root = Path(library.sources.uploads().root)
+    assert sorted(p.name for p in root.rglob("*") if p.is_file()) == ["a.md", "c.md"]
+    assert lines(library)["notes.zip › b.txt"] == (
+        "skipped",
+        "It is damaged in the archive. Make the archive again.",
+    )
 
 
 def test_a_hostile_zip_writes_nothing_outside(library, tmp_path):

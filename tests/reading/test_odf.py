@@ -190,11 +190,19 @@ def test_what_cannot_be_read_says_why(tmp_path, name, data, said):
         read(tmp_path, name, data)
 
 
-def test_a_file_whose_type_is_longer_than_the_file_says_so(tmp_path):
+@pytest.mark.parametrize(
+    ("header", "offset", "value"),
+    [
+        (b"PK\x03\x04", 29, 7),  # its name's extra field reaches past the end of the file
+        (b"PK\x01\x02", 10, 8),  # called deflated
+        (b"PK\x01\x02", 10, 12),  # called bzip2
+        (b"PK\x01\x02", 10, 14),  # called LZMA
+        (b"PK\x01\x02", 16, 1),  # a checksum of something else
+    ],
+)
+def test_a_file_whose_type_cannot_be_read_says_so(tmp_path, header, offset, value):
     data = bytearray(packed("text", LEASE))
-    directory = data.index(b"PK\x01\x02")
-    for sizes in (directory + 20, directory + 24):
-        data[sizes : sizes + 4] = (1 << 20).to_bytes(4, "little")
+    data[data.index(header) + offset] = value
     with pytest.raises(ReadingError, match="This OpenDocument file is damaged"):
         read(tmp_path, "a.odt", bytes(data))
 
