@@ -81,7 +81,8 @@ _FAMILIES = {
     "powerpoint": "pptx pptm ppt pps odp", "presentation": "pptx pptm ppt pps odp",
     "slides": "pptx pptm ppt pps odp",
     "mail": "eml mbox", "email": "eml mbox", "notes": "markdown mdx text rst",
-    "web": "html mhtml", "chat": "conversation", "notebook": "ipynb", "book": "epub",
+    "web": "html mhtml", "chat": "conversation", "subtitles": "captions", "notebook": "ipynb",
+    "book": "epub",
     "image": "png jpg jpeg gif bmp tif tiff webp heic",
 }  # fmt: skip
 

@@ -61,6 +61,7 @@ class Format(StrEnum):
     EPUB = "epub", "html.read_epub", ".epub", "e-book", "META-INF/container.xml"
     MSG = "msg", "outlook.read_message", ".msg", "e-mail"
     EML = "eml", "mail.read_mail", ".eml", "e-mail"
+    CAPTIONS = "captions", "conversations.captions.read_captions", ".vtt .srt", "captions"
     CSV = "csv", "plain.read_csv", ".csv .tsv", "table"
     IPYNB = "ipynb", "notebook.read_notebook", ".ipynb", "notebook"
     JSON = "json", "plain.read_data", ".json", "JSON file"
