@@ -62,6 +62,8 @@ class Format(StrEnum):
     MSG = "msg", "outlook.read_message", ".msg", "e-mail"
     EML = "eml", "mail.read_mail", ".eml", "e-mail"
     CAPTIONS = "captions", "conversations.captions.read_captions", ".vtt .srt", "captions"
+    CALENDAR = "calendar", "cards.read_calendar", ".ics", "calendar"
+    CONTACTS = "contacts", "cards.read_contacts", ".vcf", "address book"
     CSV = "csv", "plain.read_csv", ".csv .tsv", "table"
     IPYNB = "ipynb", "notebook.read_notebook", ".ipynb", "notebook"
     JSON = "json", "plain.read_data", ".json", "JSON file"

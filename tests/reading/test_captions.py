@@ -77,10 +77,6 @@ def test_captions_of_a_film_are_paragraphs():
         "At 9: nothing.\n"
     )
     assert (reading.format, reading.markup, reading.title) == ("captions", "markdown", "film")
-    assert [(entry.offset, entry.title) for entry in reading.outline] == [
-        (0, "0:00:00"),
-        (reading.text.index("## 1:10"), "1:10:00"),
-    ]
 
 
 def test_rolling_captions_say_each_line_once():

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from ragkit.reading.conversations.messages import Conversation, Message, safe_text, to_reading
 from ragkit.reading.formats import Format
 from ragkit.reading.reading_parts import stem, whole_line
-from ragkit.types import Markup, OutlineEntry, Reading
+from ragkit.types import Markup, Reading
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -63,18 +63,12 @@ def read_captions(text: str, name: str, file_format: Format = Format.CAPTIONS) -
             for (part, speaker), turn in turns
         ]
         return to_reading(Conversation(stem(name), "transcript", messages))
-    body, outline = "", []
-    for part, within in groupby(cues, lambda cue: cue.part):
-        outline.append(OutlineEntry(len(body), 2, part))
-        paragraphs = "\n\n".join(map(safe_text, map(_paragraph, _paragraphs(within))))
-        body += f"## {part}\n\n{paragraphs}\n\n"
-    return Reading(
-        text=body.rstrip() + "\n",
-        title=stem(name),
-        format=file_format,
-        markup=Markup.MARKDOWN,
-        outline=tuple(outline),
-    )
+    parts = [
+        (f"## {part}", *map(safe_text, map(_paragraph, _paragraphs(within))))
+        for part, within in groupby(cues, lambda cue: cue.part)
+    ]
+    body = "\n\n".join(block for blocks in parts for block in blocks)
+    return Reading(text=f"{body}\n", title=stem(name), format=file_format, markup=Markup.MARKDOWN)
 
 
 def _cues(text: str) -> Iterator[_Cue]:
