@@ -60,6 +60,7 @@ class Format(StrEnum):
     RTF = "rtf", "office.read_rtf", ".rtf", "rich text file"
     EPUB = "epub", "html.read_epub", ".epub", "e-book", "META-INF/container.xml"
     MSG = "msg", "outlook.read_message", ".msg", "e-mail"
+    ENEX = "enex", "enex.read_notes", ".enex", "export of notes"
     EML = "eml", "mail.read_mail", ".eml", "e-mail"
     CAPTIONS = "captions", "conversations.captions.read_captions", ".vtt .srt", "captions"
     CALENDAR = "calendar", "cards.read_calendar", ".ics", "calendar"
@@ -80,7 +81,7 @@ class Format(StrEnum):
 BYTE_FORMATS = (
     Format.PDF, Format.DOCX, Format.XLSX, Format.PPTX, Format.ODT, Format.ODS, Format.ODP,
     Format.DOC, Format.XLS, Format.PPT, Format.MSG, Format.RTF, Format.EPUB, Format.EML,
-    Format.MBOX, Format.MHTML, Format.EXPORT,
+    Format.MBOX, Format.MHTML, Format.ENEX, Format.EXPORT,
 )  # fmt: skip
 """Formats whose readers take (data, name, limits); all others take (clean text, name, format).
 

@@ -1,0 +1,104 @@
+"""Notes that Evernote exported (ENEX): each note a section, with its tags and dates."""
+
+from __future__ import annotations
+
+import io
+import re
+from typing import TYPE_CHECKING
+from xml.etree import ElementTree
+
+from ragkit.reading.formats import Format
+from ragkit.reading.html import to_markdown
+from ragkit.reading.limits import check_text, damaged
+from ragkit.reading.reading_parts import iso_date, joined, nonempty, stem, whole_line
+from ragkit.reading.zip_container import refuse_entities
+from ragkit.types import Markup, Reading
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from xml.etree.ElementTree import Element
+
+    from ragkit.reading.limits import Limits
+    from ragkit.types import Metadata
+
+_PROLOGUE = re.compile(r"<\?xml[^>]*\?>|<!DOCTYPE[^>]*>", re.I)
+_TODO = re.compile(r"<en-todo\b([^>]*)>", re.I)
+_DONE = re.compile(r"checked\s*=\s*[\"']?true", re.I)
+_SECRET = re.compile(r"<en-crypt\b.*?</en-crypt\s*>", re.I | re.S)
+_HEADING = re.compile(r"(</?h)([1-4])\b", re.I)
+
+_LABELS = {"tags": "tags: ", "author": "by ", "source": "from ", "attachments": "attached: "}
+
+
+def read_notes(data: bytes, name: str, limits: Limits) -> Reading:
+    """Read the notes of an export; if it is damaged, those before the damage.
+
+    Raises:
+        ReadingError: no note can be read, or there is too much text.
+    """
+    refuse_entities(data)
+    sections: list[str] = []
+    warnings: tuple[str, ...] = ()
+    title, metadata = "", nonempty()
+    try:
+        for element in _elements(data):
+            title, metadata = _about(element)
+            sections.append(_section(element, title, metadata))
+    except ElementTree.ParseError as error:
+        if not sections:
+            raise damaged(Format.ENEX.label) from error
+        warnings = (f"The file is damaged; notes after {title} were not read.",)
+    check_text(sections, limits)
+    is_single = len(sections) == 1
+    return Reading(
+        text="\n\n".join(sections),
+        title=title if is_single else stem(name),
+        format=Format.ENEX,
+        markup=Markup.MARKDOWN,
+        metadata=metadata if is_single else {},
+        warnings=warnings,
+    )
+
+
+def _elements(data: bytes) -> Iterator[Element]:
+    """Yield the notes of an export, each of which is emptied afterwards."""
+    parser = ElementTree.iterparse(io.BytesIO(data))  # noqa: S314 - entities were refused
+    for _, element in parser:
+        if element.tag == "data":
+            element.clear()  # a picture or an attached file
+        elif element.tag == "note":
+            yield element
+            element.clear()
+
+
+def _about(note: Element) -> tuple[str, Metadata]:
+    """Return the title of a note, and what is known about it."""
+    tags = (whole_line(tag.text or "") for tag in note.iterfind("tag"))
+    names = note.iterfind("resource/resource-attributes/file-name")
+    metadata = nonempty(
+        date=iso_date(note.findtext("created", "")),
+        updated=iso_date(note.findtext("updated", "")),
+        tags=list(filter(None, tags)),
+        author=whole_line(note.findtext("note-attributes/author", "")),
+        source=whole_line(note.findtext("note-attributes/source-url", "")),
+        attachments=[whole_line(file.text or "") for file in names],
+    )
+    return whole_line(note.findtext("title", "")) or "Without a title", metadata
+
+
+def _section(note: Element, title: str, metadata: Metadata) -> str:
+    """Return a note as Markdown: its title, what is known about it, and its text."""
+    known = [(label, metadata.get(key, "")) for key, label in _LABELS.items()]
+    about = " · ".join(
+        label + (value if isinstance(value, str) else ", ".join(value))
+        for label, value in [("", str(metadata.get("date", ""))[:10]), *known]
+        if value
+    )
+    source = _PROLOGUE.sub("", note.findtext("content", ""))
+    source = _SECRET.sub("(encrypted)", _TODO.sub(_box, source))
+    body = to_markdown(_HEADING.sub(lambda tag: f"{tag[1]}{int(tag[2]) + 1}", source))
+    return joined((f"# {title}", about, body), "\n\n")
+
+
+def _box(todo: re.Match[str]) -> str:
+    return "[x] " if _DONE.search(todo[1]) else "[ ] "
