@@ -46,7 +46,7 @@ class Format(StrEnum):
     TEXT = "text", "plain.read_text", ".txt .text .log"
     RST = "rst", "plain.read_rst", ".rst .rest"
     HTML = "html", "html.read_html", ".html .htm .xhtml", "web page"
-    MHTML = "mhtml", "mail.read_saved_page", ".mhtml .mht", "web page"
+    MHTML = "mhtml", "mail.read_saved_page", ".mhtml .mht .webarchive", "web page"
     PDF = "pdf", "pdf.read_pdf", ".pdf", "PDF"
     DOCX = "docx", "office.read_word", ".docx .docm", "Word document", "word/document.xml"
     DOC = "doc", "compound.read_word", ".doc .dot", "Word document"
@@ -61,7 +61,7 @@ class Format(StrEnum):
     EPUB = "epub", "html.read_epub", ".epub", "e-book", "META-INF/container.xml"
     MSG = "msg", "outlook.read_message", ".msg", "e-mail"
     ENEX = "enex", "enex.read_notes", ".enex", "export of notes"
-    EML = "eml", "mail.read_mail", ".eml", "e-mail"
+    EML = "eml", "mail.read_mail", ".eml .emlx", "e-mail"
     CAPTIONS = "captions", "conversations.captions.read_captions", ".vtt .srt", "captions"
     CALENDAR = "calendar", "cards.read_calendar", ".ics", "calendar"
     CONTACTS = "contacts", "cards.read_contacts", ".vcf", "address book"
@@ -125,6 +125,7 @@ _HTML_START = re.compile(
 _XML_START = re.compile(rb"(?:\xef\xbb\xbf)?\s*<\?xml")
 
 _ARCHIVE = ("Archives are not read.", "Unpack it into the folder.")
+_IWORK = ("Files of Pages, Numbers and Keynote are not read.", "Export it as PDF or for Office.")
 _PROGRAM = ("Programs and binary files are not read.", "Leave it out of the library.")
 _PICTURES = ("Pictures are not read.", "Text in a picture needs OCR first.")
 _MEDIA = ("Sound and video are not read.", "Add a transcript as a text file instead.")
@@ -186,15 +187,7 @@ def sniff(name: str, data: bytes) -> Format:
         if suffix in suffixes.split():
             raise SkippedError(*reason)
     if by_suffix in (*_CONTAINERS, *_STREAMS.values(), Format.PDF, Format.RTF):
-        if _HTML_START.match(data[:2000]):
-            return Format.HTML
-        if by_suffix is Format.XLS and not looks_binary(data) and not _XML_START.match(data[:100]):
-            # What web applications export "to Excel" is often a table in plain text.
-            return Format.CSV
-        raise ReadingError(
-            f"The name ends in {suffix}, but the content is something else.",
-            "Rename it to match its content, or save it again.",
-        )
+        return _despite_its_name(suffix, data)
     if looks_binary(data):
         raise _refusal(suffix, _PROGRAM)
     if by_suffix is Format.MBOX:
@@ -206,6 +199,27 @@ def sniff(name: str, data: bytes) -> Format:
     if _HTML_START.match(data[:2000]):
         return Format.HTML
     return by_suffix or (Format.CODE if code_language(name, data) else Format.TEXT)
+
+
+def _despite_its_name(suffix: str, data: bytes) -> Format:
+    """Return what a file is that is called an Office file, but is none; applications export such.
+
+    Raises:
+        ReadingError: it is nothing that is known.
+    """
+    if _HTML_START.match(data[:2000]):
+        return Format.HTML
+    start = data[:2000].lower()
+    if b"mime-version:" in start and b"multipart/related" in start:
+        return Format.MHTML
+    as_text = {Format.XLS: Format.CSV, Format.DOC: Format.TEXT, Format.RTF: Format.TEXT}
+    text_format = as_text.get(DOCUMENT_SUFFIXES[suffix])
+    if text_format and not looks_binary(data) and not _XML_START.match(data[:100]):
+        return text_format
+    raise ReadingError(
+        f"The name ends in {suffix}, but the content is something else.",
+        "Rename it to match its content, or save it again.",
+    )
 
 
 def _by_magic(suffix: str, data: bytes) -> Format | None:
@@ -221,6 +235,8 @@ def _by_magic(suffix: str, data: bytes) -> Format | None:
         return _compound_format(suffix, data)
     if start.startswith(b"{\\rtf"):
         return Format.RTF
+    if start.startswith(b"bplist00") and suffix == ".webarchive":
+        return Format.MHTML
     for reason, _, magics in _REFUSED:
         if start.startswith(magics):
             raise _refusal(suffix, reason)
@@ -267,6 +283,8 @@ def zip_format(suffix: str, stream: IO[bytes]) -> Format:
             return container
     if claimed in _CONTAINERS:
         raise damaged(claimed.label)
+    if "Index.zip" in members or any(member.endswith(".iwa") for member in members):
+        raise SkippedError(*_IWORK)
     if suffix == ".zip" and _is_export(members):
         return Format.EXPORT
     raise _refusal(suffix, _ARCHIVE)

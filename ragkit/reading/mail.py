@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import email
+import plistlib
 import re
 from dataclasses import dataclass, replace
 from email.message import EmailMessage
@@ -38,6 +39,7 @@ _MOST_PARTS = 500
 _MOST_READ, _DEEPEST = 50, 3
 """Attachments of a mail that are read, and mails within each other."""
 
+_LENGTH = re.compile(rb"(\d{1,12})\s*?\r?\n")
 _BROKEN_WORD = re.compile(r"=\?[\w.-]{1,40}\?[bqBQ]\?[^?\s]{0,200}\?=")
 _HEADER_FAILURES = (ValueError, LookupError, TypeError, AttributeError)
 
@@ -48,6 +50,9 @@ def read_mail(data: bytes, name: str, limits: Limits) -> Reading:
     Raises:
         ReadingError: too much text.
     """
+    # Apple Mail (.emlx) puts the length before a message, and properties of its own behind it.
+    if (length := _LENGTH.match(data)) and name.lower().endswith(".emlx"):
+        data = data[length.end() : length.end() + int(length[1])]
     return _read_mail(data, name, limits, depth=0)
 
 
@@ -128,14 +133,24 @@ def read_saved_page(data: bytes, name: str, limits: Limits) -> Reading:
     """
     from ragkit.reading.html import read_html
 
-    message: Part = email.message_from_bytes(data, policy=default_policy)
-    leaves = list(islice(_leaves(message), _MOST_PARTS))
-    # What follows the page itself are the frames in it, mostly advertisements.
-    page = next(iter(_texts(leaves, "text/html")), "")
+    if data.startswith(b"bplist00"):
+        page = _page_of_safari(data)
+    else:
+        message: Part = email.message_from_bytes(data, policy=default_policy)
+        leaves = list(islice(_leaves(message), _MOST_PARTS))
+        # What follows the page itself are the frames in it, mostly advertisements.
+        page = next(iter(_texts(leaves, "text/html")), "")
     check_text((page,), limits)
     if not page:
         raise damaged(Format.MHTML.label)
     return read_html(page, name, Format.MHTML)
+
+
+def _page_of_safari(data: bytes) -> str:
+    """Return the page that Safari saved as a property list."""
+    main = plistlib.loads(data)["WebMainResource"]
+    text, _ = decode(main["WebResourceData"], main.get("WebResourceTextEncodingName", ""))
+    return tidy(clean(text))
 
 
 class _Mail:

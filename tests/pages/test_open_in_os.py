@@ -53,6 +53,11 @@ def test_documents_are_opened(tmp_path: Path):
             ".xlt",
             ".ppt",
             ".pps",
+            ".ics",
+            ".vcf",
+            ".enex",
+            ".emlx",
+            ".webarchive",
         )
         assert open_in_os.may_open(made(tmp_path, f"notes{suffix}")) is expected, suffix
     assert open_in_os.may_open(made(tmp_path, "Picture.PNG"))

@@ -120,7 +120,7 @@ def test_attachments_and_mails_in_a_mail_follow_it(tmp_path):
         ("a.doc", word_file("Lease.\r")[:1000], "Word document is damaged"),
         ("a.xls", compound_file({"Workbook": b"\0" * 99}), "workbook is damaged"),
         ("a.msg", compound_file({"other": b"x"}), "e-mail is damaged"),
-        ("a.doc", b"plain words", "the content is something else"),
+        ("a.doc", b'<?xml version="1.0"?><w:wordDocument/>', "the content is something else"),
         ("a.xls", b'<?xml version="1.0"?><Workbook/>', "the content is something else"),
     ],
 )

@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import io
+import zipfile
+
 import pytest
 
 from ragkit.errors import ReadingError, SkippedError
@@ -17,6 +20,7 @@ from ragkit.reading import sniff
         ("a.exe", b"MZ\x90\x00" + bytes(50), SkippedError),
         ("a.txt", bytes(range(256)) * 20, SkippedError),
         ("a.svg", b"<svg/>", SkippedError),
+        ("a.plist", b"bplist00" + bytes(50), SkippedError),
         ("a.doc", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600), ReadingError),
     ],
 )
@@ -43,7 +47,30 @@ def test_what_is_not_read_is_refused_with_a_cure(name, data, kind):
         ("about-pdf.md", b"The header is %PDF-1.4", "markdown"),
         ("BMW.txt", b"BMW is a maker of cars", "text"),
         ("strange.xyz", b"words", "text"),
+        ("old.doc", b"plain words", "text"),
+        ("old.rtf", b"plain words", "text"),
+        ("sheet.xls", b"a\tb\n1\t2\n", "csv"),
+        (
+            "wiki.doc",
+            b"Date: Tue, 1 Sep 2026\nMIME-Version: 1.0\nContent-Type: multipart/related;\n",
+            "mhtml",
+        ),
+        ("wiki.xls", b"MIME-Version: 1.0\r\nContent-Type: multipart/related; x", "mhtml"),
+        ("page.webarchive", b"bplist00\xd1\x01\x02", "mhtml"),
+        ("film.srt", b"1\n00:00:01,000 --> 00:00:02,000\nHi\n", "captions"),
     ],
 )
 def test_formats_are_told_by_content_and_name(name, data, found):
     assert sniff(name, data) == found
+
+
+@pytest.mark.parametrize(
+    ("name", "member"), [("a.pages", "Index/Document.iwa"), ("a.key", "Index.zip")]
+)
+def test_files_of_iwork_are_refused_by_their_name(name, member):
+    target = io.BytesIO()
+    with zipfile.ZipFile(target, "w") as archive:
+        archive.writestr(member, "x")
+    with pytest.raises(SkippedError, match="Pages, Numbers and Keynote are not read") as caught:
+        sniff(name, target.getvalue())
+    assert caught.value.cure == "Export it as PDF or for Office."

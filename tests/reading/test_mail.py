@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+import plistlib
 from email.message import EmailMessage
 
 import pytest
-from reading_files import headers, read, said, sessions
+from reading_files import SETTINGS, headers, read, said, sessions
 
 from ragkit.errors import ReadingError
+from ragkit.reading import read_file
 from ragkit.settings import ReadingSettings
 from ragkit.types import Markup
 
@@ -127,6 +129,51 @@ def test_a_saved_web_page_is_read_without_its_pictures_and_styles(tmp_path):
     reading = read(tmp_path, "a.mhtml", source)
     assert reading.text == "# Plan\n\nLeaves at nine."
     assert (reading.title, reading.format, reading.language) == ("Fähre", "mhtml", "de")
+
+
+def test_a_page_that_word_saved_is_read_as_a_page(tmp_path):
+    source = (
+        "Date: Tue, 1 Sep 2026 10:00:00 +0000 (UTC)\nMessage-ID: <1.2.3@wiki>\n"
+        "Subject: Exported From a Wiki\nMIME-Version: 1.0\n"
+        'Content-Type: multipart/related; \n\tboundary="----=_P"\n\n------=_P\n'
+        "Content-Type: text/html; charset=UTF-8\nContent-Transfer-Encoding: quoted-printable\n\n"
+        "<html><head><title>Crane lease</title></head><body><h1>Crane lease</h1>"
+        "<p>It ends =C3=BCbermorgen.</p></body></html>\n------=_P--\n"
+    )
+    reading = read(tmp_path, "export.doc", source)
+    assert reading.text == "# Crane lease\n\nIt ends übermorgen."
+    assert reading.title == "Crane lease"
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "iso-8859-1"])
+def test_a_page_that_safari_saved_is_read(tmp_path, encoding):
+    page = "<html><head><title>Fähre</title></head><body><p>Leaves at nine, Größe 4.</p></body>"
+    saved = {
+        "WebMainResource": {
+            "WebResourceData": page.encode(encoding),
+            "WebResourceTextEncodingName": encoding,
+            "WebResourceURL": "https://a.example/",
+        },
+        "WebSubresources": [{"WebResourceData": b"p { color: red }"}],
+    }
+    file = tmp_path / "Fähre.webarchive"
+    file.write_bytes(plistlib.dumps(saved, fmt=plistlib.FMT_BINARY))
+    reading = read_file(file, file.name, SETTINGS)
+    assert reading.text == "Leaves at nine, Größe 4."
+    assert reading.title == "Fähre"
+    file.write_bytes(b"bplist00" + bytes(40))
+    with pytest.raises(ReadingError, match="This web page is damaged"):
+        read_file(file, file.name, SETTINGS)
+
+
+def test_a_mail_of_apple_mail_is_read_without_its_frame(tmp_path):
+    message = "Subject: Crane\nFrom: Anna <anna@example.org>\n\nIt arrives in May.\n"
+    frame = '<?xml version="1.0"?><plist><dict><key>flags</key></dict></plist>\n'
+    reading = read(tmp_path, "12.emlx", f"{len(message):<10}\n{message}{frame}")
+    assert reading.text == "From: Anna <anna@example.org>\n\nIt arrives in May."
+    assert reading.title == "Crane"
+    shortened = read(tmp_path, "13.emlx", f"99999\n{message}")
+    assert shortened.text.endswith("It arrives in May.")
 
 
 def test_a_saved_page_without_a_page_says_so(tmp_path):
