@@ -80,7 +80,7 @@ _FAMILIES = {
     "word": "docx docm doc dot odt rtf",
     "powerpoint": "pptx pptm ppt pps odp", "presentation": "pptx pptm ppt pps odp",
     "slides": "pptx pptm ppt pps odp",
-    "mail": "eml mbox", "email": "eml mbox", "notes": "markdown mdx text rst",
+    "mail": "eml mbox", "email": "eml mbox", "notes": "markdown mdx text rst org asciidoc enex",
     "web": "html mhtml", "chat": "conversation", "subtitles": "captions", "notebook": "ipynb",
     "book": "epub",
     "image": "png jpg jpeg gif bmp tif tiff webp heic",

@@ -45,6 +45,7 @@ class Format(StrEnum):
     MDX = "mdx", "markdown.read_markdown", ".mdx"
     TEXT = "text", "plain.read_text", ".txt .text .log"
     RST = "rst", "plain.read_rst", ".rst .rest"
+    ASCIIDOC = "asciidoc", "plain.read_asciidoc", ".adoc .asciidoc"
     ORG = "org", "org.read_org", ".org"
     HTML = "html", "html.read_html", ".html .htm .xhtml", "web page"
     MHTML = "mhtml", "mail.read_saved_page", ".mhtml .mht .webarchive", "web page"

@@ -1,4 +1,4 @@
-"""Text files: plain text, reStructuredText, tables (CSV, TSV) and data (JSON, YAML, TOML, INI)."""
+"""Text files: plain text, reStructuredText, AsciiDoc, tables, and data (JSON, YAML, TOML, INI)."""
 
 from __future__ import annotations
 
@@ -7,11 +7,16 @@ import io
 import json
 import re
 from itertools import islice
+from typing import TYPE_CHECKING
 
 from ragkit.reading.decode import clean
 from ragkit.reading.formats import Format
+from ragkit.reading.markdown import metadata_from
 from ragkit.reading.reading_parts import file_name, lines_at, one_line, stem, table
 from ragkit.types import Markup, OutlineEntry, Reading
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 _ADORNMENT = re.compile(r"([!-/:-@\[-`{-~])\1{2,}[ \t]*")
 _ROLE = re.compile(r":[\w:+.-]{1,40}:`([^`]{1,300})`")
@@ -37,6 +42,40 @@ def read_rst(text: str, name: str, file_format: Format = Format.RST) -> Reading:
         outline=outline,
         metadata={field[1].lower(): one_line(field[2]) for field in fields},
     )
+
+
+_EQUALS = re.compile(r"(={1,6})[ \t]+(\S.*?)(?:[ \t]+\1)?[ \t]*$")
+_LISTING = re.compile(r"(-{4,}|\.{4,}|/{4,}|\+{4,}|```).*")
+_ATTRIBUTES = {
+    "author": "author", "revdate": "date", "keywords": "keywords", "description": "description",
+}  # fmt: skip
+_ATTRIBUTE = re.compile(rf":({'|'.join(_ATTRIBUTES)}):[ \t]+(\S.*)")
+
+
+def read_asciidoc(text: str, name: str, file_format: Format = Format.ASCIIDOC) -> Reading:
+    """Read AsciiDoc; its titles become the outline."""
+    outline = tuple(_titles(text)) or _headings(text)
+    found = filter(None, map(_ATTRIBUTE.match, text[:3000].split("\n")))
+    attributes = {_ATTRIBUTES[attribute[1]]: one_line(attribute[2]) for attribute in found}
+    return Reading(
+        text=text,
+        title=outline[0].title if outline and outline[0].level == 1 else stem(name),
+        format=file_format,
+        markup=Markup.PLAIN,
+        outline=outline,
+        metadata=metadata_from(dict(attributes)),
+    )
+
+
+def _titles(text: str) -> Iterator[OutlineEntry]:
+    """Yield the titles that begin with equals signs, outside of listings and comments."""
+    closing = ""
+    for offset, line in lines_at(text):
+        block = _LISTING.fullmatch(line.rstrip())
+        if block and closing in ("", block[1]):
+            closing = "" if closing else block[1]
+        elif not closing and (title := _EQUALS.match(line)):
+            yield OutlineEntry(offset, len(title[1]), one_line(title[2]))
 
 
 def _headings(text: str) -> tuple[OutlineEntry, ...]:

@@ -4,6 +4,7 @@ import json
 
 from reading_files import read, symbols
 
+from ragkit.reading.plain import read_asciidoc
 from ragkit.types import Markup
 
 
@@ -21,6 +22,37 @@ def test_rst_titles_become_the_outline(tmp_path):
     ]
     assert reading.title == "Main"
     assert reading.text[reading.outline[1].offset :].startswith("Part ``one``")
+
+
+ASCIIDOC = """= Harbour handbook
+Anna Berg <anna@example.org>
+:revdate: 2026-03-01
+:keywords: cranes, quays
+
+== Cranes ==
+[source,python]
+----
+== not a title
+----
+=== Small ones
+Text.
+"""
+
+
+def test_asciidoc_titles_become_the_outline():
+    reading = read_asciidoc(ASCIIDOC, "book/a.adoc")
+    assert reading.text == ASCIIDOC
+    assert [(entry.level, entry.title) for entry in reading.outline] == [
+        (1, "Harbour handbook"), (2, "Cranes"), (3, "Small ones")
+    ]  # fmt: skip
+    assert ASCIIDOC[reading.outline[1].offset :].startswith("== Cranes ==")
+    assert reading.title == "Harbour handbook"
+    assert reading.metadata == {"date": "2026-03-01", "keywords": ["cranes", "quays"]}
+    underlined = read_asciidoc("Quays\n=====\n\nOld\n---\ntext", "b.adoc")
+    assert [(entry.level, entry.title) for entry in underlined.outline] == [
+        (1, "Quays"),
+        (2, "Old"),
+    ]
 
 
 def test_csv_is_a_table_whatever_its_delimiter(tmp_path):
