@@ -22,8 +22,8 @@ from ragkit.library import Library
 # How long an uploader that received files is kept after the last one.
 _LINGERS_SECONDS = 60.0
 _TAKES = (
-    "Markdown, text, HTML, PDF, Word, PowerPoint, Excel, CSV, EPUB, mail, notebooks, JSON, code, "
-    "and zip files of these"
+    "PDF, Office, OpenDocument, Markdown, text, web pages, e-books, mail, chats, notes, calendars, "
+    "captions, notebooks, data, code, and zip files of these"
 )
 
 
