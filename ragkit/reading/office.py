@@ -9,6 +9,7 @@ from html import unescape
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
+from ragkit.reading import word_notes
 from ragkit.reading.comments import comments_of_workbook
 from ragkit.reading.decode import clean
 from ragkit.reading.formats import Format
@@ -194,10 +195,11 @@ _PARAGRAPH_STYLE = re.compile(
     rb"(<w:pPr(?:\s[^>]*)?>\s*<w:pStyle\s[^>]{0,80}?w:val=\"([^\"]{1,200})\"[^>]{0,80}/>)((?:(?!</w:pPr>|<w:numPr).){0,3000})(</w:pPr>|<w:numPr)",
     re.S,
 )
-_TEXT_PARTS = ("word/document.xml", "word/footnotes.xml", "word/endnotes.xml")
+_TEXT_PARTS = ("word/document.xml", *word_notes.PARTS)
 _TEXT = re.compile(rb"<[wm]:t(?: [^<>]*)?>[^<]*")
 _REFERENCE = re.compile(rb"&(#?\w{1,8});")
 _SPACE = re.compile(rb"<w:(?:tab|cr|ptab(?: [^>]*)?)\s*/>")
+_MOVED_AWAY = re.compile(rb"<w:moveFrom(?: [^<>]*)?>.*?</w:moveFrom>", re.S)
 _HYPHEN = re.compile(rb"<w:noBreakHyphen\s*/>")
 _STAND_INS = str.maketrans("&<>", "\ufdd0\ufdd1\ufdd2")
 """Characters that no text has, in the place of those that must be references in XML."""
@@ -210,7 +212,8 @@ def _for_converter(archive: zipfile.ZipFile) -> bytes:
     """Return a Word document rewritten so that the converter loses nothing of it.
 
     The converter ignores the numbering of styles ("List Bullet"), and drops character references
-    (``&amp;``), tabs, carriage returns, non-breaking hyphens, and paragraphs that hold text boxes.
+    (``&amp;``), tabs, carriage returns, non-breaking hyphens, and paragraphs that hold text boxes;
+    it mixes up notes, and reads twice what was moved elsewhere.
     """
     numbering = _numbering_of_styles(archive)
 
@@ -220,14 +223,19 @@ def _for_converter(archive: zipfile.ZipFile) -> bytes:
             return paragraph[0]
         return paragraph[1] + number + paragraph[3] + paragraph[4]
 
+    notes = word_notes.notes_of(archive)
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as copy:
         for member in archive.infolist():
             if member.filename.lower().startswith(("word/media/", "word/embeddings/")):
                 continue
+            if notes and member.filename in word_notes.PARTS:
+                continue
             part = archive.read(member)
             if member.filename in _TEXT_PARTS:
-                part = with_boxes_apart(part)
+                if member.filename == _TEXT_PARTS[0]:
+                    part = word_notes.with_notes_below(part, notes)
+                part = _MOVED_AWAY.sub(b"", with_boxes_apart(part))
                 part = _PARAGRAPH_STYLE.sub(numbered, part) if numbering else part
                 part = _HYPHEN.sub(b"<w:t>-</w:t>", part)
                 part = _SPACE.sub(b'<w:t xml:space="preserve"> </w:t>', part)
@@ -242,8 +250,9 @@ def _stand_in(reference: re.Match[bytes]) -> bytes:
 
 
 def _restored(markdown: str) -> str:
-    """Return converted text with its signs; one that would begin a tag is escaped."""
-    return _STARTS_TAG.sub(r"\\<", markdown).translate(_SIGNS)
+    """Return converted text with its signs and notes; a sign that would begin a tag is escaped."""
+    numbered = word_notes.MARK.sub(r"[^\1]", markdown)
+    return _STARTS_TAG.sub(r"\\<", numbered).translate(_SIGNS)
 
 
 def _numbering_of_styles(archive: zipfile.ZipFile) -> dict[str, bytes]:

@@ -96,6 +96,58 @@ def test_word_keeps_apart_what_tabs_and_breaks_set_apart(tmp_path):
     assert reading.text == "2019 Engineer\n\nfirst next next e-mail"
 
 
+_W = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
+
+
+def test_word_marks_each_note_once_and_where_it_stands(tmp_path):
+    document = docx.Document()
+    rent = document.add_paragraph("The rent")
+    for kind, number in (("footnote", 2), ("footnote", 5), ("endnote", 2)):
+        run = rent.add_run()
+        run.font.superscript = True
+        run._r.append(parse_xml(f'<w:{kind}Reference {_W} w:id="{number}"/>'))
+        rent.add_run(" and")
+    notes = {
+        kind: "".join(
+            f'<w:{kind} w:id="{number}"><w:p><w:pPr><w:pStyle w:val="Note"/></w:pPr>'
+            f'<w:r><w:{kind}Ref/></w:r><w:hyperlink r:id="rId1"><w:r><w:t>{text}</w:t></w:r>'
+            f"</w:hyperlink></w:p><w:p><w:r><w:t>More.</w:t></w:r></w:p></w:{kind}>"
+            for number, text in of_kind.items()
+        )
+        for kind, of_kind in {
+            "footnote": {-1: "", 2: "Due &amp; paid.", 5: "Not last."},
+            "endnote": {2: "See annex."},
+        }.items()
+    }  # fmt: skip
+    parts = dict(members(saved(document)))
+    for kind, inside in notes.items():
+        parts[f"word/{kind}s.xml"] = f"<w:{kind}s {_W}>{inside}</w:{kind}s>"
+    parts["word/_rels/document.xml.rels"] = parts["word/_rels/document.xml.rels"].replace(
+        b"</Relationships>",
+        b"".join(
+            f'<Relationship Id="n{kind}" Type="http://schemas.openxmlformats.org/officeDocument/'
+            f'2006/relationships/{kind}s" Target="{kind}s.xml"/>'.encode()
+            for kind in notes
+        )
+        + b"</Relationships>",
+    )
+    assert read(tmp_path, "notes.docx", zipped(parts)).text == (
+        "The rent[^1] and[^2] and[^3] and\n\n"
+        "[^1]: Due & paid.\n\nMore.\n\n[^2]: Not last.\n\nMore.\n\n[^3]: See annex.\n\nMore."
+    )
+
+
+def test_word_has_what_was_moved_once(tmp_path):
+    document = docx.Document()
+    moved = '<w:moveFrom {} w:id="5"><w:r><w:t>It ends in May.</w:t></w:r></w:moveFrom>'
+    document.add_paragraph()._p.append(parse_xml(moved.format(_W)))
+    document.add_paragraph("The rent is due.")
+    there = moved.replace("moveFrom", "moveTo").format(_W)
+    document.add_paragraph()._p.append(parse_xml(there))
+    reading = read(tmp_path, "moved.docx", saved(document))
+    assert reading.text == "The rent is due.\n\nIt ends in May."
+
+
 def members(data):
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         return [(name, archive.read(name)) for name in archive.namelist()]

@@ -1,0 +1,68 @@
+"""Footnotes and endnotes of Word documents, put where the converter reads them."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import zipfile
+    from collections.abc import Mapping
+
+MARK = re.compile("\\^?\ufdd3(\\d+)\ufdd4\\^?")
+"""The number of a note, between characters that no text has; most are superscript."""
+
+_MARKED = "\ufdd3{}\ufdd4"
+PARTS = ("word/footnotes.xml", "word/endnotes.xml")
+_REFERENCE = re.compile(rb"<w:(foot|end)noteReference\s[^<>]*?\bw:id=\"(-?\d{1,9})\"[^<>]*/>")
+_NOTE = re.compile(
+    rb"<w:(foot|end)note\s(?=[^<>]*?\bw:id=\"(-?\d{1,9})\")[^<>]*>(.*?)</w:\1note>", re.S
+)
+_FIRST_RUN = re.compile(
+    rb"<w:p(?:\s[^<>]*)?>(?:\s*<w:pPr(?:\s[^<>]*)?>.*?</w:pPr>|\s*<w:pPr/>)?", re.S
+)
+_LINK = re.compile(rb"<w:hyperlink\s[^<>]*>")
+
+
+def notes_of(archive: zipfile.ZipFile) -> dict[tuple[bytes, bytes], bytes]:
+    """Return the paragraphs of each note by its kind and its id; none that is written otherwise."""
+    names = set(archive.namelist())
+    return {
+        (note[1], note[2]): note[3]
+        for part in PARTS
+        if part in names
+        for note in _NOTE.finditer(archive.read(part))
+    }
+
+
+def with_notes_below(document: bytes, notes: Mapping[tuple[bytes, bytes], bytes]) -> bytes:
+    """Return a document whose notes are its last paragraphs, numbered as they are referred to.
+
+    The converter mixes up the numbers, and loses a note where a footnote and an endnote have the
+    same id.
+    """
+    numbers: dict[tuple[bytes, bytes], int] = {}
+
+    def marked(mark: re.Match[bytes]) -> bytes:
+        key = (mark[1], mark[2])
+        if key not in notes:
+            return b""
+        number = numbers.setdefault(key, len(numbers) + 1)
+        return f"<w:t>{_MARKED.format(number)}</w:t>".encode()
+
+    body, found, rest = _REFERENCE.sub(marked, document).rpartition(b"</w:body>")
+    if not found:
+        return document
+    below = b"".join(_numbered(notes[key], number) for key, number in numbers.items())
+    return body + below + found + rest
+
+
+def _numbered(note: bytes, number: int) -> bytes:
+    """Return the paragraphs of a note, the first of which begins with its number."""
+    run = f'<w:r><w:t xml:space="preserve">{_MARKED.format(number)}: </w:t></w:r>'.encode()
+    # The targets of its links stand elsewhere, under ids that mean others in the document.
+    note = _LINK.sub(b"<w:hyperlink>", note)
+    first = _FIRST_RUN.search(note)
+    if not first:
+        return b""
+    return note[: first.end()] + run + note[first.end() :]
