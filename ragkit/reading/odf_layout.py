@@ -18,8 +18,9 @@ def with_plain_layout(content: bytes) -> bytes:
     """Return the content of a text with one paragraph in each cell, and boxes after their own.
 
     Each paragraph of a box follows the paragraph that holds the box, or stands in the place of a
-    box that none holds. The converter leaves such boxes out, as well as lists and tables in cells,
-    and joins the paragraphs of a cell without a space. XML that is not sound is returned as it is.
+    box that none holds. The converter leaves such boxes out, as well as lists and tables in cells
+    and words with a reading, and joins the paragraphs of a cell without a space. XML that is not
+    sound is returned as it is.
     """
     try:
         root = ElementTree.fromstring(content)  # noqa: S314 - entities were refused
@@ -29,6 +30,10 @@ def with_plain_layout(content: bytes) -> bytes:
         if len(cell) > 1 or (len(cell) and cell[0].tag != f"{TEXT}p"):
             lines = " ".join(lines_of(cell))
             cell[:] = _paragraphs([lines])
+    for word in [ruby for ruby in root.iter(f"{TEXT}ruby") if len(ruby) == 2]:
+        word_itself, reading = ("".join(part.itertext()) for part in word)
+        word.tag, word.text = f"{TEXT}span", f"{word_itself}({reading})"
+        word[:] = []
     _move_boxes(root)
     written: bytes = ElementTree.tostring(root, "utf-8", xml_declaration=True)
     return written

@@ -43,6 +43,8 @@ _MEDIA_TYPES = {
 _ONLY_DATE = re.compile(r"(\d{4}-\d\d-\d\d)[ T]00:00:00")
 _ONLY_TIME = re.compile(r"1899-12-3[01][ T](\d\d:\d\d:\d\d)")
 _HEADING_NEAR_TOP = 500
+_RTF_ESCAPE = re.compile(rb"\\(\\|[~_-])", re.S)
+_RTF_LETTERS = {b"~": b" ", b"_": b"-", b"-": b""}
 _NEEDLESS = re.compile(r"\\([&>]|!(?!\[)|(?<!^.)#)", re.M)
 
 
@@ -94,7 +96,9 @@ def read_rtf(data: bytes, name: str, limits: Limits) -> Reading:  # noqa: ARG001
     Raises:
         ReadingError: it is damaged.
     """
-    content = convert(data, "rtf", Format.RTF.label).content
+    # The converter takes a space that is not broken, and hyphens, for other letters.
+    plain = _RTF_ESCAPE.sub(lambda escape: _RTF_LETTERS.get(escape[1], escape[0]), data)
+    content = convert(plain, "rtf", Format.RTF.label).content
     text = tidy(clean(strip_embedded(unescaped(content))))
     return Reading(
         text=text,
@@ -200,6 +204,9 @@ _TEXT = re.compile(rb"<[wm]:t(?: [^<>]*)?>[^<]*")
 _REFERENCE = re.compile(rb"&(#?\w{1,8});")
 _SPACE = re.compile(rb"<w:(?:tab|cr|ptab(?: [^>]*)?)\s*/>")
 _MOVED_AWAY = re.compile(rb"<w:moveFrom(?: [^<>]*)?>.*?</w:moveFrom>", re.S)
+_RUBY = re.compile(
+    rb"(<w:rt(?: [^<>]*)?>.*?</w:rt>)\s*(<w:rubyBase(?: [^<>]*)?>.*?</w:rubyBase>)", re.S
+)
 _HYPHEN = re.compile(rb"<w:noBreakHyphen\s*/>")
 _STAND_INS = str.maketrans("&<>", "\ufdd0\ufdd1\ufdd2")
 """Characters that no text has, in the place of those that must be references in XML."""
@@ -213,7 +220,7 @@ def _for_converter(archive: zipfile.ZipFile) -> bytes:
 
     The converter ignores the numbering of styles ("List Bullet"), and drops character references
     (``&amp;``), tabs, carriage returns, non-breaking hyphens, and paragraphs that hold text boxes;
-    it mixes up notes, and reads twice what was moved elsewhere.
+    it mixes up notes, reads twice what was moved, and has the reading of a word before it.
     """
     numbering = _numbering_of_styles(archive)
 
@@ -237,6 +244,7 @@ def _for_converter(archive: zipfile.ZipFile) -> bytes:
                     part = word_notes.with_notes_below(part, notes)
                 part = _MOVED_AWAY.sub(b"", with_boxes_apart(part))
                 part = _PARAGRAPH_STYLE.sub(numbered, part) if numbering else part
+                part = _RUBY.sub(rb"\2<w:r><w:t>(</w:t></w:r>\1<w:r><w:t>)</w:t></w:r>", part)
                 part = _HYPHEN.sub(b"<w:t>-</w:t>", part)
                 part = _SPACE.sub(b'<w:t xml:space="preserve"> </w:t>', part)
                 part = _TEXT.sub(lambda text: _REFERENCE.sub(_stand_in, text[0]), part)

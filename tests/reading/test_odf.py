@@ -207,6 +207,19 @@ def test_a_file_whose_type_cannot_be_read_says_so(tmp_path, header, offset, valu
         read(tmp_path, "a.odt", bytes(data))
 
 
+def test_a_word_with_a_reading_keeps_both(tmp_path):
+    body = (
+        "<text:p>これは<text:ruby><text:ruby-base>漢字</text:ruby-base><text:ruby-text>かんじ</text:ruby-text>"
+        "</text:ruby>です。</text:p>"
+    )
+    assert read(tmp_path, "ruby.odt", packed("text", body)).text == "これは漢字(かんじ)です。"
+
+
+def test_rich_text_has_its_spaces_and_hyphens(tmp_path):
+    data = rb"{\rtf1\ansi 5\~km e\_mail hy\-phen a\\~b\par}"
+    assert read(tmp_path, "a.rtf", data).text == r"5 km e-mail hyphen a\\\~b"
+
+
 def test_an_encrypted_file_says_so(tmp_path):
     with pytest.raises(ReadingError, match="password"):
         read(tmp_path, "a.odt", packed("text", LEASE, key="<m:encryption-data/>"))

@@ -137,6 +137,18 @@ def test_word_marks_each_note_once_and_where_it_stands(tmp_path):
     )
 
 
+def test_word_has_the_reading_of_a_word_behind_it(tmp_path):
+    document = docx.Document()
+    ruby = (
+        f"<w:r {_W}><w:ruby><w:rubyPr/><w:rt><w:r><w:t>かんじ</w:t></w:r></w:rt>"
+        "<w:rubyBase><w:r><w:t>漢字</w:t></w:r></w:rubyBase></w:ruby></w:r>"
+    )
+    paragraph = document.add_paragraph("これは")
+    paragraph._p.append(parse_xml(ruby))
+    paragraph.add_run("です。")
+    assert read(tmp_path, "ruby.docx", saved(document)).text == "これは漢字(かんじ)です。"
+
+
 def test_word_has_what_was_moved_once(tmp_path):
     document = docx.Document()
     moved = '<w:moveFrom {} w:id="5"><w:r><w:t>It ends in May.</w:t></w:r></w:moveFrom>'
