@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ragkit.reading.cards import read_calendar, read_contacts
+from ragkit.reading.calendars import read_calendar, read_contacts
 
 CALENDAR = """BEGIN:VCALENDAR
 VERSION:2.0
