@@ -73,7 +73,7 @@ def head(library: Library, *, anything: bool) -> None:
 
 
 def switch(library: Library) -> None:
-    """Switch the log on or off, as the toggle stands."""
+    """Switch the log on or off, as the toggle is."""
     try:
         library.searches.switch(on=bool(st.session_state[_KEPT]))
     except RagkitError as error:

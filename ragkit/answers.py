@@ -50,7 +50,7 @@ class Source:
 
     @property
     def place(self) -> str:
-        """Where it stands, in one line: title, headings, page and path, or a web address."""
+        """Where it is, in one line: title, headings, page and path, or a web address."""
         document = self.document
         if document is None:
             return " · ".join(filter(None, (self.title, self.url, "web")))

@@ -84,7 +84,7 @@ class _Ground:
     dates: list[Date]
 
     def has_pieces(self, token: str) -> bool:
-        """Return whether the letters and digits of an identifier stand there in a row."""
+        """Return whether the letters and digits of an identifier occur there in a row."""
         pieces = _PIECE.findall(_folded(token))
         joined = r"[\W_]*".join(map(re.escape, pieces))
         if not pieces or re.search(rf"(?<![^\W_]){joined}(?![^\W_])", self.text):
@@ -97,11 +97,11 @@ class _Ground:
         return made and "-" in token and all(self.has_name(p) for p in pieces if p.isalpha())
 
     def has_quotation(self, quoted: str) -> bool:
-        """Return whether a quotation stands there, whatever spaces and marks it has."""
+        """Return whether a quotation occurs there, whatever spaces and marks it has."""
         return all(_flat(part) in self.flat for part in _ELLIPSIS.split(quoted))
 
     def has_name(self, name: str) -> bool:
-        """Return whether the words of a name, maybe inflected, or its initials stand there."""
+        """Return whether the words of a name, maybe inflected, or its initials occur there."""
         bare = _bare(name)
         if bare in self.words or (bare in _DAYS and bare[:3] in self.words):
             return True

@@ -1,6 +1,6 @@
 """What speaks for each sentence of found passages as an answer, in columns.
 
-A sentence is read where it stands: words of its headings, of a table's header, of the line that
+A sentence is read in its place: words of its headings, of a table's header, of the line that
 leads into it and of the sentences around it count for it too, the less the farther away they are.
 Words are compared as they are written and by their meaning.
 """
@@ -231,7 +231,7 @@ def _rarities(question: Question, candidates: Evidence) -> Column:
 def _placed(
     candidates: Evidence, held: Column, results: Sequence[Result], question: Question
 ) -> Column:
-    """Return the words of each sentence with those of what it stands under and follows from."""
+    """Return the words of each sentence with those of what it is under and follows from."""
     placed = held.copy()
     tokens = list(question.words)[: held.shape[1]]
     heads: dict[tuple[int, tuple[str, ...]], Column] = {}

@@ -147,7 +147,7 @@ def _best(
 
 
 def _trust(result: Result, passage: Passage, unit: Unit) -> float:
-    """Return how much a unit counts for where it stands: best in the best matched chunk."""
+    """Return how much a unit counts for its place: best in the best matched chunk."""
     start, end = passage.start + unit.start, passage.start + unit.end
     for place, chunk in enumerate(result.matched_chunks):
         if chunk.span is not None and chunk.span.start < end and start < chunk.span.end:

@@ -135,7 +135,7 @@ def _readings_of(match: re.Match[str]) -> Iterator[tuple[int, int, int]]:
 
 
 def agrees(date: Date, dates: list[Date], numbers: frozenset[Decimal | str]) -> bool:
-    """Return whether a date is among others; what one of them leaves out may stand elsewhere."""
+    """Return whether a date is among others; what one of them leaves out may be elsewhere."""
     for year, month, day in date.readings:
         for other in dates:
             for other_year, other_month, other_day in other.readings:

@@ -39,7 +39,7 @@ class Outcome:
     """Something that was decided or is to be done in chunk ``chunk``, counted from 0.
 
     ``kind`` is "decision" or "action". ``text`` is what the context calls it, empty where it only
-    says that there is one. ``sentence`` supports it, and stands at ``span`` of the document's
+    says that there is one. ``sentence`` supports it, and is at ``span`` of the document's
     text; ``None`` where none was found.
     """
 
@@ -92,7 +92,7 @@ class _Place:
                 speaker = own.partition("·")[0] if unit.speaker else ""
                 continue
             self._units.append(unit)
-            # Who says it stands in the line above.
+            # Who says it is in the line above.
             self._stems.append(frozenset(index_tokens(f"{speaker} {own}")))
         self._spread = Counter(stem for stems in self._stems for stem in stems)
 

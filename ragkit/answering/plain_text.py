@@ -23,7 +23,7 @@ def without_unseen(text: str) -> str:
 
 
 def without_marks(text: str) -> str:
-    """Return one line of Markdown as plain text: links with their address, HTML as it stands."""
+    """Return one line of Markdown as plain text: links with their address, HTML as it is."""
     text = _LINK.sub(_link, _BREAK.sub(" ", text))
     text = _CODE.sub(r"\2", _EMPHASIS.sub(r"\2", _STRONG.sub("", text)))
     return _SPACE.sub(" ", text).strip()

@@ -1,6 +1,6 @@
 """The prompt of a written answer: numbered sentences of the passages that fit in the window.
 
-Everything that others wrote stands in the user's message between marks that are random for each
+Everything that others wrote is in the user's message between marks that are random for each
 request. The spans of the numbered sentences are those of the stored text, whatever is left out of
 what the model sees.
 """
@@ -197,7 +197,7 @@ class _Pages:
         self._numbers: dict[tuple[int, int, int], int] = {}
 
     def add_sources(self, head: str, sources: Sequence[Source], room: int) -> None:
-        """Add single sentences, each with where it stands, as far as there is room."""
+        """Add single sentences, each with its place, as far as there is room."""
         lines = []
         for source in sources:
             where = source.url or (source.document.title if source.document else "")
@@ -275,7 +275,7 @@ class _Entry:
 
 
 def _entries(source_passage: FoundPassage) -> list[_Entry]:
-    """Return the sentences of a passage with what stands around them."""
+    """Return the sentences of a passage with what surrounds them."""
     passage, last = source_passage.passage, 0
     entries = []
     for source in sentences_of(passage, source_passage.document):

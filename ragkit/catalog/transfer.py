@@ -1,7 +1,7 @@
 """Copying a whole catalog, from a file to a server or back, with all ids.
 
 An interrupted copy resumes: rows are copied in the order of their keys, so the highest key in the
-target is where a table stands. Until it is finished, the target is marked as unfinished.
+target is how far a table was copied. Until it is finished, the target is marked as unfinished.
 """
 
 from __future__ import annotations

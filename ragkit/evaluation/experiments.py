@@ -30,6 +30,7 @@ from ragkit.evaluation.scorers import (
     right_places,
 )
 from ragkit.evaluation.set_files import counted
+from ragkit.formatting import plural
 from ragkit.indexes.protocol import IndexBackend
 from ragkit.indexing.progress import Reporter
 from ragkit.retrieval.multi_query import SearchTarget
@@ -145,7 +146,8 @@ class _IndexedCorpus:
 def _indexed_files(library: EphemeralLibrary, questions: QuestionSet) -> _IndexedCorpus:
     """Return the scorer of a set of files with excerpts, by the spans of the excerpts."""
     right, lost = right_places(library.catalog, library.collection.id, questions.excerpts)
-    notices = (f"{lost} excerpts do not stand in the text as it was read.",) if lost else ()
+    occur = "does not occur" if lost == 1 else "do not occur"
+    notices = (f"{plural(lost, 'excerpt')} {occur} in the text as it was read.",) if lost else ()
     return _IndexedCorpus(SpanScorer(library.engine, right), right, notices)
 
 

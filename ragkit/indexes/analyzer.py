@@ -17,7 +17,7 @@ LONGEST_TOKEN = 64
 """Longer tokens are cut and end in a hash of the whole."""
 
 CONNECTORS = "(?:[.'\\-/\\\\@&]|::)"
-"""What may stand once between two parts of one identifier, address or path."""
+"""What may occur once between two parts of one identifier, address or path."""
 
 _STOP = """
 a about am an and are as at be been being but by can could did do does for from had has have he how

@@ -36,7 +36,7 @@ FIELD_WEIGHTS: Mapping[Field, float] = {
 }
 """How much a word counts in each field, where a model wrote something.
 
-A title's words stand in the text as well, twice: together they count 1.
+A title's words occur in the text as well, twice: together they count 1.
 """
 
 

@@ -152,7 +152,7 @@ class IndexSearch(Protocol):
 
 
 class EntryIndex(Protocol):
-    """The entries of one collection at one level, as they stood at one version.
+    """The entries of one collection at one level, as they were at one version.
 
     A change returns another value; searches that run keep theirs whole. The entries of a chunk
     follow its own entry, and come and go with it.
@@ -193,7 +193,7 @@ class EntryIndex(Protocol):
         """Put queries to the index; ``field_weights`` say how much a token counts in each field.
 
         Tokens of several fields are counted together (BM25F); without weights, only ``TEXT``
-        counts. A token that stands twice in a query counts twice.
+        counts. A token that occurs twice in a query counts twice.
         """
 
     def get(self, entry_ids: Ids, field: Field) -> TokenColumn:
@@ -292,7 +292,7 @@ class Changes:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """A collection's entries of some levels as they stood at its version."""
+    """A collection's entries of some levels as they were at its version."""
 
     rows: RowSlices
     version: Version

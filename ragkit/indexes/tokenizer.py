@@ -61,7 +61,7 @@ _ACCENTS = re.compile(
 # Letters of Arabic script that are written in several ways.
 _ARABIC = re.compile("[\u0629\u0649\u0671\u06a9\u06cc]")
 _ARABIC_ALIKE = str.maketrans("\u0629\u0649\u0671\u06a9\u06cc", "\u0647\u064a\u0627\u0643\u064a")
-# Han, kana and Hangul syllables: never joined to what stands before them.
+# Han, kana and Hangul syllables: never joined to what precedes them.
 _STANDALONE = re.compile("[\u3041-\u3096\u30a1-\u30fa\u3400-\u9fff\uac00-\ud7a3]")
 
 

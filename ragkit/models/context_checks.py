@@ -179,7 +179,7 @@ def _texts(data: Mapping[str, Any], name: str) -> list[str]:
 def checked_details(data: Mapping[str, Any]) -> dict[str, Any]:
     """Return the usable details of a conversation; a wrong one never fails a context.
 
-    What has another form than it should is left out, and stands under ``dropped`` by its name.
+    What has another form than it should is left out, and is listed in ``dropped`` by its name.
     Older contexts say of decisions and action items only whether there are some.
     """
     details: dict[str, Any] = {}

@@ -102,10 +102,10 @@ _FORMS: Mapping[PromptKind, _Form] = {
 
 @dataclass(frozen=True, slots=True)
 class ContextRequest:
-    """A chunk and the document that it stands in.
+    """A chunk and the document that it is in.
 
-    ``chunk_span`` is where ``chunk_text`` stands in ``document_text``. ``outline`` holds headings,
-    outermost first, each a line. ``structural_context`` says where the chunk stands. ``summary`` is
+    ``chunk_span`` is where ``chunk_text`` is in ``document_text``. ``outline`` holds headings,
+    outermost first, each a line. ``structural_context`` says where the chunk is. ``summary`` is
     of the whole document, and shown where the prompt has no room for all of it.
     """
 

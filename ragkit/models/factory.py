@@ -25,10 +25,10 @@ BUILT_IN = "wordllama"
 """The embedder that is always there."""
 
 OLLAMA = "ollama:"
-"""What stands before the name of a model of Ollama's."""
+"""The prefix of names of Ollama's models."""
 
 FOLDER = "folder:"
-"""What stands before the path of a folder with a model."""
+"""The prefix of paths of folders with a model."""
 
 _QUESTION_REST_SECONDS = 2.0
 

@@ -135,7 +135,7 @@ class OllamaGrader:
 
 def messages_for(question: str, passages: Sequence[str]) -> list[Message]:
     """Build the messages that ask for the grades of passages, which are numbered from 1."""
-    # Marks that depend on everything cannot stand in any passage.
+    # Marks that depend on everything cannot occur in any passage.
     whole = "\0".join((question, *passages))
     parts = [fenced("question", question, whole)]
     parts += [fenced(f"passage-{n}", text, whole) for n, text in enumerate(passages, start=1)]

@@ -143,7 +143,7 @@ def folder_name(name: str) -> str:
 def short_name(name: str) -> str:
     """Return the short name of a folder's model: the last part of its path.
 
-    In a cache of the Hub that is a number; the model's name stands two folders above.
+    In a cache of the Hub that is a number; the model's name is two folders above.
     """
     path = Path(name.removeprefix(FOLDER))
     if path.parent.name == "snapshots":

@@ -16,7 +16,7 @@ _DENSE = re.compile(r"[\u0e00-\u0fff\u1100-\u11ff\u2e80-\ud7ff\uf900-\ufaff\U000
 
 
 def without_thinking(text: str) -> str:
-    """Remove a model's thoughts from a text, also where only one of the two tags stands."""
+    """Remove a model's thoughts from a text, also where there is only one of the two tags."""
     text = _THINKING.sub("", text)
     closing = list(_CLOSING.finditer(text))
     if closing:

@@ -1,4 +1,4 @@
-"""What stands before questions and passages for the models that were trained with it."""
+"""Prefixes of questions and passages for the models that were trained with them."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _KNOWN: tuple[tuple[str, Prefixes], ...] = (
     ("bge-", _SEARCHING),
     ("e5-", _SHORT),
 )
-"""The first name that stands in a model's name decides."""
+"""The first name that occurs in a model's name decides."""
 
 
 def prefixes_of(model: str) -> Prefixes:

@@ -65,7 +65,7 @@ _PASSAGE_SHARE = 0.8
 
 @dataclass(frozen=True, slots=True)
 class QuestionRequest:
-    """A passage to write questions about; ``place`` is where it stands in its document."""
+    """A passage to write questions about; ``place`` is its place in its document."""
 
     title: str
     place: str

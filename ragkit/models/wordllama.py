@@ -29,7 +29,7 @@ LONGEST_TEXT = 200_000
 """Characters of one text that are embedded; what comes after them is not."""
 
 COUNT_POWER = 0.6
-"""A token that stands n times counts n ** this: measured better than 1 on most question sets."""
+"""A token that occurs n times counts n ** this: measured better than 1 on most question sets."""
 
 _WEIGHTS = Path("weights", "l2_supercat_256.safetensors")
 _WORD_START = "\u2581"
@@ -162,7 +162,7 @@ class WordLlamaEmbedder:
         return len(self._encode_words({word})[word])
 
     def known_share(self, text: str) -> float:
-        """Return the share of a text's letters that stand in tokens of several letters.
+        """Return the share of a text's letters that are in tokens of several letters.
 
         About 1 in languages that the vectors were made for. Near 0 where words fall into single
         letters and bytes, whose vectors say nothing: Arabic, Greek, Chinese, Japanese, Thai.
@@ -185,7 +185,7 @@ class WordLlamaEmbedder:
         return ids
 
     def _look_up(self, words: set[str]) -> dict[str, tuple[int, ...]]:
-        """Return the tokens of words as they stand in texts, none for punctuation alone.
+        """Return the tokens of words as they occur in texts, none for punctuation alone.
 
         No token of the vocabulary reaches over a space, so that the tokens of a text are those
         of its words, each of which is taken apart but once.

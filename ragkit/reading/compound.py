@@ -100,7 +100,7 @@ def read_workbook(data: bytes, name: str, limits: Limits) -> Reading:
 
 
 def read_slides(data: bytes, name: str, limits: Limits) -> Reading:
-    """Read the text of a PPT file; on which slide it stands is not known.
+    """Read the text of a PPT file; which slide it is from is not known.
 
     Raises:
         ReadingError: damaged, locked, or too long.

@@ -57,7 +57,7 @@ def read_mail(data: bytes, name: str, limits: Limits) -> Reading:
 
 
 def _read_mail(data: bytes, name: str, limits: Limits, depth: int) -> Reading:
-    """Read a message that stands so deep in others."""
+    """Read a message that is nested so deep in others."""
     mail = _Mail(data)
     headers = {key: value for key in _SHOWN if (value := mail.header(key))}
     check_text((mail.body, *headers.values()), limits)

@@ -1,4 +1,4 @@
-"""What stands beside the text of a Word document: headers, footers and comments."""
+"""What a Word document has beside its text: headers, footers and comments."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ _PARAGRAPHS = (f"{TEXT}p", f"{TEXT}h")
 def with_plain_layout(content: bytes) -> bytes:
     """Return the content of a text with one paragraph in each cell, and boxes after their own.
 
-    Each paragraph of a box follows the paragraph that holds the box, or stands in the place of a
+    Each paragraph of a box follows the paragraph that holds the box, or takes the place of a
     box that none holds. The converter leaves such boxes out, as well as lists and tables in cells
     and words with a reading, and joins the paragraphs of a cell without a space. XML that is not
     sound is returned as it is.

@@ -107,7 +107,7 @@ def _body(shape: Element) -> str:
 
 
 def _listed(shape: Element) -> Iterator[tuple[int, str]]:
-    """Yield the paragraphs of a shape, and in how many lists each stands."""
+    """Yield the paragraphs of a shape, and how many lists each is nested in."""
     left = [(shape, 0)]
     while left:
         element, depth = left.pop()

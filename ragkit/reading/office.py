@@ -151,7 +151,7 @@ def sheets_of(
 
 
 def unescaped(markdown: str) -> str:
-    """Return converted text without the escapes of signs that mean nothing where they stand."""
+    """Return converted text without escapes that are not needed where they are."""
     return _NEEDLESS.sub(r"\1", markdown).replace("&#9;", " ")
 
 

@@ -60,7 +60,7 @@ def with_notes_below(document: bytes, notes: Mapping[tuple[bytes, bytes], bytes]
 def _numbered(note: bytes, number: int) -> bytes:
     """Return the paragraphs of a note, the first of which begins with its number."""
     run = f'<w:r><w:t xml:space="preserve">{_MARKED.format(number)}: </w:t></w:r>'.encode()
-    # The targets of its links stand elsewhere, under ids that mean others in the document.
+    # Its links' targets are listed elsewhere, by ids that mean other targets in the document.
     note = _LINK.sub(b"<w:hyperlink>", note)
     first = _FIRST_RUN.search(note)
     if not first:

@@ -29,7 +29,7 @@ def blanks_for(text: str) -> str:
 
 
 def asked_text(text: str) -> str:
-    """Return a text with blanks for what is not asked; everything else stands where it stood.
+    """Return a text with blanks for what is not asked; everything else stays in its place.
 
     Not asked are front matter, HTML comments, the fences of code, where links lead, and the marks
     of headings and tables. Inside code all is asked.

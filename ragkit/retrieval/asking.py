@@ -33,7 +33,7 @@ _AUXILIARY_FIRST = re.compile(
     r"|(?:is|are|was|were|do|can|could|would|should|will|shall|may|must|has|have|am|isn't|aren't"
     r"|don't|doesn't|didn't|can't|won't|kann|können|gibt|ist|sind|hat|darf|muss|wird)\s+"
     rf"(?:{_PRONOUN}|{_DETERMINER})\b"
-    # "do guests need towels", "may tenants paint": nothing but a verb stands after the subject.
+    # "do guests need towels", "may tenants paint": nothing but a verb follows the subject.
     r"|(?:do|can|could|should|may|must|will|would|have)\s+(?:\w+\s+)?"
     r"(?:\w{2,}[^\Ws]s|children|people)\s+(?!(?:is|are|was|were|and|or|of|in|on|at|to|for|from|with"
     r"|before|after|by|the|an?|my|your)\b)\w"
@@ -85,7 +85,7 @@ _SUBJECT_QUESTION = re.compile(
     r"(?:\w+\s+){0,4}?(?:\w{2,}[^\Ws]s|fits?|pays?|gets?|lets?|sets?)\s+\w",
     re.IGNORECASE,
 )
-"""A verb with "s" stands after "what" or "which", as in "which plan includes phone support"."""
+"""A verb with "s" follows "what" or "which", as in "which plan includes phone support"."""
 
 _MAIN_CLAUSE = re.compile(r"\s(?:is|are|was|were|will|would|surprised|mattered)\s", re.I)
 _BARE_RELATIVE = re.compile(

@@ -35,11 +35,11 @@ def format_as_context(results: Iterable[Any], budget_tokens: int = 6000) -> str:
 
     ``found`` are results, or rows of any program: mappings or objects with ``document_id``,
     ``similarity`` (or ``score``) and ``content``, and perhaps ``chunk_index`` and ``metadata``
-    (``title``, ``path``, ``date``, ``tags``). The rows of a document stand together, in the order
-    of their chunks; documents stand in the order in which they first come.
+    (``title``, ``path``, ``date``, ``tags``). The rows of a document are together, in the order
+    of their chunks; documents are in the order in which they first come.
 
     Each document has title, date, path, tags, similarity and its passages, cut where there is no
-    room. Passages stand in fences that they cannot close, and titles are escaped: nothing in a
+    room. Passages are in fences that they cannot close, and titles are escaped: nothing in a
     document can pass for the block's own text. Passages for which there is no room are left out,
     the last ones first. Tokens are estimated: four Latin characters each, or one of any other
     script. Returns an empty string when there is nothing, or no room for it.

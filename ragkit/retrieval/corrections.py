@@ -86,7 +86,7 @@ def correct(
 
 
 def _absent_phrases(catalog: Catalog, indexes: Sequence[EntryIndex], query: Query) -> Iterator[str]:
-    """Yield the phrases that are required and stand in nothing that is searched."""
+    """Yield the phrases that are required and occur in nothing that is searched."""
     for alternatives in query.parsed.required:
         if all(
             condition.phrase and not _is_there(catalog, indexes, query.collections, condition)

@@ -83,7 +83,7 @@ def _asking(sentences: Sequence[Sentence]) -> list[int]:
     if len(questions) < 2:
         return questions
     above = ["", *(sentence.text for sentence in sentences)]
-    # What stands below "Best wishes," is a name.
+    # What follows below "Best wishes," is a name.
     notes = {
         at
         for at, sentence in enumerate(sentences)
@@ -102,7 +102,7 @@ def _is_list(sentences: Sequence[Sentence]) -> bool:
 
 
 def _is_note(sentence: Sentence) -> bool:
-    """Return whether a sentence stands apart and has a few words to look for."""
+    """Return whether a sentence is set apart and has a few words to look for."""
     return (
         sentence.is_apart
         and not sentence.text.endswith((",", ":"))

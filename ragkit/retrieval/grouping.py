@@ -2,7 +2,7 @@
 
 Hits that would show the same thing twice are folded into the best of them. Every folding function
 takes hits best first and returns clusters in the order of the ranking: the first hit of a cluster
-is kept, the others were folded into it, so that a page can say where else a text stands, or open
+is kept, the others were folded into it, so that a page can say where else a text occurs, or open
 what a cap held back.
 """
 
@@ -50,7 +50,7 @@ class Part:
 class Group:
     """The hits that make one result, best first, and documents that hold the same text.
 
-    ``others`` are further hits of the document that stand in results of their own or in none.
+    ``others`` are further hits of the document that are in results of their own or in none.
     ``wholes`` are those of ``hits``, sections or the document, for which ``parts`` are shown.
     ``aggregated`` is the score that orders it where that is not the best hit's.
     """

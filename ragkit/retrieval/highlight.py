@@ -24,7 +24,7 @@ _MOST_MET = 150_000
 _LONGEST_CACHED = 160
 _MOST_WORDS = 200
 
-# No word runs over white space or any of these, so that what stands between two of them can be
+# No word runs over white space or any of these, so that what is between two of them can be
 # taken alone. A full-width comma behind anything but a letter may belong to a number.
 _PIECE = re.compile(
     r"(?:[^\s。、！？；，「」『』]|(?<![\u3041-\u30ff\u3400-\u9fff\uac00-\ud7af])，)+"

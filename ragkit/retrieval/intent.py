@@ -1,4 +1,4 @@
-"""Intent: phrases of a question that mean documents, not what stands in them, as filters.
+"""Intent: phrases of a question that mean documents, not their content, as filters.
 
 "PDFs about refunds" asks for a type, "mails from Anna since 2024" for a sender and a time. A rule
 restricts a search only where a phrase can hardly mean anything else, and where its filter leaves

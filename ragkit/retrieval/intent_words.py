@@ -25,7 +25,7 @@ PLURALS = r".*s|.*dateien|.*tabellen|.*blatter|folien|.*en|.*verlaufe|.* (?:pdf|
 """Which of these words are more than one, or as good as."""
 
 SEVERAL = "all|any|every|alle|die|meine|unsere|tous|toutes|les|mes|nos|todos|todas|los|las|mis"
-"""What stands before more than one."""
+"""What precedes more than one."""
 
 GENERIC = (
     "documents?|files?|everything|anything|dokumente?|dateien?|unterlagen|alles|fichiers?|"
@@ -58,14 +58,14 @@ ASKING = (
     r"(?:(?:the|my|our|a|an|some|die|der|das|meine|unsere|"
     r"les?|la|l'|mes|nos|des|el|los|las|mis|un[ae]?) )?"
 )
-"""What may stand before the documents that somebody asks for."""
+"""What may precede the documents that somebody asks for."""
 
 ABOUT = (
     r"about|on|regarding|concerning|mentioning|containing|with|for|of|that|which|where|"
     r"uber|zu|zum|zur|mit|fur|"
     r"sur|avec|pour|concernant|sobre|con|para|acerca de"
 )
-"""What stands between documents and what they are about."""
+"""What joins documents to what they are about."""
 
 ONLY_ABOUT = "about|regarding|concerning|mentioning|containing|uber|concernant|sobre|acerca de"
 
@@ -86,7 +86,7 @@ IN_PLACE = (
     r"(?:in|from|inside|within) (?:the|our|my) |im |(?:in|aus) (?:der|dem|unsere[mr]|meine[mr]) |"
     r"dans (?:les? |la |l'|notre |mon )|en (?:el|la|los|las|nuestr[oa]|mi) "
 )
-"""What stands before the name of a document or folder."""
+"""What precedes the name of a document or folder."""
 
 MONTHS: Mapping[str, int] = {
     name: number

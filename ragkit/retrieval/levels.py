@@ -97,5 +97,5 @@ def prefer_finer(hits: Sequence[Hit]) -> list[Hit]:
         )
 
     kept = [hit for hit in hits if not gives_way(hit)]
-    # Those of a level stand in their order, also where scores tie.
+    # Those of a level keep their order, also where scores tie.
     return sorted(kept, key=lambda hit: -hit.score)

@@ -18,7 +18,7 @@ class Scored(Protocol):
 
     @property
     def document_id(self) -> int | str:
-        """The document that it stands in."""
+        """The document that it is in."""
         ...
 
     @property

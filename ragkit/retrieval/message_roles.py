@@ -70,7 +70,7 @@ class Unit:
 
 
 def find_messages(text: str, begin: int = 0) -> list[Unit]:
-    """Return the messages of a text, and what stands before them; none where nobody is named."""
+    """Return the messages of a text, and what precedes them; none where nobody is named."""
     heads = list(_KNOWN.finditer(text, begin))
     if len(heads) >= 2:
         return _messages(text, heads, begin)

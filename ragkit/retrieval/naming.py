@@ -2,7 +2,7 @@
 
 "What did Corvane spend on leases in 2019?" names the documents about Corvane, above all the one of
 2019, and asks any page of them what was spent on leases. A name is written with a capital or a
-digit; its words stand in a document's title, its file's name or its folders, or on its first page,
+digit; its words occur in a document's title, its file's name or its folders, or on its first page,
 and are rare over documents. Numbers, such as years, tell documents apart that words name. Only long
 documents are named: in a short one the words that are asked for are those that it opens with.
 """
@@ -163,7 +163,7 @@ def _of_tokens(of_indexes: Sequence[Sequence[Ids]]) -> list[Ids]:
 
 
 def _in_titles(query: Query, indexes: Sequence[EntryIndex], documents: Ids) -> set[str]:
-    """Return the tokens of a query that stand in the title of each of some documents."""
+    """Return the tokens of a query that occur in the title of each of some documents."""
     tokens = [token for token in query.tokens if token in query.known]
     opened = _throughout(indexes, [query.known[token] for token in tokens], Field.TITLE)
     return {

@@ -1,4 +1,4 @@
-"""Phrases and titles: how much of queries stands in chunks as neighbours, or in titles."""
+"""Phrases and titles: how much of a query occurs in chunks as neighbours, or in titles."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ShareOf: TypeAlias = Callable[
 
 QUOTED_WORDS, QUOTED_PAIRS, QUOTED_CHARACTERS = 3, 2, 10
 """How many words a quotation has, or characters in writing without spaces, and how many pairs of
-words that are searched for: fewer stand together by chance, or are parts of one identifier."""
+words that are searched for: fewer are neighbours by chance, or are parts of one identifier."""
 
 NEARLY_VERBATIM = 0.9
 """From which share of its pairs, by their rarity, a query is taken for a quotation."""
@@ -37,7 +37,7 @@ def shares_in(
     entry_ids: Ids,
     asking: Ids,
 ) -> Scores:
-    """Return how much of its query stands in a field of each entry, from 0 to 1, (n,).
+    """Return how much of its query occurs in a field of each entry, from 0 to 1, (n,).
 
     ``asking`` (n,) has the number of the query that each entry is compared with. Words are as
     rare as they are in texts.
@@ -82,7 +82,7 @@ def phrase_shares(
         kept = own[asking[row], code]
         places, code, row = places[kept], code[kept], row[kept]
     matches = []
-    # Between two of the query's tokens that are at most two places apart stands at most one.
+    # Between two of the query's tokens that are at most two places apart is at most one.
     for step in (1, 2):
         near = (places[step:] - places[:-step] <= 2) & (row[step:] == row[:-step])
         close = np.flatnonzero(near)

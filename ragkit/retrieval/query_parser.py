@@ -1,6 +1,6 @@
 r"""The query language: filters, exact phrases and exclusions written into a question.
 
-Its table for people, with examples, is docs/query_language.md. A value with spaces or commas stands
+Its table for people, with examples, is docs/query_language.md. A value with spaces or commas is put
 in quotes (``""`` inside them is a quote), commas divide alternatives, and so does writing a filter
 twice.
 
@@ -156,7 +156,7 @@ class ParsedQuery:
 class _Unit:
     """One word, phrase or filter with its place; ``name`` is that of a filter with ``values``.
 
-    ``unknown`` is what stands in place of a filter's name, and ``meant`` the filter it is like.
+    ``unknown`` is what was typed in place of a filter's name, and ``meant`` the filter it is like.
     """
 
     start: int

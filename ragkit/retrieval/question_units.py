@@ -33,13 +33,13 @@ _JOINER = re.compile(
     rf"|[,;]\s+)(?:{_CONNECTIVES}\b[\s,:]*)*",
     re.IGNORECASE,
 )
-"""What may stand between two questions of one sentence."""
+"""What may separate two questions of one sentence."""
 
 _UNMARKED = re.compile(
     r"(?<=[a-z0-9)])\s+(?=(?:What|How|Where|When|Why|Who|Which|Is|Are|Do|Does|Did|Can|Could|Should"
     r"|Will)(?:'s)?\s+[a-z]|Tell\s+me\b)|\s+(?=\u00bf)"
 )
-"""Where a capital letter or "¿" begins a question though no mark ends what stands before."""
+"""Where a capital letter or "¿" begins a question though no mark ends what precedes it."""
 
 _ANNOUNCED = re.compile(
     r"\b(?:questions?|things?|points?|ones|issues?|fragen?|punkte?|preguntas?|dudas?|choses?)\b"
@@ -65,7 +65,7 @@ _NARROWEST, _WIDEST = 40, 110
 class Sentence:
     """A sentence, or an item of a list, with the number of its paragraph.
 
-    ``is_apart``: nothing else stands on its line, or it is a fragment that no mark ends.
+    ``is_apart``: nothing else is on its line, or it is a fragment that no mark ends.
     """
 
     start: int
@@ -106,7 +106,7 @@ def find_sentences(text: str, begin: int = 0, end: int | None = None) -> list[Se
 
 
 def _is_alone(text: str, line: int, start: int, stop: int) -> bool:
-    """Return whether only space stands beside a span on the lines that it begins and ends on."""
+    """Return whether only space is beside a span on the lines that it begins and ends on."""
     line_end = (text.find("\n", stop) + 1 or len(text) + 1) - 1
     return not text[line:start].strip() and not text[stop:line_end].strip()
 

@@ -287,7 +287,7 @@ def fuse(
         levels[rows] = narrowed.ranking.levels
     parts = []
     for (kind, (share, columns)), of_kind in zip(used.items(), keyed, strict=True):
-        # Backwards, so that of an entry that stands twice in a list the first place counts.
+        # Backwards, so that of an entry that is twice in a list the first place counts.
         rows = np.searchsorted(keys, of_kind)[::-1]
         documents[rows] = columns.document_ids[::-1]
         chunks[rows] = columns.chunk_indexes[::-1]
@@ -319,12 +319,12 @@ def with_phrases(
     queries: Sequence[Query],
     options: SearchOptions,
 ) -> Ranking:
-    """Add what stands side by side as in the query, and more where all of it does."""
+    """Add what is side by side as in the query, and more where all of it is."""
     if options.phrase_weight <= 0 and options.verbatim_weight <= 0:
         return ranking
     rows = best_half(ranking, max(options.candidates // 2, 1))
     if by_words := ranking.part(IndexKind.KEYWORD):
-        # Where no word of the query stands, no two do.
+        # Where no word of the query occurs, no two do.
         rows = rows[by_words.raw[rows] > 0.0]
     asked = ranking.entry_ids[rows], ranking.queries[rows]
     shares = np.zeros(len(ranking.entry_ids))

@@ -1,6 +1,6 @@
 """Reranking: the best chunks are read together with the query, and put in a new order.
 
-Scores are left alone: a grade stands beside the score, and decides before it.
+Scores are left alone: a grade is kept beside the score, and takes precedence.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Scopes: the documents and entries that a query may find, from its filters, phrases, exclusions.
 
-A phrase is looked up in the keyword index and then verified in the text: its words stand side by
-side, in any case and with any accents; of what stands between two of them, only letters and digits
+A phrase is looked up in the keyword index and then verified in the text: its words must be side by
+side, in any case and with any accents; of what is between two of them, only letters and digits
 count. A document that has it in its title or headings holds it too.
 """
 
@@ -87,7 +87,7 @@ def scope_of(
         chunks.append(united(of_phrases) if len(of_phrases) == len(matches) else None)
     of_phrases = [own for own in chunks if own is not None]
     if chunks and len(of_phrases) == len(chunks):
-        # Each phrase may stand in another chunk of the document.
+        # Each phrase may be in a different chunk of the document.
         of_chunks.append(united(of_phrases))
     without: list[Ids] = []
     if query.parsed.excluded:

@@ -5,7 +5,7 @@ with capitals inside, or quoted ones, nor what the built-in embedder knows as a 
 as a form of one, or what is nearly a stop word. The nearest word is one letter away (added, left
 out, another, or two that changed places), two in a long word with the same first letter; among
 several, the one with the same letters, in another order or doubled, then with the same first
-letter, then whose stem stands in more chunks.
+letter, then whose stem occurs in more chunks.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ def may_be_misspelled(word: str, *, first: bool) -> bool:
 
 
 def nearest_word(catalog: Catalog, indexes: Sequence[EntryIndex], word: str) -> str:
-    """Return the nearest word of the texts, as it stands there in small letters; or nothing."""
+    """Return the nearest word of the texts, in its lower-case form there; or nothing."""
     from rapidfuzz import process
     from rapidfuzz.distance import OSA
 

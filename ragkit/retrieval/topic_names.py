@@ -178,7 +178,7 @@ def _by_meaning(
 
 
 def _joined(terms: Sequence[_Term], text: str) -> str:
-    """Join words by a space where they stand side by side in the text, else by a comma."""
+    """Join words by a space where they are side by side in the text, else by a comma."""
     name = ""
     for before, term in zip([None, *terms], terms, strict=False):
         beside = before is not None and re.search(

@@ -25,7 +25,7 @@ _SHARES = {
     "document": "right document in the first sentence",
     "silent": "no answer, though there is one",
     "refused": "no answer where there is none",
-    "exact": "sentences that stand as shown",
+    "exact": "sentences that occur as shown",
 }
 
 

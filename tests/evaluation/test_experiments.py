@@ -148,4 +148,4 @@ def test_passages_are_held_against_excerpts(tmp_path):
     assert values["token_recall"] == 0.5
     assert 0 < values["token_precision"] < 0.1
     assert values["token_iou"] < values["token_precision"]
-    assert found.notices == ("1 excerpts do not stand in the text as it was read.",)
+    assert found.notices == ("1 excerpt does not occur in the text as it was read.",)

@@ -61,7 +61,7 @@ class Control:
     key: str
 
     def read(self) -> Any:
-        """Return the value as it stands, drawn or not."""
+        """Return the value as it is, drawn or not."""
         option, now = self.option, st.session_state
         if _is_switch(option):
             placed = now.get(f"{self.key}_placed", self.start)

@@ -79,8 +79,8 @@ def _about(collection: str, kind: PromptKind, prompt: Prompt) -> str:
     return (
         f"<p>{_ABOUT[kind]} <b>{which}</b> is used in the collection "
         f"<bdi>{markup.name(collection)}</bdi>.</p>"
-        f'<p class="rk-soft">{needed} must stand in it; {others} may. What is above the line '
-        "<code>=====</code> are the instructions, below it stands the request.</p>"
+        f'<p class="rk-soft">{needed} must occur in it; {others} may. What is above the line '
+        "<code>=====</code> are the instructions, below it is the request.</p>"
     )
 
 

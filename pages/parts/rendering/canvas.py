@@ -260,7 +260,7 @@ class Canvas:
             self._end_group()
 
     def anchor(self, offset: int) -> None:
-        """Draw the anchors up to an offset, where an empty element may stand."""
+        """Draw the anchors up to an offset, where an empty element may be."""
         while (
             self._next_anchor < len(self._anchors) and self._anchors[self._next_anchor][0] <= offset
         ):

@@ -94,7 +94,7 @@ def _block(canvas: Canvas, lines: Sequence[Span], styles: list[str], inside: boo
 
 
 def _note(canvas: Canvas, lines: Sequence[Span], directive: re.Match[str]) -> None:
-    """Draw what kind of note it is, then what stands beside and right below that."""
+    """Draw what kind of note it is, then what is beside and right below that."""
     if label := _NOTES[directive[1]]:
         with canvas.element("b"):
             canvas.put(label, lines[0][0], directive.start(2))

@@ -68,7 +68,7 @@ def _drawn(source: Source, span: Span, marks: Sequence[Span]) -> str:
 
 
 def place_link(source: Source, question: str) -> str:
-    """Return a link to where a sentence stands, which opens with exactly it marked."""
+    """Return a link to the place of a sentence, which opens with exactly it marked."""
     data = attributes(
         class_="rk-answer-place", title="Opens the document with this sentence marked"
     )
@@ -76,7 +76,7 @@ def place_link(source: Source, question: str) -> str:
 
 
 def place_of(source: Source) -> str:
-    """Return where a sentence stands, as HTML: title, the last heading, page."""
+    """Return the place of a sentence, as HTML: title, the last heading, page."""
     document = source.document
     title = source.title or source.url if document is None else document.title or document.path
     parts = [f"<bdi>{name(title, 90)}</bdi>"]
@@ -189,7 +189,7 @@ def is_over(answer: WrittenAnswer) -> bool:
 
 
 def _banner(answer: WrittenAnswer) -> str:
-    """Return the notice that stands above an answer."""
+    """Return the notice above an answer."""
     if answer.failure:
         cure = f" {text(answer.cure)}" if answer.cure else ""
         return f'<p class="rk-notice rk-warn" role="alert">{text(answer.failure)}{cure}</p>'

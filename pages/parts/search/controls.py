@@ -34,7 +34,7 @@ OFFERED_LONG = (
 """What is offered behind *Options* on the Conversation page."""
 
 _IN_SIGHT = ("mode", "sort")
-"""The options that stand beside the box or above the results."""
+"""The options beside the box or above the results."""
 
 FILTERS_OPEN, OPTIONS_OPEN = "filters_open", "options_open"
 

@@ -43,7 +43,7 @@ def no_server(address: Address, error: Exception) -> CatalogError:
     if isinstance(error, _REFUSED) or "authentication" in text or "password" in text:
         return CatalogError(
             f"The server refuses the name or password for {address.shown}.",
-            "Check the address; the password may stand in PGPASSWORD or ~/.pgpass.",
+            "Check the address; the password may be in PGPASSWORD or ~/.pgpass.",
         )
     if "unsupported startup parameter" in text:
         return behind_pooler(address)

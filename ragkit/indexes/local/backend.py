@@ -53,7 +53,7 @@ _LOOK_SECONDS = 1.0
 
 @dataclass
 class _Open:
-    """One index as it stands in memory.
+    """One index as it is in memory.
 
     ``newer`` is a generation that was opened beside it, to go on from; ``look_at`` is when such a
     one may be looked for again, by the monotonic clock. ``fault`` is what a check of the bytes of

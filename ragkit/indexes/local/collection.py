@@ -87,7 +87,7 @@ class CollectionIndex:
 
     @classmethod
     def over(cls, segment: Segment, version: Version = _UNFILLED) -> CollectionIndex:
-        """Search a segment, such as that of a generation on disk, as it stands."""
+        """Search a segment, such as that of a generation on disk, as it is."""
         return cls(segment, Delta.empty(segment.vectors.dimensions), Tombstones(), version)
 
     def size(self, levels: Sequence[Level], fields: Iterable[Field]) -> int:
@@ -320,7 +320,7 @@ class CollectionIndex:
 
     @cached_property
     def runs(self) -> Runs:
-        """Where entries of one document stand together in the segment."""
+        """Where entries of one document are together in the segment."""
         return Runs.of(self.base.document_ids)
 
     @cached_property
@@ -357,7 +357,7 @@ class CollectionIndex:
         return EntryMask(_is_among(base, allowed), _is_among(delta, allowed))
 
     def of_documents(self, documents: Ids) -> EntryMask:
-        """Return which entries are of some documents; looked at once where they stand together."""
+        """Return which entries are of some documents; looked at once where they are together."""
         runs = self.runs
         base = np.repeat(_is_among(runs.documents, documents), runs.ends - runs.starts)
         return EntryMask(base, _is_among(self.delta.rows.document_ids, documents))
@@ -389,7 +389,7 @@ class CollectionIndex:
 
 
 def _in_all(rows: Sequence[NDArray[Any]]) -> Ids:
-    """Return the rows that stand in all of some ascending lists."""
+    """Return the rows that are in all of some ascending lists."""
     if not rows:
         return _NO_ROWS
     by_length = sorted(rows, key=len)

@@ -19,7 +19,7 @@ MANIFEST = "manifest.json"
 """The description of a generation, written last."""
 
 PREFIX = "generation-"
-"""What stands before its number in the name of a generation's folder."""
+"""What precedes its number in the name of a generation's folder."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,7 +35,7 @@ _ROW_MASK = np.uint64(0xFFFFFFFF)
 
 @dataclass(frozen=True, slots=True)
 class Postings:
-    """How often each token stands in each row, ordered by token, then row.
+    """How often each token occurs in each row, ordered by token, then row.
 
     ``keys`` uint64 (p,): token id in the upper half, row in the lower; ``counts`` float32 (p,).
     """
@@ -88,7 +88,7 @@ class KeywordIndex:
     ) -> None:
         """Keep a scorer of the ascending token ids' positions, those ids, and the tokens by row.
 
-        ``counts`` say how often a token stands in a row, where ``bm25`` has its score. ``size`` is
+        ``counts`` say how often a token occurs in a row, where ``bm25`` has its score. ``size`` is
         how many rows there are.
         """
         self.bm25 = bm25
@@ -123,7 +123,7 @@ class KeywordIndex:
         return cls(bm25, token_ids, kept, column)
 
     def document_frequencies(self, token_ids: Ids) -> Ids:
-        """Return in how many rows each token stands; 0 for unknown tokens."""
+        """Return in how many rows each token occurs; 0 for unknown tokens."""
         positions, present = positions_in(self.token_ids, token_ids)
         indptr = self.bm25.scores["indptr"]
         if not len(self.token_ids):
@@ -148,7 +148,7 @@ class KeywordIndex:
         return scores
 
     def rows_with(self, token_ids: Ids) -> list[NDArray[np.int32]]:
-        """Return the rows in which each token stands, ascending; none for unknown tokens."""
+        """Return the rows in which each token occurs, ascending; none for unknown tokens."""
         positions, present = positions_in(self.token_ids, token_ids)
         spans = (
             self._span(position) if there else slice(0)
@@ -157,7 +157,7 @@ class KeywordIndex:
         return [self.bm25.scores["indices"][span] for span in spans]
 
     def counts_of(self, token_ids: Ids) -> tuple[NDArray[np.int32], NDArray[np.float32], Ids]:
-        """Return the rows of tokens, one token after the other, and how often it stands in each.
+        """Return the rows of tokens, one token after the other, and how often it occurs in each.
 
         Last is how many rows each token has, (m,), 0 for unknown tokens.
         """
@@ -177,7 +177,7 @@ class KeywordIndex:
         return self.column.lengths > 0
 
     def _span(self, position: int) -> slice:
-        """Return where the postings of the token at a position stand."""
+        """Return where the postings of the token at a position are."""
         indptr = self.bm25.scores["indptr"]
         return slice(int(indptr[position]), int(indptr[position + 1]))
 
@@ -247,7 +247,7 @@ def _inverted(
     """Return the tokens, ascending, where the postings of each begin, and their rows and counts.
 
     So many rows are sorted at a time that it takes little memory: once to see in how many rows
-    each token stands, and again to put its postings in their places.
+    each token occurs, and again to put its postings in their places.
     """
     ends = np.searchsorted(column.offsets, np.arange(_BLOCK, len(column.flat), _BLOCK))
     bounds = np.unique(np.concatenate([[0], ends, [len(column)]])).tolist()

@@ -24,7 +24,7 @@ RowScores: TypeAlias = tuple[NDArray[np.float32], NDArray[np.float32]]
 """The scores of a segment's rows with words (``Worded``) and of a delta's (m,); 0 for no token."""
 
 Postings: TypeAlias = tuple[NDArray[np.int32], NDArray[np.float32]]
-"""The rows in which a token stands, and how much it counts in each, both (k,)."""
+"""The rows in which a token occurs, and how much it counts in each, both (k,)."""
 
 Weighted: TypeAlias = tuple[Ids, NDArray[np.float32]]
 """Ascending keys, the number of a token times the number of rows, plus a row; and counts, (k,)."""
@@ -47,7 +47,7 @@ class BM25Scorer:
     def scores(
         self, query: Sequence[int], field_weights: Mapping[Field, float], among: EntryMask | None
     ) -> RowScores:
-        """Return the score of every row; a token that stands twice in the query counts twice.
+        """Return the score of every row; a token that occurs twice in the query counts twice.
 
         ``among`` are the rows that pass a filter; the others are scored as if they did.
         """
@@ -211,7 +211,7 @@ class BM25F:
             totals, frequencies = mixed(totals.rows, frequencies, passing, np.array(held, np.int64))
         for parts, weight in zip(counted, weights * totals.idf(frequencies), strict=True):
             for (rows, shares), total in zip(parts, sums, strict=False):
-                # A row stands once in each; this takes half as long as ``total[rows] +=``.
+                # A row is once in each; this takes half as long as ``total[rows] +=``.
                 np.add.at(total, rows, weight * shares)
         return sums[0], sums[1]
 

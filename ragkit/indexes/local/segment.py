@@ -234,7 +234,7 @@ class Delta:
         return totals_of(column) if column is not None else Totals(0, 0)
 
     def document_frequencies(self, name: Field, token_ids: Ids) -> Ids:
-        """Return in how many of its rows each token stands."""
+        """Return in how many of its rows each token occurs."""
         bounds = self._bounds(name, token_ids)
         return bounds[1] - bounds[0]
 
@@ -278,7 +278,7 @@ class Delta:
             into[rows] += weight * (counts / (counts + norms[rows]))
 
     def counts_of(self, name: Field, token_id: int) -> tuple[Ids, NDArray[np.float32]]:
-        """Return the rows in which a token stands, and how often in each."""
+        """Return the rows in which a token occurs, and how often in each."""
         postings = self.postings.get(name)
         if postings is None:
             return np.zeros(0, np.int64), np.zeros(0, np.float32)
@@ -308,7 +308,7 @@ class Tombstones:
     tokens: Mapping[Field, tuple[NDArray[np.uint32], Ids]] = field(default_factory=dict)
 
     def document_frequencies(self, name: Field, token_ids: Ids) -> Ids:
-        """Return in how many removed rows each token stood."""
+        """Return in how many removed rows each token occurred."""
         if name not in self.tokens:
             return np.zeros(len(token_ids), np.int64)
         tokens, counts = self.tokens[name]

@@ -108,7 +108,7 @@ class AllChunks:
         return ids[best], ids[np.array(firsts, np.int64)]
 
     def _counted(self, token: int, weights: FieldWeights) -> NDArray[np.float32]:
-        """Return how often a token stands in each row, added up over the fields."""
+        """Return how often a token occurs in each row, added up over the fields."""
         base, delta, numbers = self.index.base, self.index.delta, np.array([token], np.int64)
         counted = np.zeros(len(base) + len(delta), np.float32)
         for field, weight in weights:

@@ -67,7 +67,7 @@ class QdrantBackend:
             return index
 
     def generation(self, collection: Collection) -> str:
-        """Return the name of what the chunk index stands on; empty before it was asked."""
+        """Return the name of the engine behind the chunk index; empty before it was asked."""
         index = self._place(collection.id, Level.CHUNK).index
         return f"qdrant-{index.points.holding.epoch}" if index else ""
 

@@ -123,7 +123,7 @@ class Counts:
     def _exceptional(self, weights: Weights, token: int | None = None) -> Condition:
         """Return the condition of the entries in which a token, or any, may count less than 0.
 
-        Words of a title stand twice in the text as well, but for those that are noted.
+        Words of a title occur twice in the text as well, but for those that are noted.
         """
         of_fields = dict(weights)
         taking = [field for field, weight in weights if weight < 0]

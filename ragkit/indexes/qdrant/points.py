@@ -24,7 +24,7 @@ TENANT, ENTRY, DOCUMENT, PARENT = "tenant", "entry", "document", "parent"
 LEVEL, CHUNK, CONTENT = "level", "chunk", "content"
 REPRESENTS, HAS_VECTOR = "represents", "has_vector"
 WEAK = "weak"
-"""Tokens of a title that do not stand twice as often in the text, as they usually do."""
+"""Tokens of a title that do not occur twice as often in the text, as they usually do."""
 GONE, GONE_AT, WRITTEN, OWNER = "gone", "gone_at", "written", "owner"
 HEAD = [ENTRY, DOCUMENT, PARENT, LEVEL, CHUNK, CONTENT]
 DENSE, PLAIN, FIELDS = "dense", "plain", "fields"

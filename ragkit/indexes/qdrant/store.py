@@ -91,7 +91,7 @@ def either(conditions: Sequence[Condition]) -> Condition:
 
 
 class Points:
-    """One collection's points at one level, as they stand in a ``Holding``. Immutable."""
+    """One collection's points at one level, as they are in a ``Holding``. Immutable."""
 
     def __init__(self, server: Server, name: str, owner: str, holding: Holding) -> None:
         """Take the Qdrant collection's name, and the library's collection that owns the points."""
@@ -107,7 +107,7 @@ class Points:
             self._shard = {"shard_key_selector": bucket}
 
     def at(self, holding: Holding) -> Points:
-        """Return the points as they stand in another holding."""
+        """Return the points as they are in another holding."""
         return Points(self._server, self._name, self._owner, holding)
 
     def _filter(

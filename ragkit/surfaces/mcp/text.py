@@ -67,7 +67,7 @@ def results_as_text(results: Sequence[Mapping[str, Any]], *, scored: bool = True
 
 
 def place_of(passage: Mapping[str, Any]) -> str:
-    """Return where a passage stands: its headings, page, chunks and characters."""
+    """Return where a passage is: its headings, page, chunks and characters."""
     heading = " › ".join(passage["heading_path"])
     facts = [plain(heading)] if heading else []
     facts += [f"p. {passage['page']}"] if passage["page"] is not None else []

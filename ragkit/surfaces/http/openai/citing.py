@@ -81,7 +81,7 @@ class Citations:
             yield f"{cited.number}. [{escape_markdown(cited.title)}](<{cited.url}>): “{text}”"
 
     def _passage(self, source: Source) -> str:
-        """Return the passage that a source stands in, or the source alone."""
+        """Return the passage that a source is in, or the source alone."""
         document = source.document
         for result in self._answer.results:
             if document is None or result.document.id != document.id:
