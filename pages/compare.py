@@ -146,7 +146,7 @@ def settings(library: Library, columns: list[SearchConfig]) -> list[SearchConfig
         if len(columns) < MOST:
             st.button("Add setting", key="cmp_add", type="tertiary", on_click=_add)
     if chosen != columns:
-        # The heads were drawn from the settings of before.
+        # The heads were drawn from the earlier settings.
         remember(chosen)
         st.rerun()
     return chosen

@@ -35,7 +35,7 @@ class Meaning:
         vectors = self._words
         new = [word for word in dict.fromkeys(words) if word not in vectors]
         if len(vectors) + len(new) > _MOST_WORDS:
-            # Another thread may go on with those of before.
+            # Another thread may still use the earlier ones.
             vectors = {word: vectors[word] for word in words if word in vectors}
         if new:
             vectors = {**vectors, **dict(zip(new, self._embedder.embed_passages(new), strict=True))}

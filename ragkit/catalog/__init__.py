@@ -192,7 +192,7 @@ class Catalog:
                 connection.execute(PUT_META, (key, packed))
 
     def mark(self) -> None:
-        """Write the marker beside the catalog, by which a lost one is told from an empty one."""
+        """Write the marker beside the catalog, which tells a lost one from an empty one."""
         mark(self.connections)
 
     def close(self) -> None:

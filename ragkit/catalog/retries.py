@@ -90,7 +90,7 @@ def keep_indexed(connection: Transaction, source_id: int, path: str, reason: str
     if row is None:
         return None
     since = datetime.fromtimestamp(postpone(connection, row[0], time.time())).astimezone()
-    note = f"Could not be read since {since:%Y-%m-%d %H:%M}; this is its text of before. {reason}"
+    note = f"Could not be read since {since:%Y-%m-%d %H:%M}; this is its earlier text. {reason}"
     connection.execute("UPDATE documents SET reason = ? WHERE id = ?", (note, row[0]))
     return int(row[0])
 

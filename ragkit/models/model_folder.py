@@ -96,7 +96,7 @@ class ModelFolder:
             return ()
 
     def checksum(self) -> str:
-        """Return the SHA-256 of the weights, in hexadecimal; with several files, that of theirs."""
+        """Return the SHA-256 of the weights in hexadecimal; of several files, of all their sums."""
         digests = [_digest(file) for file in (self.weights, *self.external)]
         if len(digests) == 1:
             return digests[0]

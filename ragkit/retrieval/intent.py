@@ -57,7 +57,7 @@ class KnownValues(Protocol):
         ...
 
     def has_folder(self, name: str) -> bool:
-        """Return whether a folder is called so."""
+        """Return whether a folder has this name."""
         ...
 
     def has_title(self, phrase: str) -> bool:

@@ -44,7 +44,7 @@ class LibraryValues:
         return any(values.has_sender(name) for values in self._values)
 
     def has_folder(self, name: str) -> bool:
-        """Return whether a folder is called so; case and accents do not matter."""
+        """Return whether a folder has this name; case and accents do not matter."""
         return any(folded(name) in values.folders for values in self._values)
 
     def has_title(self, phrase: str) -> bool:

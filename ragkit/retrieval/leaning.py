@@ -1,4 +1,4 @@
-"""Questions that lean on what was asked before, such as "and for faulty ones?", told by rules.
+"""Questions that lean on what was asked before, such as "and for faulty ones?", found by rules.
 
 English and German, and the shortest of French and Spanish.
 """

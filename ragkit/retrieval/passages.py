@@ -107,7 +107,7 @@ def plan_document(
         shown = _merge(around.intervals(kept))
     indexes = {match.index for match in kept}
     if len(read) < len(matched):
-        # Further matches are told of, whether or not they were read.
+        # Further matches are listed, whether or not they were read.
         rest = tuple(chain(*_choose([match for match in matched if match.index < total], options)))
     more = tuple(match for match in rest if match.index not in indexes)
     shown_indexes = [index for part in shown for index in range(part.first, part.last + 1)]

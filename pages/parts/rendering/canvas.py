@@ -194,7 +194,7 @@ class Canvas:
         self._piece(text(shown), start, end)
 
     def skip(self, start: int, end: int) -> None:
-        """Leave out markup that was understood; what is marked in it is shown all the same."""
+        """Leave out markup that was understood; what is marked in it is shown anyway."""
         if start >= end:
             return
         if not self.flat and self.marked(start, end):

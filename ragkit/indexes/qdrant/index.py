@@ -84,7 +84,7 @@ class QdrantIndex:
         The version is noted last: until then, whoever comes next does all of it again.
         """
         points = self.points
-        # Before anything is written: entries that came and went since are told by their ids.
+        # Before anything is written: entries that came and went since are known by their ids.
         points.retire([int(entry) for entry in removed], version.number)
         for some in (each for rows in added for each in slices_of_chunks(rows, _WRITTEN_AT_ONCE)):
             points.insert(some)
