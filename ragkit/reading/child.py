@@ -15,6 +15,7 @@ import os
 import sys
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, TypeVar
@@ -113,6 +114,7 @@ def _answer(
     ``data`` holds the packed runs of its pages if they were read already.
     """
     path, name = _path_in(request), str(request["name"])
+    limits = replace(limits, attachments=request["attachments"])
 
     def whole() -> Reading:
         ends = [0, *accumulate(request["runs"])]

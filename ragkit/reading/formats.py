@@ -163,6 +163,12 @@ def readable_suffixes() -> frozenset[str]:
     return frozenset(DOCUMENT_SUFFIXES) | frozenset(CODE_SUFFIXES)
 
 
+def may_have_attachments(name: str) -> bool:
+    """Return whether a file is called like a mail."""
+    kind = DOCUMENT_SUFFIXES.get(PurePosixPath(name.lower()).suffix)
+    return kind in (Format.EML, Format.MSG)
+
+
 def code_language(name: str, data: bytes = b"") -> str:
     """Return the programming language that a file's name or first line shows, or ``""``."""
     path = PurePosixPath(name.lower())

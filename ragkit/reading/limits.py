@@ -24,12 +24,14 @@ class Limits:
     """What reading one file may cost, without pydantic: reading processes start quickly.
 
     ``timeout_seconds`` is processor time on systems that can limit it, or else elapsed time.
+    ``attachments`` says whether what is attached to a mail is read with it.
     """
 
     timeout_seconds: float
     memory_mb: int
     max_file_mb: float
     max_text_mb: float
+    attachments: bool = True
 
     @classmethod
     def of(cls, settings: ReadingSettings) -> Limits:

@@ -88,7 +88,7 @@ def _with_attachments(reading: Reading, mail: _Mail, limits: Limits, depth: int)
     """Return a mail whose attachments follow it, each a section that is called as its file is."""
     text, entries, warnings = reading.text, [*reading.outline], []
     left = limits.max_text_mb * MEGABYTE - len(text)
-    for name, part in mail.attachments[:_MOST_READ]:
+    for name, part in mail.attachments[: _MOST_READ if limits.attachments else 0]:
         try:
             attachment = _attachment(name, part, limits, depth)
         except SkippedError:  # a picture, most likely

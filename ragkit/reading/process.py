@@ -13,12 +13,13 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import astuple, dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from ragkit.errors import PassingError, ReadingError
 from ragkit.reading import wire
+from ragkit.reading.formats import may_have_attachments
 from ragkit.reading.limits import (
     COUNTS_COMPUTING_TIME,
     ended_from_outside,
@@ -107,9 +108,12 @@ class ReadingProcess:
     def read(self, path: Path, name: str, runs: Sequence[bytes] = ()) -> Read | ReadingError:
         """Read a file; return any failure as an error instead of raising it.
 
-        ``runs`` are all packed pages of a PDF, if ``read_pages`` has read them already.
+        ``runs`` are all packed pages of a PDF, if ``read_pages`` has read them already. A mail that
+        cannot be read with its attachments is read without them.
         """
-        request = {**_named(path, name), "runs": [len(run) for run in runs]}
+        request = {
+            **_named(path, name), "runs": [len(run) for run in runs], "attachments": True
+        }  # fmt: skip
 
         def ask(child: subprocess.Popen[bytes]) -> tuple[dict[str, Any], Read | None]:
             header, text, _ = self._exchange(child, request, b"".join(runs))
@@ -120,7 +124,16 @@ class ReadingProcess:
                 return self._second_answer(child, read.reading)
             return header, read
 
-        return self._tried(ask)
+        read = self._tried(ask)
+        if type(read) is not ReadingError or not may_have_attachments(name):
+            return read
+        request["attachments"] = False
+        alone = self._tried(ask)
+        if isinstance(alone, ReadingError):
+            return read
+        note = f"The attachments were not read: {read.message}"
+        warnings = (*alone.reading.warnings, note)
+        return replace(alone, reading=replace(alone.reading, warnings=warnings))
 
     def read_pages(self, path: Path, name: str, first: int, end: int) -> Pages | ReadingError:
         """Read the pages ``first`` (an index) to before ``end`` of a PDF; failures are returned."""
@@ -340,7 +353,10 @@ def _start(limits: Limits, post_processor: PostProcessor | None) -> subprocess.P
         child_command(
             "ragkit.reading.child",
             str(os.getpid()),
-            *map(str, astuple(limits)),
+            str(limits.timeout_seconds),
+            str(limits.memory_mb),
+            str(limits.max_file_mb),
+            str(limits.max_text_mb),
             *entry,
         ),
         stdin=subprocess.PIPE,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 from ragkit.reading import read_file
+from ragkit.reading.limits import Limits
 from ragkit.settings import ReadingSettings
 
 SETTINGS = ReadingSettings()
@@ -44,7 +45,7 @@ def read(folder, name, data, settings=SETTINGS):
     if isinstance(data, dict | list):
         data = json.dumps(data, ensure_ascii=False)
     path.write_bytes(data.encode() if isinstance(data, str) else data)
-    return read_file(path, name, settings)
+    return read_file(path, name, Limits.of(settings))
 
 
 def said(reading):

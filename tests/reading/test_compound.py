@@ -14,6 +14,7 @@ from compound_files import (
 
 from ragkit.errors import ReadingError, SkippedError
 from ragkit.reading import read_file
+from ragkit.reading.limits import Limits
 from ragkit.settings import ReadingSettings
 
 SENT = 134_170_072_000_000_000
@@ -28,7 +29,7 @@ HEADERS = (
 def read(folder, name, data):
     path = folder / name
     path.write_bytes(data)
-    return read_file(path, name, ReadingSettings())
+    return read_file(path, name, Limits.of(ReadingSettings()))
 
 
 def test_a_word_document_is_its_paragraphs(tmp_path):

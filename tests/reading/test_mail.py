@@ -8,6 +8,7 @@ from reading_files import SETTINGS, headers, read, said, sessions
 
 from ragkit.errors import ReadingError
 from ragkit.reading import read_file
+from ragkit.reading.limits import Limits
 from ragkit.settings import ReadingSettings
 from ragkit.types import Markup
 
@@ -158,12 +159,12 @@ def test_a_page_that_safari_saved_is_read(tmp_path, encoding):
     }
     file = tmp_path / "Fähre.webarchive"
     file.write_bytes(plistlib.dumps(saved, fmt=plistlib.FMT_BINARY))
-    reading = read_file(file, file.name, SETTINGS)
+    reading = read_file(file, file.name, Limits.of(SETTINGS))
     assert reading.text == "Leaves at nine, Größe 4."
     assert reading.title == "Fähre"
     file.write_bytes(b"bplist00" + bytes(40))
     with pytest.raises(ReadingError, match="This web page is damaged"):
-        read_file(file, file.name, SETTINGS)
+        read_file(file, file.name, Limits.of(SETTINGS))
 
 
 def test_a_mail_of_apple_mail_is_read_without_its_frame(tmp_path):

@@ -11,6 +11,7 @@ import threading
 import time
 import unicodedata
 from dataclasses import replace
+from email.message import EmailMessage
 from pathlib import Path
 
 import psutil
@@ -433,6 +434,29 @@ def test_a_crash_costs_only_its_own_file(hostile, deed):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="RLIMIT_AS holds on Linux")
+@pytest.mark.parametrize(
+    ("deed", "reason"),
+    [
+        ("crash", "The reader crashed on this file."),
+        ("exit", "The reader crashed on this file."),
+        ("spin", "Reading took longer than 1 s."),
+    ],
+)
+def test_a_mail_is_read_without_attachments_that_break_its_reader(hostile, tmp_path, deed, reason):
+    hostile()
+    message = EmailMessage()
+    message["Subject"] = "Crane"
+    message.set_content("It arrives in May.\n")
+    message.add_attachment(f"---\n{deed}\n---\nThe lease.\n", filename="lease.md")
+    path = tmp_path / "files" / "1.eml"
+    path.write_bytes(message.as_bytes())
+    with ReaderPool(settings(timeout_seconds=1, processes=1)) as pool:
+        (outcome,) = pool.read([ReadTask(0, path, path.name)])
+    assert outcome.error is None
+    assert outcome.reading.text == "It arrives in May.\n\nAttachments: lease.md"
+    assert outcome.reading.warnings == (f"The attachments were not read: {reason}",)
+
+
 def test_memory_is_bounded(hostile):
     with ReaderPool(settings(memory_mb=400, processes=1)) as pool:
         found = outcomes(pool, hostile("memory", "title"))
