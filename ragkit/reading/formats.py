@@ -164,9 +164,10 @@ def readable_suffixes() -> frozenset[str]:
 
 
 def may_have_attachments(name: str) -> bool:
-    """Return whether a file is called like a mail."""
-    kind = DOCUMENT_SUFFIXES.get(PurePosixPath(name.lower()).suffix)
-    return kind in (Format.EML, Format.MSG)
+    """Return whether a file may be a mail or a mailbox, by its name; many have no suffix."""
+    suffix = PurePosixPath(name.lower()).suffix
+    mails = (Format.EML, Format.MSG, Format.MBOX)
+    return DOCUMENT_SUFFIXES.get(suffix) in mails or suffix not in readable_suffixes()
 
 
 def code_language(name: str, data: bytes = b"") -> str:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import email
+import math
 import plistlib
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from email.message import EmailMessage
 from email.policy import default as default_policy
 from email.utils import parseaddr, parsedate_to_datetime
@@ -13,6 +14,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from ragkit.errors import ReadingError, SkippedError
+from ragkit.formatting import byte_size, plural
 from ragkit.reading.conversations.messages import Conversation, Message, moment, to_reading
 from ragkit.reading.decode import clean, decode
 from ragkit.reading.formats import Format
@@ -86,43 +88,67 @@ def _read_mail(data: bytes, name: str, limits: Limits, depth: int) -> Reading:
 
 def _with_attachments(reading: Reading, mail: _Mail, limits: Limits, depth: int) -> Reading:
     """Return a mail whose attachments follow it, each a section that is called as its file is."""
-    text, entries, warnings = reading.text, [*reading.outline], []
-    left = limits.max_text_mb * MEGABYTE - len(text)
+    text, entries = reading.text, [*reading.outline]
+    room = _Room(math.inf, limits.max_text_mb * MEGABYTE - len(text))
+    for name, content in _attachments(mail, room, limits, depth):
+        entries.append(OutlineEntry(len(text) + 2, 1, name))
+        text = f"{text}\n\n{name}\n\n{content}"
+    return replace(reading, text=text, outline=tuple(entries), warnings=tuple(room.warnings))
+
+
+@dataclass(slots=True)
+class _Room:
+    """How many bytes of attachments, and characters of their text, may still be read.
+
+    ``warnings`` say what was not read.
+    """
+
+    size: float
+    characters: float
+    warnings: list[str] = field(default_factory=list)
+
+
+def _attachments(
+    mail: _Mail, room: _Room, limits: Limits, depth: int = 0
+) -> Iterator[tuple[str, str]]:
+    """Yield the name and the text of each attachment that is a document."""
     for name, part in mail.attachments[: _MOST_READ if limits.attachments else 0]:
         try:
-            attachment = _attachment(name, part, limits, depth)
+            attachment = _attachment(name, part, room, limits, depth)
         except SkippedError:  # a picture, most likely
             continue
         except ReadingError as error:
-            warnings.append(f"The attachment {name} was not read: {error.message}")
+            room.warnings.append(f"The attachment {name} was not read: {error.message}")
             continue
-        left -= len(attachment.text)
-        if left < 0:
-            warnings.append(f"The attachment {name} was not read: there is too much text.")
+        room.characters -= len(attachment.text)
+        if room.characters < 0:
+            room.warnings.append(f"The attachment {name} was not read: there is too much text.")
             continue
-        entries.append(OutlineEntry(len(text) + 2, 1, name))
-        text = f"{text}\n\n{name}\n\n{attachment.text.strip()}"
-    return replace(reading, text=text, outline=tuple(entries), warnings=tuple(warnings))
+        yield name, attachment.text.strip()
 
 
-def _attachment(name: str, part: Part, limits: Limits, depth: int) -> Reading:
+def _attachment(name: str, part: Part, room: _Room, limits: Limits, depth: int) -> Reading:
     """Read one attachment.
 
     Raises:
         SkippedError: it is no document, or a mail too deep in others.
-        ReadingError: it cannot be read.
+        ReadingError: it cannot be read, or there is no room for it.
     """
     from ragkit.reading.readers import read_data
 
     mail = _held_mail(part)
-    if mail is not None:
-        if depth == _DEEPEST:
-            raise SkippedError("The mail is too deep in others.", "Save it as a file of its own.")
-        return _read_mail(mail.as_bytes(), name, limits, depth + 1)
-    payload = part.get_payload(decode=True)
-    if not isinstance(payload, bytes) or not payload.strip():
+    if mail is not None and depth == _DEEPEST:
+        raise SkippedError("The mail is too deep in others.", "Save it as a file of its own.")
+    content = part.get_payload(decode=True) if mail is None else mail.as_bytes()
+    if not isinstance(content, bytes) or not content.strip():
         raise SkippedError("The attachment is empty.", "Leave it out of the library.")
-    return read_data(payload, name, limits)
+    if len(content) > room.size:
+        most = byte_size(_MOST_OF_MAILBOX)
+        raise ReadingError(f"of a mailbox, {most} of attachments are read.")
+    room.size -= len(content)
+    if mail is not None:
+        return _read_mail(content, name, limits, depth + 1)
+    return read_data(content, name, limits)
 
 
 def read_saved_page(data: bytes, name: str, limits: Limits) -> Reading:
@@ -246,6 +272,8 @@ def _attachment_name(part: Part) -> str:
 # -- mailboxes in mbox form ------------------------------------------------------------------
 
 _MOST_MAILS = 100_000
+_MOST_OF_MAILBOX = 20_000_000
+_MOST_WARNINGS = 5
 _START = re.compile(rb"^From [^\r\n]{0,500}\d{2}:\d{2}[^\r\n]{0,100}\r?\n", re.MULTILINE)
 _QUOTED_START = re.compile(r"^>(>*From )", re.MULTILINE)
 _ID = re.compile(r"<[^<>\s]{1,500}>")
@@ -265,17 +293,26 @@ class _Letter:
 def read_mbox(data: bytes, name: str, limits: Limits) -> Reading:
     """Read a mailbox: threads in the order of their first mails, mails in that of the file.
 
+    Of what is attached to mails, the first ``_MOST_OF_MAILBOX`` bytes of documents are read.
+
     Raises:
         ReadingError: too much text.
     """
-    letters = [_letter(_Mail(raw), number) for number, raw in enumerate(_divide(data))]
+    room = _Room(_MOST_OF_MAILBOX, limits.max_text_mb * MEGABYTE)
+    letters = [
+        _letter(_Mail(raw), number, room, limits) for number, raw in enumerate(_divide(data))
+    ]
     check_text((letter.message.text for letter in letters), limits)
     by_key = {letter.key: letter for letter in letters}
     threads: dict[str, list[_Letter]] = {}
     for letter in letters:
         threads.setdefault(_root(letter, by_key), []).append(letter)
     messages = [message for thread in threads.values() for message in _thread(thread, by_key)]
-    return to_reading(Conversation(stem(name), "mbox", messages))
+    more = len(room.warnings) - _MOST_WARNINGS
+    warnings = room.warnings[:_MOST_WARNINGS]
+    if more > 0:
+        warnings.append(f"{plural(more, 'further attachment')} could not be read.")
+    return to_reading(Conversation(stem(name), "mbox", messages, tuple(warnings)))
 
 
 def _divide(data: bytes) -> Iterator[bytes]:
@@ -292,14 +329,15 @@ def _divide(data: bytes) -> Iterator[bytes]:
         yield data[begin:end]
 
 
-def _letter(mail: _Mail, number: int) -> _Letter:
+def _letter(mail: _Mail, number: int, room: _Room, limits: Limits) -> _Letter:
     shown, address = parseaddr(mail.header("From"))
     date = mail.date()
     attached = f"(attached: {', '.join(mail.attached)})" if mail.attached else ""
+    read = (f"{name}\n\n{text}" for name, text in _attachments(mail, room, limits))
     message = Message(
         author=shown or address,
         at=moment(date) if date else None,
-        text=joined([_QUOTED_START.sub(r"\1", mail.body), attached], "\n\n") or "(no text)",
+        text=joined([_QUOTED_START.sub(r"\1", mail.body), attached, *read], "\n\n") or "(no text)",
     )
     ids = _ID.findall(mail.header("References")) + _ID.findall(mail.header("In-Reply-To"))
     own = _ID.search(mail.header("Message-ID"))

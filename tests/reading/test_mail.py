@@ -7,7 +7,7 @@ import pytest
 from reading_files import SETTINGS, headers, read, said, sessions
 
 from ragkit.errors import ReadingError
-from ragkit.reading import read_file
+from ragkit.reading import mail, read_file
 from ragkit.reading.limits import Limits
 from ragkit.settings import ReadingSettings
 from ragkit.types import Markup
@@ -230,3 +230,44 @@ def test_a_mailbox_by_threads(tmp_path, name):
         ("bob@b.example", "2026-02-03T15:00:00+01:00", "From now on: no."),
     ]
     assert headers(reading)[1] == "**Böb** · 2026-02-03 16:00 +01:00 · in reply to Ann Lee"
+
+
+def in_mailbox(subject, files):
+    message = EmailMessage()
+    message["From"], message["Subject"] = "Ann Lee <ann@a.example>", subject
+    message["Date"] = "Tue, 3 Feb 2026 14:05:33 +0100"
+    message.set_content("See below.\n")
+    for name, content in files.items():
+        message.add_attachment(content, filename=name)
+    return f"From ann@a.example Tue Feb  3 14:05:33 2026\n{message}\n\n"
+
+
+def test_what_is_attached_to_mails_of_a_mailbox_is_read_with_them(tmp_path):
+    files = {"lease.md": "# Terms\n\nIt ends in May.\n", "a.csv": "x,y\n1,2\n"}
+    lease = in_mailbox("Lease", files)
+    reading = read(tmp_path, "mail.mbox", lease + in_mailbox("Other", {}))
+    assert said(reading) == [
+        (
+            "Ann Lee",
+            "2026-02-03T14:05:33+01:00",
+            "See below.\n\n(attached: lease.md, a.csv)\n\n"
+            "lease.md\n\n\\# Terms\n\nIt ends in May.\n\n"
+            "a.csv\n\n| x | y |\n| --- | --- |\n| 1 | 2 |",
+        ),
+        ("Ann Lee", "2026-02-03T14:05:33+01:00", "See below."),
+    ]
+    assert reading.warnings == ()
+
+
+def test_a_mailbox_reads_only_so_much_of_what_is_attached(tmp_path, monkeypatch):
+    monkeypatch.setattr(mail, "_MOST_OF_MAILBOX", 1000)
+    small, large = "It ends in May.\n", "The crane is old.\n" * 100
+    mails = [in_mailbox("A", {f"{n}.md": large}) for n in range(7)]
+    reading = read(tmp_path, "mail.mbox", "".join([*mails, in_mailbox("B", {"z.md": small})]))
+    assert "crane is old" not in reading.text
+    assert "It ends in May." in reading.text
+    assert "(attached: 6.md)" in reading.text
+    assert reading.warnings[0] == (
+        "The attachment 0.md was not read: of a mailbox, 1.0 kB of attachments are read."
+    )
+    assert reading.warnings[5:] == ("2 further attachments could not be read.",)
