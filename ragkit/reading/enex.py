@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import io
 import re
+from base64 import b64decode
+from functools import partial
+from mimetypes import guess_extension
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
+from ragkit.reading.attachments import MOST_OF_MANY, Attachments
 from ragkit.reading.formats import Format
 from ragkit.reading.html import to_markdown
-from ragkit.reading.limits import check_text, damaged
+from ragkit.reading.limits import MEGABYTE, check_text, damaged
 from ragkit.reading.reading_parts import iso_date, joined, nonempty, stem, whole_line
 from ragkit.reading.zip_container import refuse_entities
 from ragkit.types import Markup, Reading
@@ -40,10 +44,11 @@ def read_notes(data: bytes, name: str, limits: Limits) -> Reading:
     sections: list[str] = []
     warnings: tuple[str, ...] = ()
     title, metadata = "", nonempty()
+    reader = Attachments(MOST_OF_MANY, limits.max_text_mb * MEGABYTE)
     try:
-        for element in _elements(data):
+        for element, attached in _elements(data, reader, limits):
             title, metadata = _about(element)
-            sections.append(_section(element, title, metadata))
+            sections.append(joined((_section(element, title, metadata), *attached), "\n\n"))
     except ElementTree.ParseError as error:
         if not sections:
             raise damaged(Format.ENEX.label) from error
@@ -56,19 +61,41 @@ def read_notes(data: bytes, name: str, limits: Limits) -> Reading:
         format=Format.ENEX,
         markup=Markup.MARKDOWN,
         metadata=metadata if is_single else {},
-        warnings=warnings,
+        warnings=(*warnings, *reader.warnings),
     )
 
 
-def _elements(data: bytes) -> Iterator[Element]:
-    """Yield the notes of an export, each of which is emptied afterwards."""
-    parser = ElementTree.iterparse(io.BytesIO(data))  # noqa: S314 - entities were refused
-    for _, element in parser:
-        if element.tag == "data":
-            element.clear()  # a picture or an attached file
+def _elements(
+    data: bytes, reader: Attachments, limits: Limits
+) -> Iterator[tuple[Element, list[str]]]:
+    """Yield the notes of an export with what is attached to them; each is emptied afterwards."""
+    attached: list[str] = []
+    for _, element in ElementTree.iterparse(io.BytesIO(data)):  # noqa: S314 - no entities
+        if element.tag == "resource":
+            attached.append(_attachment(element, reader, limits))
+            for content in element.iterfind("data"):
+                content.clear()
         elif element.tag == "note":
-            yield element
+            yield element, attached
             element.clear()
+            attached = []
+
+
+def _attachment(resource: Element, reader: Attachments, limits: Limits) -> str:
+    """Return an attached file as a section; ``""`` if it is no document."""
+    from ragkit.reading.readers import read_data
+
+    kind = resource.findtext("mime", "")
+    if not limits.attachments or kind.startswith(("image/", "audio/", "video/")):
+        return ""
+    name = whole_line(resource.findtext("resource-attributes/file-name", ""))
+    name = name or f"attachment{guess_extension(kind) or ''}"
+    try:
+        content = b64decode(resource.findtext("data", ""))
+    except ValueError:
+        return ""
+    text = reader.text_of(name, content, partial(read_data, content, name, limits))
+    return f"## {name}\n\n{text}" if text else ""
 
 
 def _about(note: Element) -> tuple[str, Metadata]:

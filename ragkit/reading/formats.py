@@ -164,10 +164,10 @@ def readable_suffixes() -> frozenset[str]:
 
 
 def may_have_attachments(name: str) -> bool:
-    """Return whether a file may be a mail or a mailbox, by its name; many have no suffix."""
+    """Return whether a file may hold mails or notes, by its name; many mailboxes have no suffix."""
     suffix = PurePosixPath(name.lower()).suffix
-    mails = (Format.EML, Format.MSG, Format.MBOX)
-    return DOCUMENT_SUFFIXES.get(suffix) in mails or suffix not in readable_suffixes()
+    kinds = (Format.EML, Format.MSG, Format.MBOX, Format.ENEX)
+    return DOCUMENT_SUFFIXES.get(suffix) in kinds or suffix not in readable_suffixes()
 
 
 def code_language(name: str, data: bytes = b"") -> str:

@@ -6,15 +6,15 @@ import email
 import math
 import plistlib
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from email.message import EmailMessage
 from email.policy import default as default_policy
 from email.utils import parseaddr, parsedate_to_datetime
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from ragkit.errors import ReadingError, SkippedError
-from ragkit.formatting import byte_size, plural
+from ragkit.reading.attachments import MOST_OF_MANY, Attachments
 from ragkit.reading.conversations.messages import Conversation, Message, moment, to_reading
 from ragkit.reading.decode import clean, decode
 from ragkit.reading.formats import Format
@@ -89,66 +89,30 @@ def _read_mail(data: bytes, name: str, limits: Limits, depth: int) -> Reading:
 def _with_attachments(reading: Reading, mail: _Mail, limits: Limits, depth: int) -> Reading:
     """Return a mail whose attachments follow it, each a section that is called as its file is."""
     text, entries = reading.text, [*reading.outline]
-    room = _Room(math.inf, limits.max_text_mb * MEGABYTE - len(text))
-    for name, content in _attachments(mail, room, limits, depth):
+    reader = Attachments(math.inf, limits.max_text_mb * MEGABYTE - len(text))
+    for name, content in _attached(mail, reader, limits, depth):
         entries.append(OutlineEntry(len(text) + 2, 1, name))
         text = f"{text}\n\n{name}\n\n{content}"
-    return replace(reading, text=text, outline=tuple(entries), warnings=tuple(room.warnings))
+    return replace(reading, text=text, outline=tuple(entries), warnings=reader.warnings)
 
 
-@dataclass(slots=True)
-class _Room:
-    """How many bytes of attachments, and characters of their text, may still be read.
-
-    ``warnings`` say what was not read.
-    """
-
-    size: float
-    characters: float
-    warnings: list[str] = field(default_factory=list)
-
-
-def _attachments(
-    mail: _Mail, room: _Room, limits: Limits, depth: int = 0
+def _attached(
+    mail: _Mail, reader: Attachments, limits: Limits, depth: int = 0
 ) -> Iterator[tuple[str, str]]:
     """Yield the name and the text of each attachment that is a document."""
-    for name, part in mail.attachments[: _MOST_READ if limits.attachments else 0]:
-        try:
-            attachment = _attachment(name, part, room, limits, depth)
-        except SkippedError:  # a picture, most likely
-            continue
-        except ReadingError as error:
-            room.warnings.append(f"The attachment {name} was not read: {error.message}")
-            continue
-        room.characters -= len(attachment.text)
-        if room.characters < 0:
-            room.warnings.append(f"The attachment {name} was not read: there is too much text.")
-            continue
-        yield name, attachment.text.strip()
-
-
-def _attachment(name: str, part: Part, room: _Room, limits: Limits, depth: int) -> Reading:
-    """Read one attachment.
-
-    Raises:
-        SkippedError: it is no document, or a mail too deep in others.
-        ReadingError: it cannot be read, or there is no room for it.
-    """
     from ragkit.reading.readers import read_data
 
-    mail = _held_mail(part)
-    if mail is not None and depth == _DEEPEST:
-        raise SkippedError("The mail is too deep in others.", "Save it as a file of its own.")
-    content = part.get_payload(decode=True) if mail is None else mail.as_bytes()
-    if not isinstance(content, bytes) or not content.strip():
-        raise SkippedError("The attachment is empty.", "Leave it out of the library.")
-    if len(content) > room.size:
-        most = byte_size(_MOST_OF_MAILBOX)
-        raise ReadingError(f"of a mailbox, {most} of attachments are read.")
-    room.size -= len(content)
-    if mail is not None:
-        return _read_mail(content, name, limits, depth + 1)
-    return read_data(content, name, limits)
+    for name, part in mail.attachments[: _MOST_READ if limits.attachments else 0]:
+        held = _held_mail(part)
+        if held is not None and depth < _DEEPEST:
+            content = held.as_bytes()
+            read = partial(_read_mail, content, name, limits, depth + 1)
+        else:
+            payload = part.get_payload(decode=True)
+            content = payload if isinstance(payload, bytes) else b""
+            read = partial(read_data, content, name, limits)
+        if text := reader.text_of(name, content, read):
+            yield name, text
 
 
 def read_saved_page(data: bytes, name: str, limits: Limits) -> Reading:
@@ -272,8 +236,6 @@ def _attachment_name(part: Part) -> str:
 # -- mailboxes in mbox form ------------------------------------------------------------------
 
 _MOST_MAILS = 100_000
-_MOST_OF_MAILBOX = 20_000_000
-_MOST_WARNINGS = 5
 _START = re.compile(rb"^From [^\r\n]{0,500}\d{2}:\d{2}[^\r\n]{0,100}\r?\n", re.MULTILINE)
 _QUOTED_START = re.compile(r"^>(>*From )", re.MULTILINE)
 _ID = re.compile(r"<[^<>\s]{1,500}>")
@@ -293,14 +255,14 @@ class _Letter:
 def read_mbox(data: bytes, name: str, limits: Limits) -> Reading:
     """Read a mailbox: threads in the order of their first mails, mails in that of the file.
 
-    Of what is attached to mails, the first ``_MOST_OF_MAILBOX`` bytes of documents are read.
+    Of what is attached to mails, ``MOST_OF_MANY`` bytes are read.
 
     Raises:
         ReadingError: too much text.
     """
-    room = _Room(_MOST_OF_MAILBOX, limits.max_text_mb * MEGABYTE)
+    reader = Attachments(MOST_OF_MANY, limits.max_text_mb * MEGABYTE)
     letters = [
-        _letter(_Mail(raw), number, room, limits) for number, raw in enumerate(_divide(data))
+        _letter(_Mail(raw), number, reader, limits) for number, raw in enumerate(_divide(data))
     ]
     check_text((letter.message.text for letter in letters), limits)
     by_key = {letter.key: letter for letter in letters}
@@ -308,11 +270,7 @@ def read_mbox(data: bytes, name: str, limits: Limits) -> Reading:
     for letter in letters:
         threads.setdefault(_root(letter, by_key), []).append(letter)
     messages = [message for thread in threads.values() for message in _thread(thread, by_key)]
-    more = len(room.warnings) - _MOST_WARNINGS
-    warnings = room.warnings[:_MOST_WARNINGS]
-    if more > 0:
-        warnings.append(f"{plural(more, 'further attachment')} could not be read.")
-    return to_reading(Conversation(stem(name), "mbox", messages, tuple(warnings)))
+    return to_reading(Conversation(stem(name), "mbox", messages, reader.warnings))
 
 
 def _divide(data: bytes) -> Iterator[bytes]:
@@ -329,11 +287,11 @@ def _divide(data: bytes) -> Iterator[bytes]:
         yield data[begin:end]
 
 
-def _letter(mail: _Mail, number: int, room: _Room, limits: Limits) -> _Letter:
+def _letter(mail: _Mail, number: int, reader: Attachments, limits: Limits) -> _Letter:
     shown, address = parseaddr(mail.header("From"))
     date = mail.date()
     attached = f"(attached: {', '.join(mail.attached)})" if mail.attached else ""
-    read = (f"{name}\n\n{text}" for name, text in _attachments(mail, room, limits))
+    read = (f"{name}\n\n{text}" for name, text in _attached(mail, reader, limits))
     message = Message(
         author=shown or address,
         at=moment(date) if date else None,

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
+
 import pytest
 from reading_files import SETTINGS
 
 from ragkit.errors import ReadingError
 from ragkit.reading.enex import read_notes
+from ragkit.reading.limits import Limits
 
 HEAD = (
     '<?xml version="1.0" encoding="UTF-8"?>\n'
@@ -32,7 +35,7 @@ END = "</en-export>"
 
 
 def read(*parts: str):
-    return read_notes("".join(parts).encode(), "notes/all.enex", SETTINGS)
+    return read_notes("".join(parts).encode(), "notes/all.enex", Limits.of(SETTINGS))
 
 
 def test_each_note_is_a_section_with_what_is_known_about_it():
@@ -61,6 +64,29 @@ def test_a_single_note_is_a_document_of_its_own():
         "source": "https://a.example/x",
         "attachments": ["crane.png"],
     }
+
+
+def resource(name, kind, content):
+    data = f'<data encoding="base64">{b64encode(content).decode()}</data><mime>{kind}</mime>'
+    named = f"<file-name>{name}</file-name>" if name else ""
+    return f"<resource>{data}<resource-attributes>{named}</resource-attributes></resource>"
+
+
+def test_attached_documents_follow_their_note():
+    files = (
+        resource("lease.csv", "text/csv", b"x,y\n1,2\n"),
+        resource("", "text/plain", b"Only words."),
+        resource("song.mp3", "audio/mpeg", b"ID3"),
+        resource("bad.docx", "application/x", b"PK\x03\x04 nonsense"),
+    )
+    reading = read(HEAD, RECIPE.replace("</note>", "".join(files) + "</note>"), LEASE, END)
+    assert reading.text.startswith(
+        "# Recipe\n\nattached: lease.csv, song.mp3, bad.docx\n\nTwo eggs\n\n"
+        "## lease.csv\n\n| x | y |\n| --- | --- |\n| 1 | 2 |\n\n"
+        "## attachment.txt\n\nOnly words.\n\n# Crane & lease\n\n"
+    )
+    (warning,) = reading.warnings
+    assert warning.startswith("The attachment bad.docx was not read: This Word document is damaged")
 
 
 def test_notes_before_damage_are_read():

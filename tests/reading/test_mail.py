@@ -260,7 +260,7 @@ def test_what_is_attached_to_mails_of_a_mailbox_is_read_with_them(tmp_path):
 
 
 def test_a_mailbox_reads_only_so_much_of_what_is_attached(tmp_path, monkeypatch):
-    monkeypatch.setattr(mail, "_MOST_OF_MAILBOX", 1000)
+    monkeypatch.setattr(mail, "MOST_OF_MANY", 1000)
     small, large = "It ends in May.\n", "The crane is old.\n" * 100
     mails = [in_mailbox("A", {f"{n}.md": large}) for n in range(7)]
     reading = read(tmp_path, "mail.mbox", "".join([*mails, in_mailbox("B", {"z.md": small})]))
@@ -268,6 +268,6 @@ def test_a_mailbox_reads_only_so_much_of_what_is_attached(tmp_path, monkeypatch)
     assert "It ends in May." in reading.text
     assert "(attached: 6.md)" in reading.text
     assert reading.warnings[0] == (
-        "The attachment 0.md was not read: of a mailbox, 1.0 kB of attachments are read."
+        "The attachment 0.md was not read: no more than 1.0 kB of them are read."
     )
     assert reading.warnings[5:] == ("2 further attachments could not be read.",)
