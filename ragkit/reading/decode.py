@@ -91,7 +91,7 @@ def _is_utf(encoding: str) -> bool:
     """Return whether an encoding is a form of Unicode (tried already) or unknown."""
     try:
         return codecs.lookup(encoding).name.startswith("utf")
-    except LookupError:
+    except (LookupError, ValueError):  # a name with a zero in it
         return True
 
 

@@ -43,7 +43,7 @@ _MOST_READ, _DEEPEST = 50, 3
 
 _LENGTH = re.compile(rb"(\d{1,12})\s*?\r?\n")
 _BROKEN_WORD = re.compile(r"=\?[\w.-]{1,40}\?[bqBQ]\?[^?\s]{0,200}\?=")
-_HEADER_FAILURES = (ValueError, LookupError, TypeError, AttributeError)
+_HEADER_FAILURES = (ValueError, LookupError, TypeError, AttributeError, OverflowError)
 
 
 def read_mail(data: bytes, name: str, limits: Limits) -> Reading:
@@ -262,7 +262,7 @@ def read_mbox(data: bytes, name: str, limits: Limits) -> Reading:
     """
     reader = Attachments(MOST_OF_MANY, limits.max_text_mb * MEGABYTE)
     letters = [
-        _letter(_Mail(raw), number, reader, limits) for number, raw in enumerate(_divide(data))
+        _letter_or_text(raw, number, reader, limits) for number, raw in enumerate(_divide(data))
     ]
     check_text((letter.message.text for letter in letters), limits)
     by_key = {letter.key: letter for letter in letters}
@@ -285,6 +285,17 @@ def _divide(data: bytes) -> Iterator[bytes]:
     for number, (_, begin) in enumerate(starts[:_MOST_MAILS]):
         end = starts[number + 1][0] if number + 1 < len(starts) else len(data)
         yield data[begin:end]
+
+
+def _letter_or_text(raw: bytes, number: int, reader: Attachments, limits: Limits) -> _Letter:
+    """Return a mail; one that cannot be parsed as its text, since others must not go with it."""
+    try:
+        return _letter(_Mail(raw), number, reader, limits)
+    except MemoryError:
+        raise
+    except Exception:  # noqa: BLE001 - the parser may raise anything on a hostile mail
+        text = tidy(clean(decode(raw, "")[0]))
+        return _Letter(f"#{number}", (), "", Message("", None, text))
 
 
 def _letter(mail: _Mail, number: int, reader: Attachments, limits: Limits) -> _Letter:

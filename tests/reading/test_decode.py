@@ -46,3 +46,7 @@ def test_clean_text_is_composed_and_without_controls():
     assert clean(unicodedata.normalize("NFD", "é ü")) == "é ü"
     assert clean("\ufeffx\u200by") == "x\u200by"
     assert clean("a\ud800b").encode()
+
+
+def test_a_declared_encoding_that_is_no_name_is_ignored():
+    assert decode("Grüße aus der Straße".encode("cp1252"), "utf-8\0")[0] == "Grüße aus der Straße"

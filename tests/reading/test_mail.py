@@ -191,6 +191,7 @@ def test_a_saved_page_without_a_page_says_so(tmp_path):
         "Subject: x\nContent-Type: text/plain\n"
         "Content-Transfer-Encoding: base64\n\n@@@not base64@@@\n",
         "no headers at all, just words\n",
+        "Subject: x\nDate: Tue, 3 Feb 99999999999 14:05:33 +0100\n\nwords\n",
     ],
 )
 def test_broken_mail_is_read_as_far_as_it_makes_sense(tmp_path, source):
@@ -271,3 +272,14 @@ def test_a_mailbox_reads_only_so_much_of_what_is_attached(tmp_path, monkeypatch)
         "The attachment 0.md was not read: no more than 1.0 kB of them are read."
     )
     assert reading.warnings[5:] == ("2 further attachments could not be read.",)
+
+
+def test_a_mail_that_cannot_be_parsed_costs_the_mailbox_no_other(tmp_path):
+    levels = "".join(
+        f"Content-Type: multipart/mixed; boundary=b{n}\n\n--b{n}\n" for n in range(3000)
+    )
+    broken = f"From x@x.example Tue Feb  3 14:05:33 2026\nSubject: deep\n{levels}the bottom\n\n"
+    reading = read(tmp_path, "mail.mbox", broken + MBOX)
+    assert [author for author, _, _ in said(reading)] == ["", "Ann Lee", "Böb", "bob@b.example"]
+    assert "Subject: deep" in reading.text
+    assert "the bottom" in reading.text
