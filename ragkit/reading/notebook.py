@@ -15,12 +15,29 @@ from ragkit.types import Markup, Reading
 
 _OUTPUT_LINES = 20
 _OUTPUT_LETTERS = 1500
+_INVALID = "This is not a valid notebook; it was kept as text."
+_PICTURE = re.compile(r"(\"image/[\w+.-]{1,40}\":)\s*\"[^\"]*\"?")
 _TICKS = re.compile(r"`{3,}")
 
 
 def read_notebook(text: str, name: str, file_format: Format = Format.IPYNB) -> Reading:
-    """Read a cleaned notebook file (nbformat 3 or 4)."""
-    notebook = json.loads(text)
+    """Read a cleaned notebook file (nbformat 3 or 4); one whose JSON is broken stays text.
+
+    Raises:
+        ReadingError: it has no cells.
+    """
+    try:
+        notebook = json.loads(text)
+    except ValueError:
+        if '"cell_type"' not in text:
+            raise
+        return Reading(
+            text=_PICTURE.sub(r"\1", text),
+            title=stem(name),
+            format=file_format,
+            markup=Markup.PLAIN,
+            warnings=(_INVALID,),
+        )
     metadata = inner(notebook, "metadata")
     language = _language(metadata)
     body = joined((_cell(cell, language) for cell in _cells(notebook)), "\n\n")

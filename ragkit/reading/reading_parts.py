@@ -127,7 +127,9 @@ def parsed(text: str, default: datetime | None = None) -> datetime | None:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return parser.parse(text, default=default)
+            moment = parser.parse(text, default=default)
+        moment.utcoffset()  # raises an error if it is a day or more
+        return moment
     except (ValueError, OverflowError, TypeError, AttributeError):
         return None
 

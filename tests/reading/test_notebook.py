@@ -46,6 +46,16 @@ def test_broken_notebooks_fail_with_a_reason(tmp_path, source):
     assert caught.value.cure
 
 
+@pytest.mark.parametrize("cut", [60, None])
+def test_a_notebook_with_broken_json_is_kept_as_text(tmp_path, cut):
+    picture = '"image/png": "iVBORw0KGgo="'
+    source = f'{{"cells": [{{"cell_type": "code", "source": "rent = 4"}},\n<<<<<<< HEAD\n {picture}'
+    reading = read(tmp_path, "a.ipynb", source[:cut])
+    assert reading.text == source[:cut].replace(' "iVBORw0KGgo="', "")
+    assert reading.warnings == ("This is not a valid notebook; it was kept as text.",)
+    assert (reading.title, reading.markup) == ("a", "plain")
+
+
 def test_lines_without_ends_stay_lines(tmp_path):
     cells = [{"cell_type": "markdown", "source": ["# Old notebooks", "split lines", "bare"]}]
     reading = read(tmp_path, "old.ipynb", json.dumps({"worksheets": [{"cells": cells}]}))

@@ -3,6 +3,8 @@ from __future__ import annotations
 import pytest
 from reading_files import read, said
 
+from ragkit.reading.conversations.messages import moment
+
 TALK = (
     "Interview, spring\n\n"
     "Dr. Mori: When did you first notice the change in the water?\n\n"
@@ -89,3 +91,10 @@ def test_a_markdown_transcript_stays_as_it_is(tmp_path):
 )
 def test_ordinary_markdown_is_no_conversation(tmp_path, text):
     assert read(tmp_path, "guide.md", text).format == "markdown"
+
+
+def test_a_time_of_an_impossible_zone_is_no_time(tmp_path):
+    turns = "\n\n".join(f"**Anna** · 2026-02-03 14:0{n} +99:00\nIt stands." for n in range(4))
+    reading = read(tmp_path, "talk.md", f"# Talk\n\n{turns}\n")
+    assert reading.text.count("It stands.") == 4
+    assert moment("2026-02-03 14:05 +99:00") is None

@@ -56,7 +56,7 @@ def kind_of(file_format: str, path: str, markup: str = "") -> Kind:
     if file_format == Format.EML:
         return Kind("mail", body="markdown" if markup == Markup.MARKDOWN else "plain")
     form = _FORMS.get(file_format)
-    if form and not (form == "sheet" and markup == Markup.PLAIN):
+    if form and not (form in ("sheet", "notebook") and markup == Markup.PLAIN):
         return Kind(form)
     plain = (Format.TEXT, Format.PDF, Format.CSV)
     if markup:
