@@ -230,7 +230,12 @@ def _for_converter(archive: zipfile.ZipFile) -> bytes:
             return paragraph[0]
         return paragraph[1] + number + paragraph[3] + paragraph[4]
 
-    notes = word_notes.notes_of(archive)
+    parts = {
+        name: _with_usual_prefix(archive.read(name))
+        for name in _TEXT_PARTS
+        if name in archive.namelist()
+    }
+    notes = word_notes.notes_of(parts)
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as copy:
         for member in archive.infolist():
@@ -238,8 +243,8 @@ def _for_converter(archive: zipfile.ZipFile) -> bytes:
                 continue
             if notes and member.filename in word_notes.PARTS:
                 continue
-            part = archive.read(member)
-            if member.filename in _TEXT_PARTS:
+            part = parts.get(member.filename) or archive.read(member)
+            if member.filename in parts:
                 if member.filename == _TEXT_PARTS[0]:
                     part = word_notes.with_notes_below(part, notes)
                 part = _MOVED_AWAY.sub(b"", with_boxes_apart(part))
@@ -250,6 +255,19 @@ def _for_converter(archive: zipfile.ZipFile) -> bytes:
                 part = _TEXT.sub(lambda text: _REFERENCE.sub(_stand_in, text[0]), part)
             copy.writestr(member.filename, part)
     return buffer.getvalue()
+
+
+def _with_usual_prefix(part: bytes) -> bytes:
+    """Return XML in which the names of Word have the prefix by which the converter knows them."""
+    if b"<w:" in part:
+        return part
+    try:
+        root = ElementTree.fromstring(part)  # noqa: S314 - entities were refused
+    except ElementTree.ParseError:
+        return part
+    ElementTree.register_namespace("w", _W[1:-1])
+    written: bytes = ElementTree.tostring(root, "utf-8", xml_declaration=True)
+    return written
 
 
 def _stand_in(reference: re.Match[bytes]) -> bytes:

@@ -6,7 +6,6 @@ import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    import zipfile
     from collections.abc import Mapping
 
 MARK = re.compile("\\^?\ufdd3(\\d+)\ufdd4\\^?")
@@ -24,14 +23,12 @@ _FIRST_RUN = re.compile(
 _LINK = re.compile(rb"<w:hyperlink\s[^<>]*>")
 
 
-def notes_of(archive: zipfile.ZipFile) -> dict[tuple[bytes, bytes], bytes]:
-    """Return the paragraphs of each note by its kind and its id; none that is written otherwise."""
-    names = set(archive.namelist())
+def notes_of(parts: Mapping[str, bytes]) -> dict[tuple[bytes, bytes], bytes]:
+    """Return the paragraphs of each note by its kind and its id."""
     return {
         (note[1], note[2]): note[3]
         for part in PARTS
-        if part in names
-        for note in _NOTE.finditer(archive.read(part))
+        for note in _NOTE.finditer(parts.get(part, b""))
     }
 
 

@@ -149,6 +149,24 @@ def test_word_has_the_reading_of_a_word_behind_it(tmp_path):
     assert read(tmp_path, "ruby.docx", saved(document)).text == "これは漢字(かんじ)です。"
 
 
+@pytest.mark.parametrize("prefix", ["", "ns0:"])
+def test_word_is_read_whatever_prefix_its_names_have(tmp_path, prefix):
+    document = docx.Document()
+    document.add_heading("Lease", 1)
+    document.add_paragraph("The rent is due for R&D.")
+    parts = dict(members(saved(document)))
+    text = parts["word/document.xml"].replace(b"<w:", b"<" + prefix.encode())
+    text = text.replace(b"</w:", b"</" + prefix.encode()).replace(b" w:", b" " + prefix.encode())
+    name = b"xmlns:ns0=" if prefix else b"xmlns="
+    parts["word/document.xml"] = text.replace(b"xmlns:w=", name).replace(b" val=", b" w:val=")
+    if not prefix:
+        parts["word/document.xml"] = parts["word/document.xml"].replace(
+            b"<document ", f"<document {_W} ".encode(), 1
+        )
+    reading = read(tmp_path, "a.docx", zipped(parts))
+    assert reading.text == "# Lease\n\nThe rent is due for R&D."
+
+
 def test_word_has_what_was_moved_once(tmp_path):
     document = docx.Document()
     moved = '<w:moveFrom {} w:id="5"><w:r><w:t>It ends in May.</w:t></w:r></w:moveFrom>'
