@@ -155,7 +155,7 @@ def _unquoted(value: str, charset: str) -> str:
     data = quopri.decodestring(value.encode())
     try:
         text = data.decode(charset, "replace")
-    except LookupError:
+    except (LookupError, ValueError):
         text = data.decode("utf-8", "replace")
     return text.replace("\r\n", "\\n").replace("\n", "\\n")
 

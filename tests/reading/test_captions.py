@@ -79,6 +79,13 @@ def test_captions_of_a_film_are_paragraphs():
     assert (reading.format, reading.markup, reading.title) == ("captions", "markdown", "film")
 
 
+def test_words_that_begin_remarks_may_be_spoken():
+    said = "00:00:01.000 --> 00:00:02.000\nSTYLE matters.\n\nNOTE a remark\nof two lines\n\n"
+    later = "00:00:02.000 --> 00:00:03.000\nNOTE: it is late.\n"
+    text = read_captions(f"WEBVTT\n\n{said}{later}", "talk.vtt").text
+    assert text == "## 0:00:00\n\nSTYLE matters. NOTE: it is late.\n"
+
+
 def test_rolling_captions_say_each_line_once():
     said = ["so today we look", "at the crane", "which is old"]
     shown = [said[0], *("\n".join(pair) for pair in pairwise(said)), said[2]]

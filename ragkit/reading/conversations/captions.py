@@ -22,7 +22,7 @@ _TIMES = re.compile(rf"\s*{_CLOCK}\s*-->\s*{_CLOCK}")
 _VOICE = re.compile(r"<v(?:\.[^\s<>]{1,40})?\s+([^<>\n]{1,120})>")
 _TAG = re.compile(r"</?(?:[a-z]{1,4}\b[^<>]{0,200}|[\d:.]{4,20})>|\{\\[^{}\n]{1,100}\}", re.I)
 _NAMED = re.compile(r"(?:[-–]\s*)?([^\W\d_][^\n:.?!<>\[\]{}\"/]{0,39}):\s+(\S.*)", re.S)
-_ASIDE = re.compile(r"(?:NOTE|STYLE|REGION)\b.*", re.S)
+_ASIDE = re.compile(r"(?:NOTE|STYLE|REGION)(?:\s|$)")
 _ENDED = re.compile(r"[.?!…。？！][\"'”’)]*$")
 _NEW_VOICE = re.compile(r"[-–] ?[^\W\d_]")
 _PART_SECONDS = 300
@@ -79,9 +79,8 @@ def _cues(text: str) -> Iterator[_Cue]:
     for (row, times), after in zip(starts, ends, strict=False):
         # The line above the times of a caption may be its number or name.
         below = "\n".join(lines[row + 1 : after - 1 if _has_name(lines, after) else after])
-        said = "\n".join(
-            block for block in re.split(r"\n\s*\n", below) if not _ASIDE.fullmatch(block.strip())
-        )
+        spoken, *more = re.split(r"\n[ \t]*\n", below)
+        said = "\n".join([spoken, *(block for block in more if not _ASIDE.match(block.strip()))])
         start, end = (_seconds(*times.groups()[first : first + 3]) for first in (0, 3))
         before, *voices = _VOICE.split(said)
         for speaker, words in [("", before), *zip(voices[::2], voices[1::2], strict=True)]:
