@@ -33,7 +33,8 @@ _EMPHASIS = re.compile(
 )
 _STAR = re.compile(r"^(\s+)\*(?=\s)")
 _MARKS = {"*": "**", "/": "*", "+": "~~"}
-_QUOTES = ("quote", "verse", "center")
+_QUOTES = ("quote", "verse")
+_VERBATIM_BLOCKS = ("src", "example", "export", "comment")
 _ABOUT = ("title", "author", "date", "email", "description", "keywords", "language")
 _SETTING = re.compile(
     r"options|startup|setupfile|property|(?:\w+_)?todo|archive|link|priorities|columns|name"
@@ -86,11 +87,11 @@ class _Rewriter:
     def lines(self, text: str) -> Iterator[str]:
         """Yield the lines as Markdown."""
         for line in text.split("\n"):
-            if self._block and self._block not in _QUOTES:
+            if self._block in _VERBATIM_BLOCKS:
                 yield from self._of_code(line)
             else:
                 yield from self._of_text(line)
-        if self._block and self._block not in _QUOTES:
+        if self._block in _VERBATIM_BLOCKS:
             yield "```"
 
     def _of_code(self, line: str) -> Iterator[str]:
@@ -106,7 +107,7 @@ class _Rewriter:
         if begin := _BEGIN.match(line):
             self._block = begin[1].lower()
             yield from self._apart("")
-            if self._block not in _QUOTES:
+            if self._block in _VERBATIM_BLOCKS:
                 yield f"```{begin[2] if self._block == 'src' else ''}"
         elif _END.match(line):
             self._block = ""
@@ -152,13 +153,13 @@ class _Rewriter:
     def _of_prose(self, line: str) -> Iterator[str]:
         """Yield a line without the indentation that only shows the level of its heading."""
         if not line.strip():
-            yield ">" if self._kind == "quote" and self._block else ""
+            yield ">" if self._kind == "quote" and self._block in _QUOTES else ""
             return
         indent = len(line) - len(line.lstrip())
         if self._indent is None:
             self._indent = indent
         line = line[min(indent, self._indent) :]
-        if self._block:
+        if self._block in _QUOTES:
             yield from (*self._apart("quote"), f"> {_inline(safe_text(line.strip()))}")
         elif _ITEM.match(line):
             yield from (*self._apart("list"), _inline(_STAR.sub(r"\1-", line)))

@@ -86,6 +86,11 @@ def test_without_a_title_the_first_heading_is_the_title():
     assert read_org("words", "b/plan.org").title == "plan"
 
 
+def test_blocks_of_other_names_are_text():
+    text = read_org("#+begin_note\nMind *the* gap.\n- one\n#+end_note\nAfter.", "a.org").text
+    assert text == "Mind **the** gap.\n\n- one\n\nAfter."
+
+
 def test_a_block_that_never_ends_keeps_its_text():
     assert read_org("#+BEGIN_SRC\nx = 1", "a.org").text == "```\nx = 1\n```"
 
