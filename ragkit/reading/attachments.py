@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ragkit.errors import ReadingError, SkippedError
 from ragkit.formatting import byte_size, plural
+from ragkit.reading.formats import sniff
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,9 +35,10 @@ class Attachments:
             if not content.strip():
                 return ""
             if self._size + len(content) > self.most:
+                sniff(name, content)  # of a picture nobody needs to be told
                 raise ReadingError(f"no more than {byte_size(int(self.most))} of them are read.")
-            self._size += len(content)
             text = read().text.strip()
+            self._size += len(content)
             self.characters -= len(text)
             if self.characters < 0:
                 raise ReadingError("there is too much text.")

@@ -283,3 +283,17 @@ def test_a_mail_that_cannot_be_parsed_costs_the_mailbox_no_other(tmp_path):
     assert [author for author, _, _ in said(reading)] == ["", "Ann Lee", "Böb", "bob@b.example"]
     assert "Subject: deep" in reading.text
     assert "the bottom" in reading.text
+
+
+def test_pictures_take_no_room_of_documents_in_a_mailbox(tmp_path, monkeypatch):
+    monkeypatch.setattr(mail, "MOST_OF_MANY", 1000)
+    picture = EmailMessage()
+    picture["From"], picture["Subject"] = "ann@a.example", "Photo"
+    picture.set_content("See below.\n")
+    for size in (600, 700, 3000):
+        content = b"\x89PNG\r\n\x1a\n" + bytes(size)
+        picture.add_attachment(content, "image", "png", filename=f"{size}.png")
+    first = f"From ann@a.example Tue Feb  3 14:05:33 2026\n{picture}\n\n"
+    reading = read(tmp_path, "mail.mbox", first + in_mailbox("B", {"z.md": "It ends in May.\n"}))
+    assert "It ends in May." in reading.text
+    assert reading.warnings == ()
