@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import datetime
 import io
+import re
 import zipfile
 
 import docx
@@ -417,6 +418,39 @@ def test_damaged_comments_of_a_workbook_cost_no_text(tmp_path):
     text = read(tmp_path, "a.xlsx", zipped(parts)).text
     assert "| Ferry | 1200 |" in text
     assert "Rui" not in text
+
+
+def test_percentages_are_read_as_they_are_shown(tmp_path):
+    book = openpyxl.Workbook()
+    sheet = book.active
+    sheet.append(["Region", "Share", "Change", "Price"])
+    sheet.append(["North", 0.256, -0.0345, 0.5])
+    sheet.append(["South", 1, "none", 12])
+    sheet.append(["Sum", "=B2+B3", 1e-9, None])
+    for row in (2, 3, 4):
+        sheet.cell(row, 2).number_format = "0.0%"
+        sheet.cell(row, 3).number_format = '+0.00%;[Red]-0.00%;"none"'
+        sheet.cell(row, 4).number_format = '0.00 "% of all"'
+    sheet["E2"], sheet["E2"].number_format = 0.125, "0%"
+    reading = read(tmp_path, "a.xlsx", saved(book))
+    assert reading.text == (
+        "## Sheet\n\n"
+        "| Region | Share | Change | Price |  |\n| --- | --- | --- | --- | --- |\n"
+        "| North | 25.6% | -3.45% | 0.5 | 13% |\n"
+        "| South | 100.0% | none | 12 |  |\n"
+        "| Sum |  | 0.00% |  |  |"
+    )
+
+
+def test_a_percentage_that_a_formula_gives_is_read(tmp_path):
+    book = openpyxl.Workbook()
+    book.active["A1"] = "=1/4"
+    book.active["A1"].number_format = "0%"
+    parts = dict(members(saved(book)))
+    sheet = parts["xl/worksheets/sheet1.xml"]
+    assert b"<f>1/4</f><v" in sheet
+    parts["xl/worksheets/sheet1.xml"] = re.sub(rb"<v ?/>|<v></v>", b"<v>0.25</v>", sheet)
+    assert "| 25% |" in read(tmp_path, "a.xlsx", zipped(parts)).text
 
 
 def test_charts_are_tables_below_their_titles(tmp_path):
