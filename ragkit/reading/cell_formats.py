@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import io
 import re
-import zipfile
 from decimal import ROUND_HALF_UP, Decimal, InvalidOperation
 from typing import TYPE_CHECKING
 
-from ragkit.reading.zip_container import part_of
+from ragkit.reading.zip_container import part_of, rewritten
 
 if TYPE_CHECKING:
+    import zipfile
     from collections.abc import Mapping
 
 _MAIN = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
@@ -36,14 +35,13 @@ def with_percentages(data: bytes, archive: zipfile.ZipFile) -> bytes:
     decimals = _percentages(archive)
     if not decimals:
         return data
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as copy:
-        for member in archive.infolist():
-            part = archive.read(member)
-            if member.filename.startswith("xl/worksheets/"):
-                part = _CELL.sub(lambda cell: _written(cell, decimals), part)
-            copy.writestr(member.filename, part)
-    return buffer.getvalue()
+
+    def changed(name: str, part: bytes) -> bytes:
+        if not name.startswith("xl/worksheets/"):
+            return part
+        return _CELL.sub(lambda cell: _written(cell, decimals), part)
+
+    return rewritten(archive, changed)
 
 
 def _percentages(archive: zipfile.ZipFile) -> Mapping[int, int]:

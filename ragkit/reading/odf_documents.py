@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import re
 import zipfile
 from typing import TYPE_CHECKING
@@ -26,7 +25,7 @@ from ragkit.reading.odf_layout import with_plain_layout
 from ragkit.reading.office import convert, sheets_of, unescaped
 from ragkit.reading.reading_parts import tidy
 from ragkit.reading.titles import choose
-from ragkit.reading.zip_container import part_of
+from ragkit.reading.zip_container import part_of, rewritten
 from ragkit.types import Markup, Reading
 
 if TYPE_CHECKING:
@@ -37,6 +36,11 @@ if TYPE_CHECKING:
 
 _STYLE = f"{URN}style:1.0}}"
 _SPACE = re.compile(rb"<text:(?:s|tab)(?:\s[^<>]*)?/>")
+_FORMATTED = re.compile(
+    rb"<table:table-cell\b([^<>]*?\soffice:value-type=\"(?:percentage|currency)\"[^<>]*>)"
+)
+_AS_TEXT = b'<table:table-cell office:value-type="string"'
+_VALUE = re.compile(rb"\s(?:office|calcext):value(?:-type)?=\"[^\"]*\"")
 _ASIDE = re.compile(rb"<(office:annotation|text:note)[\s>].*?</\1>", re.S)
 
 
@@ -71,7 +75,7 @@ def read_sheets(data: bytes, name: str, limits: Limits) -> Reading:
         grid.get(f"{TABLE}name", ""): [*comments_of(grid.iter(f"{OFFICE}annotation"))]
         for grid in _elements(archive, CONTENT, f"{TABLE}table")
     }
-    text, pages = sheets_of(data, Format.ODS, comments)
+    text, pages = sheets_of(_as_shown(archive), Format.ODS, comments)
     return Reading(
         text=text,
         title=choose([title], name),
@@ -87,16 +91,24 @@ def _for_converter(archive: zipfile.ZipFile) -> bytes:
 
     The converter would leave spaces and footnotes out.
     """
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as copy:
-        for member in archive.infolist():
-            if member.filename.startswith(("Pictures/", "Thumbnails/", "Object ")):
-                continue
-            part = archive.read(member)
-            if member.filename == CONTENT:
-                part = with_plain_layout(_SPACE.sub(b" ", _ASIDE.sub(b"", part)))
-            copy.writestr(member.filename, part)
-    return buffer.getvalue()
+
+    def changed(name: str, part: bytes) -> bytes:
+        if name != CONTENT:
+            return part
+        return with_plain_layout(_SPACE.sub(b" ", _ASIDE.sub(b"", part)))
+
+    return rewritten(archive, changed)
+
+
+def _as_shown(archive: zipfile.ZipFile) -> bytes:
+    """Return a workbook whose percentages and sums of money are the texts that people see."""
+
+    def changed(name: str, part: bytes) -> bytes:
+        if name != CONTENT:
+            return part
+        return _FORMATTED.sub(lambda cell: _AS_TEXT + _VALUE.sub(b"", cell[1]), part)
+
+    return rewritten(archive, changed)
 
 
 def _asides(archive: zipfile.ZipFile, text: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import re
 import zipfile
 from html import unescape
@@ -20,7 +19,7 @@ from ragkit.reading.markdown import first_heading, metadata_from, strip_embedded
 from ragkit.reading.reading_parts import joined, one_line, table, tidy, tile
 from ragkit.reading.text_boxes import with_boxes_apart
 from ragkit.reading.titles import choose
-from ragkit.reading.zip_container import open_archive, xml
+from ragkit.reading.zip_container import open_archive, rewritten, xml
 from ragkit.types import Markup, Reading
 
 if TYPE_CHECKING:
@@ -238,25 +237,23 @@ def _for_converter(archive: zipfile.ZipFile) -> bytes:
         if name in archive.namelist()
     }
     notes = word_notes.notes_of(parts)
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as copy:
-        for member in archive.infolist():
-            if member.filename.lower().startswith(("word/media/", "word/embeddings/")):
-                continue
-            if notes and member.filename in word_notes.PARTS:
-                continue
-            part = parts.get(member.filename) or archive.read(member)
-            if member.filename in parts:
-                if member.filename == _TEXT_PARTS[0]:
-                    part = word_notes.with_notes_below(part, notes)
-                part = _MOVED_AWAY.sub(b"", with_boxes_apart(part))
-                part = _PARAGRAPH_STYLE.sub(numbered, part) if numbering else part
-                part = _RUBY.sub(rb"\2<w:r><w:t>(</w:t></w:r>\1<w:r><w:t>)</w:t></w:r>", part)
-                part = _HYPHEN.sub(b"<w:t>-</w:t>", part)
-                part = _SPACE.sub(b'<w:t xml:space="preserve"> </w:t>', part)
-                part = _TEXT.sub(lambda text: _REFERENCE.sub(_stand_in, text[0]), part)
-            copy.writestr(member.filename, part)
-    return buffer.getvalue()
+
+    def changed(name: str, part: bytes) -> bytes:
+        if name not in parts:
+            return part
+        if notes and name in word_notes.PARTS:
+            return b""
+        part = parts[name]
+        if name == _TEXT_PARTS[0]:
+            part = word_notes.with_notes_below(part, notes)
+        part = _MOVED_AWAY.sub(b"", with_boxes_apart(part))
+        part = _PARAGRAPH_STYLE.sub(numbered, part) if numbering else part
+        part = _RUBY.sub(rb"\2<w:r><w:t>(</w:t></w:r>\1<w:r><w:t>)</w:t></w:r>", part)
+        part = _HYPHEN.sub(b"<w:t>-</w:t>", part)
+        part = _SPACE.sub(b'<w:t xml:space="preserve"> </w:t>', part)
+        return _TEXT.sub(lambda text: _REFERENCE.sub(_stand_in, text[0]), part)
+
+    return rewritten(archive, changed)
 
 
 def _with_usual_prefix(part: bytes) -> bytes:

@@ -7,7 +7,7 @@ import lzma
 import posixpath
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree
@@ -25,6 +25,10 @@ _HIGHEST_RATIO = 100
 _RATIO_FROM = 20 * MEGABYTE
 _MARKUP_SUFFIXES = (".xml", ".rels", ".xhtml", ".html", ".htm", ".opf", ".ncx", ".vml")
 _BLOCK = 1 << 20
+_PICTURES = (
+    "word/media/", "word/embeddings/", "xl/media/", "xl/embeddings/", "pictures/", "thumbnails/",
+    "object ",
+)  # fmt: skip
 _BOMB = (
     "The file unpacks to far more than its size, as decompression bombs do.",
     "If you trust it, save it again from the program that made it.",
@@ -70,6 +74,22 @@ def open_archive(data: bytes, limits: Limits, label: str) -> zipfile.ZipFile:
 def xml(archive: zipfile.ZipFile, name: str) -> Element:
     """Parse a member as XML; any error is passed on."""
     return ElementTree.fromstring(archive.read(name))  # noqa: S314 - entities were refused
+
+
+def rewritten(archive: zipfile.ZipFile, change: Callable[[str, bytes], bytes]) -> bytes:
+    """Return a container without its pictures, and with the other members as ``change`` returns.
+
+    ``change`` gets the name of a member and its bytes; a member for which it returns none is left
+    out.
+    """
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as copy:
+        for member in archive.infolist():
+            if not member.filename.lower().startswith(_PICTURES):
+                part = archive.read(member)
+                if changed := change(member.filename, part):
+                    copy.writestr(member.filename, changed)
+    return buffer.getvalue()
 
 
 def refuse_entities(source: bytes) -> None:

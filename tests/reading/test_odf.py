@@ -207,6 +207,19 @@ def test_a_file_whose_type_cannot_be_read_says_so(tmp_path, header, offset, valu
         read(tmp_path, "a.odt", bytes(data))
 
 
+def test_percentages_and_sums_of_money_are_read_as_they_are_shown(tmp_path):
+    cells = "".join(
+        f'<table:table-cell office:value-type="{kind}" office:value="{value}">'
+        f"<text:p>{shown}</text:p></table:table-cell>"
+        for kind, value, shown in (
+            ("percentage", 0.256, "25.6%"), ("currency", 5, "5.00 €"), ("float", 0.5, "0,5")
+        )
+    )  # fmt: skip
+    row = f'<table:table table:name="S"><table:table-row>{cells}</table:table-row></table:table>'
+    text = read(tmp_path, "a.ods", packed("spreadsheet", row)).text
+    assert text == "## S\n\n| 25.6% | 5.00 € | 0.5 |\n| --- | --- | --- |"
+
+
 def test_a_word_with_a_reading_keeps_both(tmp_path):
     body = (
         "<text:p>これは<text:ruby><text:ruby-base>漢字</text:ruby-base><text:ruby-text>かんじ</text:ruby-text>"
