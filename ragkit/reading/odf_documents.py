@@ -37,7 +37,8 @@ if TYPE_CHECKING:
 _STYLE = f"{URN}style:1.0}}"
 _SPACE = re.compile(rb"<text:(?:s|tab)(?:\s[^<>]*)?/>")
 _FORMATTED = re.compile(
-    rb"<table:table-cell\b([^<>]*?\soffice:value-type=\"(?:percentage|currency)\"[^<>]*>)"
+    rb"<table:table-cell\b([^<>]*?\soffice:value-type="
+    rb"\"(?!(?:float|date|time|boolean|string)\")[^\"<>]*\"[^<>]*>)"
 )
 _AS_TEXT = b'<table:table-cell office:value-type="string"'
 _VALUE = re.compile(rb"\s(?:office|calcext):value(?:-type)?=\"[^\"]*\"")
@@ -101,7 +102,7 @@ def _for_converter(archive: zipfile.ZipFile) -> bytes:
 
 
 def _as_shown(archive: zipfile.ZipFile) -> bytes:
-    """Return a workbook whose percentages and sums of money are the texts that people see."""
+    """Return a workbook in which percentages, sums of money and the like are what people see."""
 
     def changed(name: str, part: bytes) -> bytes:
         if name != CONTENT:

@@ -212,12 +212,13 @@ def test_percentages_and_sums_of_money_are_read_as_they_are_shown(tmp_path):
         f'<table:table-cell office:value-type="{kind}" office:value="{value}">'
         f"<text:p>{shown}</text:p></table:table-cell>"
         for kind, value, shown in (
-            ("percentage", 0.256, "25.6%"), ("currency", 5, "5.00 €"), ("float", 0.5, "0,5")
+            ("percentage", 0.256, "25.6%"), ("currency", 5, "5.00 €"), ("float", 0.5, "0,5"),
+            ("unknown", "", "words")
         )
     )  # fmt: skip
     row = f'<table:table table:name="S"><table:table-row>{cells}</table:table-row></table:table>'
     text = read(tmp_path, "a.ods", packed("spreadsheet", row)).text
-    assert text == "## S\n\n| 25.6% | 5.00 € | 0.5 |\n| --- | --- | --- |"
+    assert text == "## S\n\n| 25.6% | 5.00 € | 0.5 | words |\n| --- | --- | --- | --- |"
 
 
 def test_a_word_with_a_reading_keeps_both(tmp_path):
