@@ -26,7 +26,18 @@ _EASTERN = re.compile("[\u3000-\u30ff\u4e00-\u9fff\uac00-\ud7a3\uff00-\uffef]")
 # Hebrew letters in Windows-1255 have only these bytes; Cyrillic and Greek use others as well.
 _HEBREW = re.compile(rb"[\xe0-\xfa]")
 _NOT_HEBREW = re.compile(rb"[\x80-\xdf\xfb-\xffA-Za-z]")
+_MIXED = re.compile(
+    "[a-zA-Z][\u0370-\U0003ffff]|[\u0370-\U0003ffff][a-zA-Z]"  # of two alphabets
+    r"|[¹³£¥][^\W\d_]|[^\W\d_]¿|[a-zß-ÿ]Ÿ"  # signs, and letters where words have none
+)
+_EASTERN_RUN = re.compile("[\u3040-\u9fff\uac00-\ud7a3]{2}")
+_CHARSET = re.compile(
+    rb"<(?:meta|\?xml)\b[^>]{0,300}?(?:charset|encoding)\s*=\s*[\"']?([\w.:-]{2,40})", re.I
+)
+_CODING = re.compile(rb"(?:#[^\r\n]{0,200}\r?\n)?#[^\r\n]{0,100}?coding[:=][ \t]*([\w.-]{2,40})")
 _SAMPLE = 200_000
+_SHORT = 16
+_DOUBTFUL = 0.5
 _SOME_GUESSED = "The encoding was guessed as {}; if letters look wrong, save the file as UTF-8."
 SOME_REPLACED = "Some bytes are not valid text and were replaced with \N{REPLACEMENT CHARACTER}."
 
@@ -35,6 +46,15 @@ _ANSI = re.compile(r"\x1b\[[0-9;]{0,20}[A-Za-z]")
 _CONTROLS = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f]")
 _NEEDS_CLEANING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]|\\A\ufeff")
 _SURROGATES = re.compile("[\ud800-\udfff]")
+
+
+def declared_encoding(data: bytes) -> str:
+    """Return the encoding that markup, or a program in its first lines, declares, or ``""``."""
+    start = data[:4096]
+    charset = _CODING.match(start) if start.startswith(b"#") else None
+    if charset is None and start.lstrip()[:1] == b"<":
+        charset = _CHARSET.search(start)
+    return charset[1].decode("ascii") if charset else ""
 
 
 def decode(data: bytes, declared: str = "") -> tuple[str, tuple[str, ...]]:
@@ -149,15 +169,21 @@ def _guessed(data: bytes) -> tuple[str, tuple[str, ...]]:
 
     sample = data[:_SAMPLE]
     hebrew = len(_HEBREW.findall(sample))
-    if hebrew >= 40 and len(_NOT_HEBREW.findall(sample)) * 50 < hebrew:
+    if hebrew >= 12 and len(_NOT_HEBREW.findall(sample)) * 50 < hebrew:
         return data.decode("cp1255", "replace"), (_SOME_GUESSED.format(_shown("cp1255")),)
     matches = charset_normalizer.from_bytes(sample, cp_isolation=list(_CANDIDATES))
     ranked = sorted(
-        (round(match.chaos + _unlikely_case(str(match)), 2), -match.coherence, order, encoding)
+        (round(match.chaos + _unlikely(str(match)), 2), -match.coherence, order, encoding)
         for match in matches
         if (encoding := match.encoding) in _CANDIDATES
+        and (len(sample) >= _SHORT or not encoding.startswith("utf"))
         for order in (_CANDIDATES.index(encoding),)
     )
+    if ranked and ranked[0][0] >= _DOUBTFUL:
+        # Of a few words, the western encoding may not be among the matches at all.
+        western = sample.decode("cp1252", "replace")
+        ranked.insert(0, (_unlikely(western), 0.0, 0, "cp1252"))
+        ranked.sort()
     for *_, encoding in ranked:
         text = data.decode(encoding, "replace")
         broken = text.count("\N{REPLACEMENT CHARACTER}")
@@ -174,11 +200,17 @@ def _guessed(data: bytes) -> tuple[str, tuple[str, ...]]:
     return data.decode("cp1252", "replace"), (_SOME_GUESSED.format("Windows-1252"), SOME_REPLACED)
 
 
-def _unlikely_case(text: str) -> float:
-    """Return a penalty for mostly capital letters: the sign of a wrong alphabet."""
+def _unlikely(text: str) -> float:
+    """Return a penalty for signs of a wrong alphabet.
+
+    These are mostly capital letters, and words of Latin letters with one of another alphabet among
+    them ("M\u044cller").
+    """
     upper = sum(1 for letter in text if letter > "\x7f" and letter.isupper())
     lower = sum(1 for letter in text if letter > "\x7f" and letter.islower())
-    return 0.5 if upper > 20 and upper > lower else 0.0
+    words = [word for word in text.split() if not word.isascii()]
+    mixed = sum(1 for word in words if _MIXED.search(word) and not _EASTERN_RUN.search(word))
+    return (0.5 if upper > 20 and upper > lower else 0.0) + mixed / max(len(words), 1)
 
 
 def _ideographic(text: str, percent: int = 90) -> bool:

@@ -8,7 +8,7 @@ from html import unescape
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
-from ragkit.reading.decode import clean, decode
+from ragkit.reading.decode import clean, declared_encoding, decode
 from ragkit.reading.formats import Format
 from ragkit.reading.heads import with_head
 from ragkit.reading.limits import damaged
@@ -49,9 +49,6 @@ _ATTRIBUTE = re.compile(r"([\w:-]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+)
 _LANGUAGE = re.compile(
     r"<html\b[^>]{0,2000}?\s(?:xml:)?lang\s*=\s*[\"']?([a-zA-Z]{2,3}(?:-[a-zA-Z]{2,4})?)", re.I
 )
-_CHARSET = re.compile(
-    rb"<(?:meta|\?xml)\b[^>]{0,300}?(?:charset|encoding)\s*=\s*[\"']?([\w.:-]{2,40})", re.I
-)
 _HEAD_LENGTH = 200_000
 _META_NAMES = {
     "author": "author", "article:author": "author", "dcterms.creator": "author",
@@ -59,12 +56,6 @@ _META_NAMES = {
     "keywords": "keywords", "description": "description",
 }  # fmt: skip
 _LOST_SHARE = 0.2
-
-
-def declared_encoding(data: bytes) -> str:
-    """Return the encoding that an HTML or XML file declares, or ``""``."""
-    charset = _CHARSET.search(data[:4096])
-    return charset[1].decode("ascii") if charset else ""
 
 
 def read_html(text: str, name: str, file_format: Format = Format.HTML) -> Reading:

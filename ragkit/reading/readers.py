@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 
 from ragkit.errors import PassingError, ReadingError, SkippedError
 from ragkit.reading import limits as costs
-from ragkit.reading.decode import clean, decode
+from ragkit.reading.decode import clean, declared_encoding, decode
 from ragkit.reading.formats import BYTE_FORMATS, CONVERSATION_FORMATS, Format, sniff
 from ragkit.reading.languages import with_language
 
@@ -123,12 +123,7 @@ def _read(
         return cast("Reading", read(data, name, limits, runs))
     if file_format in BYTE_FORMATS:
         return cast("Reading", read(data, name, limits))
-    declared = ""
-    if file_format is Format.HTML:
-        from ragkit.reading.html import declared_encoding
-
-        declared = declared_encoding(data)
-    text, warnings = decode(data, declared)
+    text, warnings = decode(data, declared_encoding(data))
     costs.check_text((text,), limits)
     text = clean(text)
     if file_format in CONVERSATION_FORMATS:

@@ -50,3 +50,33 @@ def test_clean_text_is_composed_and_without_controls():
 
 def test_a_declared_encoding_that_is_no_name_is_ignored():
     assert decode("Grüße aus der Straße".encode("cp1252"), "utf-8\0")[0] == "Grüße aus der Straße"
+
+
+@pytest.mark.parametrize(
+    ("name", "source", "encoding"),
+    [
+        ("a.xml", '<?xml version="1.0" encoding="{}"?>\n<t>{}</t>', "windows-1257"),
+        ("a.py", "#!/usr/bin/python\n# -*- coding: {} -*-\n# {}\n", "iso8859-13"),
+        ("a.py", "# vim: set fileencoding={} :\nx = 1  # {}\n", "cp1257"),
+        ("a.html", '<html><meta charset="{}"><body>{}', "windows-1257"),
+    ],
+)
+def test_a_file_is_read_in_the_encoding_that_it_declares(tmp_path, name, source, encoding):
+    words = "Ačiū už pagalbą ir šiltą žodį"
+    reading = read(tmp_path, name, source.format(encoding, words).encode(encoding))
+    assert words in reading.text
+    assert reading.warnings == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding"),
+    [
+        ("Grüße", "cp1252"), ("Müller", "cp1252"), ("Rechnung für März über 300", "cp1252"),
+        ("Käse kaufen", "cp1252"), ("résumé", "cp1252"), ("Straße, 5 m³", "cp1252"),
+        ("¿Cómo está usted?", "cp1252"), ("Zażółć gęślą jaźń", "cp1250"),
+        ("Łódź jest piękna", "cp1250"), ("Спасибо за помощь", "cp1251"),
+        ("Καλημέρα κόσμε", "cp1253"),
+    ],
+)  # fmt: skip
+def test_the_encoding_of_a_few_words_is_found_out(text, encoding):
+    assert decode(text.encode(encoding))[0] == text
