@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import io
 import re
 from base64 import b64decode
+from contextlib import suppress
 from functools import partial
 from mimetypes import guess_extension
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
+from ragkit.formatting import plural
 from ragkit.reading.attachments import MOST_OF_MANY, Attachments
 from ragkit.reading.formats import Format
 from ragkit.reading.html import to_markdown
@@ -29,32 +30,34 @@ _PROLOGUE = re.compile(r"<\?xml[^>]*\?>|<!DOCTYPE[^>]*>", re.I)
 _TODO = re.compile(r"<en-todo\b([^>]*)>", re.I)
 _DONE = re.compile(r"checked\s*=\s*[\"']?true", re.I)
 _SECRET = re.compile(r"<en-crypt\b.*?</en-crypt\s*>", re.I | re.S)
+_BEGIN = re.compile(rb"<note(?:\s[^<>]*)?>")
+_NOTE = re.compile(rb"<note(?:\s[^<>]*)?>(?:(?!<note[\s>]).)*?</note>", re.S)
+_CONTROL = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f]")
 _HEADING = re.compile(r"(</?h)([1-4])\b", re.I)
 
 _LABELS = {"tags": "tags: ", "author": "by ", "source": "from ", "attachments": "attached: "}
 
 
 def read_notes(data: bytes, name: str, limits: Limits) -> Reading:
-    """Read the notes of an export; if it is damaged, those before the damage.
+    """Read the notes of an export; one that is damaged does not cost the others.
 
     Raises:
         ReadingError: no note can be read, or there is too much text.
     """
     refuse_entities(data)
-    sections: list[str] = []
-    warnings: tuple[str, ...] = ()
-    title, metadata = "", nonempty()
     reader = Attachments(MOST_OF_MANY, limits.max_text_mb * MEGABYTE)
-    try:
-        for element, attached in _elements(data, reader, limits):
-            title, metadata = _about(element)
-            sections.append(joined((_section(element, title, metadata), *attached), "\n\n"))
-    except ElementTree.ParseError as error:
-        if not sections:
-            raise damaged(Format.ENEX.label) from error
-        warnings = (f"The file is damaged; notes after {title} were not read.",)
+    sections: list[str] = []
+    title, metadata = "", nonempty()
+    for note in _notes(data):
+        title, metadata = _about(note)
+        attached = (_attachment(file, reader, limits) for file in note.iterfind("resource"))
+        sections.append(joined((_section(note, title, metadata), *attached), "\n\n"))
+    lost = len(_BEGIN.findall(data)) - len(sections)
+    if (lost and not sections) or b"<en-export" not in data:
+        raise damaged(Format.ENEX.label)
     check_text(sections, limits)
     is_single = len(sections) == 1
+    warnings = (f"{plural(lost, 'damaged note')} could not be read.",) if lost else ()
     return Reading(
         text="\n\n".join(sections),
         title=title if is_single else stem(name),
@@ -65,20 +68,11 @@ def read_notes(data: bytes, name: str, limits: Limits) -> Reading:
     )
 
 
-def _elements(
-    data: bytes, reader: Attachments, limits: Limits
-) -> Iterator[tuple[Element, list[str]]]:
-    """Yield the notes of an export with what is attached to them; each is emptied afterwards."""
-    attached: list[str] = []
-    for _, element in ElementTree.iterparse(io.BytesIO(data)):  # noqa: S314 - no entities
-        if element.tag == "resource":
-            attached.append(_attachment(element, reader, limits))
-            for content in element.iterfind("data"):
-                content.clear()
-        elif element.tag == "note":
-            yield element, attached
-            element.clear()
-            attached = []
+def _notes(data: bytes) -> Iterator[Element]:
+    """Yield the notes of an export that are sound, each parsed by itself."""
+    for note in _NOTE.finditer(data):
+        with suppress(ElementTree.ParseError):
+            yield ElementTree.fromstring(_CONTROL.sub(b"", note[0]))  # noqa: S314 - no entities
 
 
 def _attachment(resource: Element, reader: Attachments, limits: Limits) -> str:

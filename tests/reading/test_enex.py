@@ -89,14 +89,20 @@ def test_attached_documents_follow_their_note():
     assert warning.startswith("The attachment bad.docx was not read: This Word document is damaged")
 
 
-def test_notes_before_damage_are_read():
-    reading = read(HEAD, RECIPE, LEASE[:200])
-    assert "Two eggs" in reading.text
-    assert reading.warnings == ("The file is damaged; notes after Recipe were not read.",)
+def test_a_damaged_note_costs_no_other():
+    broken = LEASE.replace("</tag>", "<", 1)
+    later = RECIPE.replace("Recipe", "Later")
+    reading = read(HEAD, RECIPE, broken, later, LEASE[:200])
+    assert reading.text == "# Recipe\n\nTwo eggs\n\n# Later\n\nTwo eggs"
+    assert reading.warnings == ("2 damaged notes could not be read.",)
+
+
+def test_characters_that_xml_forbids_cost_no_note():
+    assert read(HEAD, RECIPE.replace("eggs", "eg\x0bgs"), END).text == "# Recipe\n\nTwo eggs"
 
 
 @pytest.mark.parametrize("parts", [(HEAD, LEASE[:200]), ("no XML",)])
-def test_damage_before_the_first_note_is_said(parts):
+def test_an_export_whose_notes_are_all_damaged_says_so(parts):
     with pytest.raises(ReadingError, match="This export of notes is damaged"):
         read(*parts)
 
