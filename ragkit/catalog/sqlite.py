@@ -37,6 +37,14 @@ class _Connection(sqlite3.Connection):
         super().__init__(*arguments, **options)
         self.in_use = threading.RLock()
 
+    @property
+    def in_transaction(self) -> bool:
+        """Whether a transaction is open; there is none in one that another thread has closed."""
+        try:
+            return super().in_transaction
+        except sqlite3.ProgrammingError:
+            return False
+
     def __del__(self) -> None:
         self.close()
 

@@ -123,6 +123,20 @@ def test_a_query_in_flight_when_the_catalog_closes_says_so(library_paths):
         close_and_ask()
 
 
+@pytest.mark.parametrize("way", ["read", "write"])
+def test_a_catalog_that_is_just_being_closed_says_so(library_paths, way):
+    with closing(Catalog.open(library_paths.catalog, create=True)) as opened:
+        opened.connections.rows("SELECT 1")
+        opened.connections.get().close()  # as ``close`` does, before it forgets the connection
+        with pytest.raises(CatalogError, match="closed"):
+            opened.connections.rows("SELECT 1")
+        with (
+            pytest.raises(CatalogError, match="closed"),
+            getattr(opened.connections, way)() as connection,
+        ):
+            connection.execute("SELECT 1")
+
+
 @pytest.mark.parametrize("way", ["rows", "row", "read", "write"])
 def test_closing_waits_for_the_query_of_another_thread(library_paths, way):
     """A connection that is closed while another thread reads with it takes the process down."""
