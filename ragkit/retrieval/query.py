@@ -121,7 +121,7 @@ class QueryEncoder:
     ) -> list[Query]:
         """Encode a batch of queries, which search ``collections``, or those of them that they name.
 
-        Of a single one, ``spell`` is asked what is meant by words that the library does not know.
+        Of a single one, ``spell`` is asked what is meant by words that nothing searched has.
 
         Raises:
             QueryError: when one names a collection that is not among ``collections``.
@@ -130,7 +130,7 @@ class QueryEncoder:
         tokens = [self._tokens(query.text) for query in parsed]
         ids = self._catalog.entries.token_ids([token for words in tokens for token in words])
         spelled: tuple[Spelling, ...] = ()
-        if spell is not None and any(token not in ids for token in tokens[0]):
+        if spell is not None and tokens[0]:
             spelled = spell(parsed[0].text, ids)
             if spelled:
                 parsed = [replace(parsed[0], text=respelled_text(parsed[0].text, spelled))]

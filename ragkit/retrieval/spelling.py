@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import groupby
+from itertools import compress, groupby
 from typing import NamedTuple
 
 import numpy as np
@@ -62,12 +62,14 @@ class _Near(NamedTuple):
 def misspelled(
     catalog: Catalog, indexes: Sequence[EntryIndex], text: str, token_ids: Mapping[str, int]
 ) -> tuple[Spelling, ...]:
-    """Return the words of a text that are not among the ``known`` tokens, with their nearest.
+    """Return the words of a text that no chunk of ``indexes`` has, with their nearest.
 
-    ``indexes`` are those of chunks that are searched. Words without a near one are left out.
+    ``token_ids`` are those of its tokens that the vocabulary holds; documents that have gone, or
+    are not searched, may have brought them there. Words without a near one are left out.
     """
     if len(text) > _LONGEST_TEXT:
         return ()
+    there = _tokens_there(indexes, token_ids)
     quoted = [match.span() for match in _QUOTED.finditer(text)]
     spellings: dict[str, Spelling] = {}
     looked_at = 0
@@ -77,13 +79,25 @@ def misspelled(
             continue
         if not may_be_misspelled(word, first=not text[:at].strip()):
             continue
-        if any(token in token_ids for token in index_tokens(word)) or looked_at == _MOST_WORDS:
+        if not there.isdisjoint(index_tokens(word)) or looked_at == _MOST_WORDS:
             continue
         looked_at += 1
         near = nearest_word(catalog, indexes, word.lower())
         if near:
             spellings[word] = Spelling(word, near.capitalize() if word.istitle() else near)
     return tuple(spellings.values())
+
+
+def _tokens_there(indexes: Sequence[EntryIndex], token_ids: Mapping[str, int]) -> set[str]:
+    """Return the tokens that a chunk has in any of its fields."""
+    ids = list(token_ids.values())
+    there = np.zeros(len(ids), np.bool_)
+    for index in indexes if ids else ():
+        # Nearly all are in the text, so that other fields need not be asked.
+        for field in sorted(index.fields, key=Field.TEXT.__ne__):
+            if not there.all():
+                there |= index.document_frequencies(ids, field) > 0
+    return set(compress(token_ids, there.tolist()))
 
 
 def respelled_text(text: str, spellings: Sequence[Spelling]) -> str:

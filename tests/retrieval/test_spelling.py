@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from small_library import add, open_library, paths, write_files
+from small_library import add, open_library, paths, sync, write_files
 
 from pages.parts.search import summary
 from ragkit.catalog import Catalog
@@ -66,6 +66,26 @@ def test_the_same_letters_are_nearer_and_a_slip_may_lie_in_an_ending(tmp_path, t
         add(library, write_files(tmp_path / "files", files))
         found = library.search(f"{typo} for sale").spelled
     assert found == ((Spelling(typo, meant),) if meant else ())
+
+
+def test_a_word_that_only_removed_documents_had_is_unknown(tmp_path):
+    files = {"a.txt": "An old receipt.\n", "b.txt": "A reciept of before.\n"}
+    with open_library(tmp_path / "library") as library:
+        add(library, write_files(tmp_path / "files", files))
+        assert library.search("reciept for sale").spelled == ()
+        (tmp_path / "files" / "b.txt").unlink()
+        sync(library)
+        answer = library.search("reciept for sale")
+        assert answer.spelled == (Spelling("reciept", "receipt"),)
+        assert paths(answer) == ["a.txt"]
+
+
+def test_a_word_of_another_collection_is_unknown(tmp_path):
+    with open_library(tmp_path / "library") as library:
+        add(library, write_files(tmp_path / "one", {"a.txt": "An old receipt.\n"}))
+        add(library, write_files(tmp_path / "two", {"b.txt": "A reciept of before.\n"}), "two")
+        assert library.search("reciept for sale").spelled == (Spelling("reciept", "receipt"),)
+        assert library.search("reciept for sale", collections=("two",)).spelled == ()
 
 
 def test_it_is_said_and_can_be_switched_off(sample):
