@@ -169,7 +169,7 @@ def _guessed(data: bytes) -> tuple[str, tuple[str, ...]]:
 
     sample = data[:_SAMPLE]
     hebrew = len(_HEBREW.findall(sample))
-    if hebrew >= 12 and len(_NOT_HEBREW.findall(sample)) * 50 < hebrew:
+    if hebrew >= 40 and len(_NOT_HEBREW.findall(sample)) * 50 < hebrew:
         return data.decode("cp1255", "replace"), (_SOME_GUESSED.format(_shown("cp1255")),)
     matches = charset_normalizer.from_bytes(sample, cp_isolation=list(_CANDIDATES))
     ranked = sorted(

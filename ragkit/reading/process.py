@@ -111,9 +111,7 @@ class ReadingProcess:
         ``runs`` are all packed pages of a PDF, if ``read_pages`` has read them already. A mail that
         cannot be read with its attachments is read without them.
         """
-        request = {
-            **_named(path, name), "runs": [len(run) for run in runs], "attachments": True
-        }  # fmt: skip
+        request = {**_named(path, name), "runs": [len(run) for run in runs], "attachments": True}
 
         def ask(child: subprocess.Popen[bytes]) -> tuple[dict[str, Any], Read | None]:
             header, text, _ = self._exchange(child, request, b"".join(runs))

@@ -75,7 +75,8 @@ def test_a_file_is_read_in_the_encoding_that_it_declares(tmp_path, name, source,
         ("Käse kaufen", "cp1252"), ("résumé", "cp1252"), ("Straße, 5 m³", "cp1252"),
         ("¿Cómo está usted?", "cp1252"), ("Zażółć gęślą jaźń", "cp1250"),
         ("Łódź jest piękna", "cp1250"), ("Спасибо за помощь", "cp1251"),
-        ("Καλημέρα κόσμε", "cp1253"),
+        ("Καλημέρα κόσμε", "cp1253"), ("привет мама как дела", "cp1251"),
+        ("мама пришла домой поздно", "cp1251"),
     ],
 )  # fmt: skip
 def test_the_encoding_of_a_few_words_is_found_out(text, encoding):
