@@ -231,19 +231,17 @@ def _for_converter(archive: zipfile.ZipFile) -> bytes:
             return paragraph[0]
         return paragraph[1] + number + paragraph[3] + paragraph[4]
 
-    parts = {
-        name: _with_usual_prefix(archive.read(name))
-        for name in _TEXT_PARTS
-        if name in archive.namelist()
-    }
-    notes = word_notes.notes_of(parts)
+    there = set(archive.namelist())
+    notes = word_notes.notes_of(
+        _with_usual_prefix(archive.read(name)) for name in word_notes.PARTS if name in there
+    )
 
     def changed(name: str, part: bytes) -> bytes:
-        if name not in parts:
+        if name not in _TEXT_PARTS:
             return part
         if notes and name in word_notes.PARTS:
             return b""
-        part = parts[name]
+        part = _with_usual_prefix(part)
         if name == _TEXT_PARTS[0]:
             part = word_notes.with_notes_below(part, notes)
         part = _MOVED_AWAY.sub(b"", with_boxes_apart(part))

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
 MARK = re.compile("\\^?\ufdd3(\\d+)\ufdd4\\^?")
 """The number of a note, between characters that no text has; most are superscript."""
@@ -23,13 +23,9 @@ _FIRST_RUN = re.compile(
 _LINK = re.compile(rb"<w:hyperlink\s[^<>]*>")
 
 
-def notes_of(parts: Mapping[str, bytes]) -> dict[tuple[bytes, bytes], bytes]:
-    """Return the paragraphs of each note by its kind and its id."""
-    return {
-        (note[1], note[2]): note[3]
-        for part in PARTS
-        for note in _NOTE.finditer(parts.get(part, b""))
-    }
+def notes_of(parts: Iterable[bytes]) -> dict[tuple[bytes, bytes], bytes]:
+    """Return the paragraphs of each note in ``PARTS`` by its kind and its id."""
+    return {(note[1], note[2]): note[3] for part in parts for note in _NOTE.finditer(part)}
 
 
 def with_notes_below(document: bytes, notes: Mapping[tuple[bytes, bytes], bytes]) -> bytes:
