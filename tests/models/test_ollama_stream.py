@@ -170,7 +170,7 @@ def test_a_stream_without_an_end_is_given_up(ask, server, clock):
 
 def test_leaving_cuts_the_connection_while_the_server_still_reads_the_prompt():
     """The server has not answered with a single byte, and sees that the reader has left."""
-    left = threading.Event()
+    reading, left = threading.Event(), threading.Event()
     with socket.create_server(("127.0.0.1", 0)) as listening:
 
         def serve() -> None:
@@ -179,6 +179,7 @@ def test_leaving_cuts_the_connection_while_the_server_still_reads_the_prompt():
                 with connection:
                     asked = connection.recv(100_000)
                     if b"/api/chat" in asked:
+                        reading.set()
                         while connection.recv(100_000):
                             pass
                         left.set()
@@ -194,6 +195,8 @@ def test_leaving_cuts_the_connection_while_the_server_still_reads_the_prompt():
         with OllamaClient(ModelSettings(ollama_url=url)) as client:
             stream = client.stream(HELLO, "m", answer_tokens=50)
             assert next(stream) == StreamPart()
+            # On a busy machine the first silence may end before the question has been sent.
+            assert reading.wait(5)
             assert not left.is_set()
             before = time.monotonic()
             stream.close()
