@@ -152,7 +152,16 @@ class ReadingProcess:
         return result
 
     def _attempt(self, ask: _Ask[_Result]) -> _Result | ReadingError:
-        """Ask the child once; set ``_retire`` when it crashed or ran out of memory."""
+        """Ask the child once; one that was interrupted must not answer the next request."""
+        try:
+            return self._answer(ask)
+        except BaseException:
+            self._clock.stop()
+            self._end_child()
+            raise
+
+    def _answer(self, ask: _Ask[_Result]) -> _Result | ReadingError:
+        """Ask the child; set ``_retire`` when it crashed or ran out of memory."""
         self._retire = False
         try:
             child = self._ready_child()

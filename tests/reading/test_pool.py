@@ -21,11 +21,11 @@ from pypdf import PdfWriter
 from reportlab.pdfgen.canvas import Canvas
 
 from ragkit.errors import PassingError, ReadingError, SkippedError
-from ragkit.reading import ReaderPool, ReadTask, process, read_file
+from ragkit.reading import ReaderPool, ReadTask, process, read_file, wire
 from ragkit.reading.limits import Limits
 from ragkit.reading.pdf_contents import PageRun
 from ragkit.reading.pdf_pdfium import contents_of
-from ragkit.reading.process import Pages, ReadingProcess
+from ragkit.reading.process import Pages, Read, ReadingProcess
 from ragkit.reading.spread import SpreadPages
 from ragkit.settings import ReadingSettings
 
@@ -518,6 +518,28 @@ def test_a_worn_out_child_is_not_held_against_the_next_file(hostile):
     with ReaderPool(settings(memory_mb=600, processes=1)) as pool:
         found = outcomes(pool, hostile("hoard", "hoard", "hoard"))
     assert [found[n].reading.metadata["did"] for n in range(3)] == ["hoard"] * 3
+
+
+@pytest.mark.parametrize("begun", [True, False], ids=["while reading", "while starting"])
+def test_what_an_interrupted_read_would_have_got_answers_no_later_one(tmp_path, monkeypatch, begun):
+    first, second = (task.path for task in text_tasks(tmp_path, 2))
+    reader = ReadingProcess(Limits.of(settings()))
+
+    def interrupt(*_):
+        """Come as Ray's cancelling does, before an answer of the child."""
+        monkeypatch.undo()
+        raise KeyboardInterrupt
+
+    try:
+        if begun:
+            assert isinstance(reader.read(first, "0.txt"), Read)
+        monkeypatch.setattr(wire, "receive", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            reader.read(first, "0.txt")
+        read = reader.read(second, "1.txt")
+    finally:
+        reader.close()
+    assert read.reading.text == second.read_text()
 
 
 def test_children_are_reused(hostile):
