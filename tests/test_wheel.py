@@ -79,7 +79,11 @@ def test_a_wheel_from_the_source_archive_is_the_same(
 ) -> None:
     (source,) = built.glob("*.tar.gz")
     with tarfile.open(source) as archive:
-        archive.extractall(tmp_path, filter="data")
+        for member in archive:
+            if file := archive.extractfile(member):
+                path = tmp_path / member.name
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_bytes(file.read())
     build(tmp_path / source.name.removesuffix(".tar.gz"), tmp_path / "again", "wheel")
     assert contents(tmp_path / "again") == files
 

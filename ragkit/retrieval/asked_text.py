@@ -11,7 +11,7 @@ from ragkit.reading.markdown import fenced_lines
 _FENCE = re.compile(r" {0,3}(?:`{3,}|~{3,})")
 _UNASKED = re.compile(
     # An HTML comment.
-    r"<!--(?:(?!<!--|-->)[\s\S])*+-->"
+    r"<!--[^<-]*(?:(?!<!--|-->)[<-][^<-]*)*-->"
     # The marks before a heading, and a line of marks alone: below a heading or a table's head.
     r"|^ {0,3}#{1,6}(?=[ \t])|^[ \t]*[-=*_+|:~][-=*_+|:~ \t]+$"
     # Where a link leads, and where a link that is named elsewhere leads.
