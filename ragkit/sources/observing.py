@@ -6,6 +6,7 @@ import contextlib
 import logging
 import os
 import threading
+import time
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -46,6 +47,8 @@ _EVENTS: list[type[FileSystemEvent]] = [
 """The events to receive: neither reads nor changes of permissions."""
 
 _MOST_RULES = 20_000
+_HANDLED_SECONDS = 1.0
+"""How long to wait for the events of watches that have ended."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,9 +192,19 @@ class Observing:
                 self._observer.unschedule(watch)
 
     def alive(self) -> set[ObservedWatch]:
-        """Return the watches whose events are still received."""
-        emitters = () if self._observer is None else self._observer.emitters
-        return {emitter.watch for emitter in emitters if emitter.is_alive()}
+        """Return the watches whose events are still received.
+
+        What others received before they ended, such as the end of their folder, has been handled.
+        """
+        if self._observer is None:
+            return set()
+        emitters = self._observer.emitters.copy()
+        alive = {emitter.watch for emitter in emitters if emitter.is_alive()}
+        if len(alive) < len(emitters):
+            deadline = time.monotonic() + _HANDLED_SECONDS
+            while self._observer.event_queue.unfinished_tasks and time.monotonic() < deadline:
+                time.sleep(0.005)
+        return alive
 
     def has_died(self) -> bool:
         """Return whether a thread that serves all folders has ended."""

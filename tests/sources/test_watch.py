@@ -16,9 +16,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from watchdog.events import EVENT_TYPE_DELETED, FileSystemEvent
 
 from ragkit.sources import inotify, pending, watch
-from ragkit.sources.observing import Observing
+from ragkit.sources.observing import FolderEvents, Observing
 from ragkit.sources.watch import Change, FolderWatcher, WatchState
 
 pytestmark = pytest.mark.usefixtures("quick_checks")
@@ -418,6 +419,32 @@ def test_a_root_removed_and_made_again_at_once_is_watched_still(watcher, root):
         assert state_of(watcher, 1) == WatchState("watching")
     write(root / "a.md")
     assert paths(watcher, "a.md") == {"a.md"}
+
+
+def test_a_root_made_again_under_the_same_number_has_no_watcher_that_stopped(
+    watcher, root, monkeypatch
+):
+    """The end of a watch is seen before the event that tells of the end of its folder."""
+    dispatch = FolderEvents.dispatch
+
+    def late(self: FolderEvents, event: FileSystemEvent) -> None:
+        if event.event_type == EVENT_TYPE_DELETED and event.src_path == str(root):
+            time.sleep(0.2)
+        dispatch(self, event)
+
+    same = root.stat().st_dev, root.stat().st_ino
+    real = inotify.identity
+    monkeypatch.setattr(FolderEvents, "dispatch", late)
+    monkeypatch.setattr(
+        inotify, "identity", lambda path: found if isinstance(found := real(path), str) else same
+    )
+    watcher.watch({1: root})
+    for _ in range(3):
+        shutil.rmtree(root)
+        root.mkdir()
+        whole(watcher)
+        rest(watcher)
+        assert state_of(watcher, 1) == WatchState("watching")
 
 
 def test_a_renamed_root_is_offline_and_another_in_its_place_is_watched(watcher, root, tmp_path):
