@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 _SPACE = re.compile(r"\s+")
 _DIRECTIONS = re.compile("[\u202a-\u202e\u2066-\u2069]")
 _LONGEST_TITLE = 300
+_DOTTED = re.compile(r"\d{1,2}\. ?\d{1,2}\. ?\d")
+_DEFAULTS = datetime(2000, 1, 1), datetime(2004, 3, 2)
 _BLANK_LINES = re.compile(r"\n[ \t]*\n(?:[ \t]*\n)+")
 
 
@@ -96,7 +98,10 @@ def table(rows: Sequence[Sequence[str]]) -> str:
 
 
 def iso_date(value: Any) -> str:
-    """Return a date, or a text that is a date, in ISO form; ``""`` for anything else."""
+    """Return a date, or a text that is a date, in ISO form; ``""`` for anything else.
+
+    A date without a day is the month, and one without a month is the year.
+    """
     if isinstance(value, (date, datetime)):
         return value.isoformat()
     text = str(value).strip()
@@ -113,21 +118,23 @@ def _loose_date(text: str) -> str:
     """Return the ISO form of a date like "3 May 2021"; a number counts only as a year."""
     if text.isdigit():
         return text if len(text) == 4 else ""
-    moment = parsed(text)
-    return moment.date().isoformat() if moment else ""
+    # What a text does not say differs as the defaults do.
+    first, second = (parsed(text, default) for default in _DEFAULTS)
+    if first is None or second is None or first.year != second.year:
+        return ""
+    if first.month != second.month:
+        return f"{first.year:04}"
+    return f"{first:%Y-%m}" if first.day != second.day else first.date().isoformat()
 
 
-def parsed(text: str, default: datetime | None = None) -> datetime | None:
-    """Parse a date or time in common notation, or return ``None``.
-
-    Missing parts are taken from ``default``, or else from today.
-    """
+def parsed(text: str, default: datetime) -> datetime | None:
+    """Parse a date or time in common notation, or return ``None``; ``default`` has missing parts."""
     from dateutil import parser
 
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            moment = parser.parse(text, default=default)
+            moment = parser.parse(text, default=default, dayfirst=bool(_DOTTED.match(text)))
         moment.utcoffset()  # raises an error if it is a day or more
         return moment
     except (ValueError, OverflowError, TypeError, AttributeError):

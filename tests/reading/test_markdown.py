@@ -64,6 +64,28 @@ def test_front_matter_becomes_metadata_and_leaves_the_text(tmp_path):
     assert reading.warnings == ()
 
 
+@pytest.mark.parametrize(
+    ("written", "date"),
+    [
+        ("May 2024", "2024-05"),
+        ("2024-05", "2024-05"),
+        ("12/2024", "2024-12"),
+        ("3 May 2021", "2021-05-03"),
+        ("31 January 2020", "2020-01-31"),
+        ("3.2.2021", "2021-02-03"),
+        ("13/2/2021", "2021-02-13"),
+        ("Sat, 3 May 2021 10:00 +0200", "2021-05-03"),
+        ("12 May", None),
+        ("10:30", None),
+        ("Q3 2024", None),
+    ],
+)
+def test_a_date_has_what_is_written_and_nothing_of_today(tmp_path, written, date):
+    reading = read(tmp_path, "a.md", f'---\ndate: "{written}"\n---\nx\n')
+    expected = {"date": date} if date else {"date_text": written}
+    assert reading.metadata == expected
+
+
 def test_a_programming_language_in_front_matter_is_no_natural_language(tmp_path):
     reading = read(tmp_path, "a.md", "---\nlanguage: Python\n---\nx\n")
     assert (reading.language, reading.metadata["language"]) == ("", "Python")
