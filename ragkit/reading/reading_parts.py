@@ -128,7 +128,10 @@ def _loose_date(text: str) -> str:
 
 
 def parsed(text: str, default: datetime) -> datetime | None:
-    """Parse a date or time in common notation, or return ``None``; ``default`` has missing parts."""
+    """Parse a date or time in common notation, or return ``None``.
+
+    Missing parts are taken from ``default``.
+    """
     from dateutil import parser
 
     try:
