@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 _SPACE = re.compile(r"\s+")
 _DIRECTIONS = re.compile("[\u202a-\u202e\u2066-\u2069]")
 _LONGEST_TITLE = 300
+# The day comes first wherever people write a date with dots.
 _DOTTED = re.compile(r"\d{1,2}\. ?\d{1,2}\. ?\d")
-_DEFAULTS = datetime(2000, 1, 1), datetime(2004, 3, 2)
+_FIRST_DEFAULT, _SECOND_DEFAULT = datetime(2000, 2, 3), datetime(2001, 3, 4)
 _BLANK_LINES = re.compile(r"\n[ \t]*\n(?:[ \t]*\n)+")
 
 
@@ -118,8 +119,7 @@ def _loose_date(text: str) -> str:
     """Return the ISO form of a date like "3 May 2021"; a number counts only as a year."""
     if text.isdigit():
         return text if len(text) == 4 else ""
-    # What a text does not say differs as the defaults do.
-    first, second = (parsed(text, default) for default in _DEFAULTS)
+    first, second = parsed_twice(text)
     if first is None or second is None or first.year != second.year:
         return ""
     if first.month != second.month:
@@ -127,11 +127,15 @@ def _loose_date(text: str) -> str:
     return f"{first:%Y-%m}" if first.day != second.day else first.date().isoformat()
 
 
-def parsed(text: str, default: datetime) -> datetime | None:
-    """Parse a date or time in common notation, or return ``None``.
+def parsed_twice(text: str) -> tuple[datetime | None, datetime | None]:
+    """Parse a date or time in common notation with two defaults; ``None`` where that fails.
 
-    Missing parts are taken from ``default``.
+    The results differ in whatever the text does not say.
     """
+    return _parsed(text, _FIRST_DEFAULT), _parsed(text, _SECOND_DEFAULT)
+
+
+def _parsed(text: str, default: datetime) -> datetime | None:
     from dateutil import parser
 
     try:

@@ -198,7 +198,7 @@ class Observing:
         """
         if self._observer is None:
             return set()
-        emitters = self._observer.emitters.copy()
+        emitters = self._observer.emitters
         alive = {emitter.watch for emitter in emitters if emitter.is_alive()}
         if len(alive) < len(emitters):
             deadline = time.monotonic() + _HANDLED_SECONDS

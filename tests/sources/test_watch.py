@@ -409,14 +409,19 @@ def test_a_removed_root_is_offline_until_it_is_there_again(watcher, root):
     assert paths(watcher, "c.md") == {"c.md"}
 
 
-def test_a_root_removed_and_made_again_at_once_is_watched_still(watcher, root):
-    watcher.watch({1: root})
+def assert_still_watched_when_made_again(watcher: FolderWatcher, root: Path) -> None:
+    """Remove the root and make it again at once, three times over."""
     for _ in range(3):
         shutil.rmtree(root)
         root.mkdir()
         whole(watcher)
         rest(watcher)
         assert state_of(watcher, 1) == WatchState("watching")
+
+
+def test_a_root_removed_and_made_again_at_once_is_watched_still(watcher, root):
+    watcher.watch({1: root})
+    assert_still_watched_when_made_again(watcher, root)
     write(root / "a.md")
     assert paths(watcher, "a.md") == {"a.md"}
 
@@ -439,12 +444,7 @@ def test_a_root_made_again_under_the_same_number_has_no_watcher_that_stopped(
         inotify, "identity", lambda path: found if isinstance(found := real(path), str) else same
     )
     watcher.watch({1: root})
-    for _ in range(3):
-        shutil.rmtree(root)
-        root.mkdir()
-        whole(watcher)
-        rest(watcher)
-        assert state_of(watcher, 1) == WatchState("watching")
+    assert_still_watched_when_made_again(watcher, root)
 
 
 def test_a_renamed_root_is_offline_and_another_in_its_place_is_watched(watcher, root, tmp_path):

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from ragkit.reading.decode import clean
 from ragkit.reading.formats import Format
 from ragkit.reading.markdown import strip_embedded
-from ragkit.reading.reading_parts import nonempty, one_line, parsed
+from ragkit.reading.reading_parts import nonempty, one_line, parsed_twice
 from ragkit.types import Markup, MessageSpan, OutlineEntry, Reading
 
 if TYPE_CHECKING:
@@ -37,8 +37,6 @@ _RISKY = re.compile(
 _WORTH_A_LOOK = re.compile(r"^(?:\*\*| {0,3}(?:#|=|-+[ \t]*$|```|~~~|<[!?sSpPtT]))", re.MULTILINE)
 
 _LONGEST_TIME = 60
-_FIRST_DEFAULT = datetime(2000, 2, 3)
-_SECOND_DEFAULT = datetime(2001, 3, 4)
 _SECONDS_BELOW = 1e11
 _DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _MONTHS = (
@@ -136,7 +134,7 @@ def _since_1970(number: float) -> datetime | None:
 
 def _parsed_loosely(text: str) -> datetime | None:
     """Parse a text such as "3 May 2021 14:05"; ``None`` if its date is incomplete."""
-    first, second = (parsed(text, default) for default in (_FIRST_DEFAULT, _SECOND_DEFAULT))
+    first, second = parsed_twice(text)
     return first if first == second else None
 
 
