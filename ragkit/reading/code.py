@@ -40,8 +40,6 @@ _SQL = re.compile(
     re.M | re.I,
 )
 _SHELL = re.compile(r"^()(?:function\s+)?([A-Za-z_][\w-]{0,100})\s*\(\)\s*\{?", re.M)
-_LATEX = re.compile(r"^\\(chapter|section|subsection|subsubsection)\*?\{([^{}\n]{1,300})\}", re.M)
-_LATEX_LEVELS = {"chapter": 1, "section": 2, "subsection": 3, "subsubsection": 4}
 _MORE = {
     "javascript": (_ARROW,), "typescript": (_ARROW,), "vue": (_ARROW,), "svelte": (_ARROW,),
     "c": (_TYPED,), "c++": (_TYPED,), "sql": (_SQL,), "shell": (_SHELL,),
@@ -68,11 +66,6 @@ def _outline(text: str, language: str) -> tuple[OutlineEntry, ...]:
             return _python(text)
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             return _by_pattern(text, (_NAMED,))
-    if language == "latex":
-        return tuple(
-            OutlineEntry(match.start(), _LATEX_LEVELS[match[1]], match[2])
-            for match in _LATEX.finditer(text)
-        )
     if language in ("css", "xml", "batch", "make", "docker", "bibtex", ""):
         return ()
     own = _MORE.get(language, ())
