@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from ragkit.chunking.full_stops import is_within_sentence
 from ragkit.chunking.splitter import SENTENCE_END
 
 _FENCE = re.compile(r"(?:```|~~~)")
@@ -27,13 +28,6 @@ _IMPORT = re.compile(
 )
 _SPEAKER = re.compile(r"\*\*[^*\n]{1,80}\*\* · \d{4}-\d\d-\d\d")
 _WORD = re.compile(r"\w")
-# Initials and abbreviations, whose full stop does not end a sentence.
-_NO_END = re.compile(
-    r"(?:\b[A-Z]\w*\.?[^\S\n]+[A-HJ-Z]|\b[A-Z]\.[A-Z]"
-    r"|(?<!\w)(?:[Ee]\.g|[Ii]\.e|[zZ]\. ?B|[dD]\. ?h|et al|Mrs?|Ms|Dr|Prof|St|Lt|Col|Gen|Capt"
-    r"|Gov|Sen|Rep|Hon|Mgr|Jr|vs|cf|ca|approx|bzw|ggf|Nr|Abs|Nos?|Figs?|Eqs?|Vol|pp))\s?\.[^\S\n]+$"
-)
-_LONGEST_SHORT = 20
 
 
 class Unit(NamedTuple):
@@ -111,7 +105,7 @@ def _kind(words: str, code: bool) -> str:
 def _sentences(value: str, start: int, end: int, block: int) -> Iterator[Unit]:
     """Yield the sentences of a paragraph, which may continue across its lines."""
     for match in SENTENCE_END.finditer(value, start, end):
-        if _NO_END.search(value, max(start, match.start() - _LONGEST_SHORT), match.end()):
+        if is_within_sentence(value, start, match.end()):
             continue
         last = match.start() + len(match.group().rstrip())
         if last > start:

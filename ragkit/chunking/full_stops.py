@@ -1,0 +1,41 @@
+"""Full stops that end no sentence: those of initials, abbreviations and ordinal numbers."""
+
+from __future__ import annotations
+
+import re
+
+_LONGEST = 22
+_ABBREVIATION = re.compile(
+    r"(?:\b[A-Z]\w*\.?[^\S\n]+[A-HJ-Z]|\b[A-Z]\.[A-Z]"
+    r"|(?<!\w)(?:[Ee]\.g|[Ii]\.e|[zZ]\. ?B|[dDuU]\. ?[hHaA]|et al|Mrs?|Ms|Dr|Prof|St|Lt|Col|Gen"
+    r"|Capt|Gov|Sen|Rep|Hon|Mgr|Jr|Sra?|Dra|Mme|Mlle|Hrn?|Dipl|Ing|vs|cf|ca|approx|bzw|ggf|inkl"
+    r"|zzgl|evtl|bspw|[Vv]gl|Mio|Mrd|Tsd|Nr|Abs|Abb|Nos?|Figs?|Eqs?|Vol|pp))\s?\.[^\S\n]+$"
+)
+_BEFORE_NUMBER = re.compile(
+    r"(?<![\w.])(?:[a-z]|[NSZ]|[Aa]rt|Anm|Av|Bd|Bl|[Cc]ap|[Cc]h(?:ap)?|[Ee]d|[Ff]n|Kap|[Mm]ax"
+    r"|[Mm]in|[Nn]o|[Nn]úm|[Pp]ara?|[Rr]n|Rz|[Ss]ect?|Std|Str|Tab|[Tt]el|vol|Ziff"
+    r"|Mon|Tue|Wed|Thu|Fri|Sat|Sun|Mo|Di|Mi|Do|Fr|Sa|So"
+    r"|Jan|Feb|Mar|Mär|Apr|Jun|Jul|Aug|Sept?|O[ck]t|Nov|De[cz])\.[^\S\n]+$"
+)
+_ORDINAL = re.compile(
+    r"\b(?:[Aa][bm]|[Bb]eim|[Bb]is|[Dd](?:as|e[mnrs]|ie)|[Ii]m|[Ss]eit|[Vv]om|[Zz]u[mr])"
+    r"[^\S\n]+\d{1,3}\.[^\S\n]+$"
+)
+_MONTH = re.compile(
+    r"(?<=\d\.[^\S\n])(?:Jan|Jän|Feb|Mär|Apr|Mai|Jun|Jul|Aug|Sep|Okt|Nov|Dez)[a-zä]*(?:\.|\b)"
+)
+
+
+def is_within_sentence(text: str, start: int, at: int) -> bool:
+    """Return whether a sentence from ``start`` on does not end with the full stop before ``at``.
+
+    ``at`` is behind the white space after it: "et al. ", "p. " before a number, "am 3. " or
+    "3. " before a month in German.
+    """
+    start = max(start, at - _LONGEST)
+    return bool(
+        _ABBREVIATION.search(text, start, at)
+        or _ORDINAL.search(text, start, at)
+        or _MONTH.match(text, at)
+        or (text[at : at + 1].isdigit() and _BEFORE_NUMBER.search(text, start, at))
+    )
