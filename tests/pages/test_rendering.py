@@ -18,8 +18,8 @@ from pages.parts.rendering.canvas import Canvas, safe_link
 MARKDOWN = Kind("markdown")
 ALLOWED = {
     "p", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "li", "blockquote", "pre", "code", "em",
-    "strong", "s", "b", "a", "img", "span", "div", "table", "thead", "tbody", "tr", "th", "td",
-    "br", "hr", "dl", "dt", "dd", "mark",
+    "strong", "s", "b", "sup", "a", "img", "span", "div", "table", "thead", "tbody", "tr", "th",
+    "td", "br", "hr", "dl", "dt", "dd", "mark",
 }  # fmt: skip
 SEEN = ("href", "title", "value")
 VOID = {"br", "hr", "img"}
@@ -384,6 +384,31 @@ def test_restructuredtext_reads_as_prose():
     assert "Use <code>code</code> and <em>stress</em>:</p>" in html
     assert "    literal *here*" in html
     assert '<li dir="auto">one link' in html
+
+
+def test_footnotes_are_numbers_above_the_line():
+    text = "It costs 5 %[^1], says Tom[^b].\n\n[^1]: Prices of *2025*.\n[^b]: ibid.\n\n[^2]: ibid."
+    drawn = draw(text, spans_of(text, "Tom[^b]"))
+    assert drawn.text.split("\n") == [
+        "It costs 5 %1, says Tom[^b].",
+        "1 Prices of 2025.",
+        "b ibid.",
+        "2 ibid.",
+        "",
+    ]
+    assert drawn.tags.count("sup") == 5
+    assert drawn.marked == "Tom[^b]"
+    assert "a" not in drawn.tags
+    assert snippet("It costs 5 %[^1] more.", "costs") == (
+        "It <mark>costs</mark> 5 %<sup>1</sup> more."
+    )
+
+
+@pytest.mark.parametrize("text", ["`[^1]`", "\\[^1]", "[^a b]", "[^]", f"x[^{'y' * 50}]"])
+def test_what_only_looks_like_a_footnote_stays(text):
+    drawn = draw(text)
+    assert drawn.text.strip() == text.strip("`").removeprefix("\\")
+    assert "sup" not in drawn.tags
 
 
 def test_links_that_are_defined_elsewhere_are_their_text():

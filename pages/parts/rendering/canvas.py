@@ -34,6 +34,7 @@ _TAGS: Mapping[str, frozenset[str]] = {
             "strong",
             "s",
             "b",
+            "sup",
             "dl",
             "dt",
             "dd",
@@ -55,7 +56,7 @@ _TAGS: Mapping[str, frozenset[str]] = {
     "span": _COMMON | {"data_line", "aria_hidden"},
     "div": _COMMON | {"tabindex", "role", "aria_label"},
 }
-_INLINE = frozenset({"em", "strong", "s", "code", "b", "span"})
+_INLINE = frozenset({"em", "strong", "s", "code", "b", "sup", "span"})
 _AFTER = {
     **dict.fromkeys(("p", "h2", "h3", "h4", "h5", "h6", "li", "tr", "pre", "dd", "div"), "\n"),
     **dict.fromkeys(("td", "th", "dt"), " "),

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 from markdown_it import MarkdownIt
 from markdown_it.common.utils import normalizeReference
+from markdown_it.rules_block import StateBlock, reference
 from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 
@@ -22,6 +23,9 @@ _WORD = re.compile(r"[^\W_]")
 _TAG = re.compile(r"</?[A-Za-z][\w:.-]{0,60}(?:\s[^<>]{0,2000})?/?>|<!--.{0,4000}?-->", re.S)
 # Not of an index into an index.
 _REFERENCE = re.compile(r"(?<![\w\]!])\[([^\[\]\n]{1,200})\]\[([^\[\]\n]{0,200})\]")
+_NOTE = re.compile(r"\[\^([^\[\]\s]{1,40})\]")
+"""The mark of a footnote, in the text and before the note."""
+
 _BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
 _LONGEST = 60_000
 _MOST_BRACKETS = 2_000
@@ -83,12 +87,34 @@ def _tag(state: StateInline, silent: bool) -> bool:
     return True
 
 
+def _note(state: StateInline, silent: bool) -> bool:
+    """Take the mark of a footnote as one token; before the note it has a colon."""
+    match = _NOTE.match(state.src, state.pos, state.posMax)
+    if match is None:
+        return False
+    begins = state.pos == 0 or state.src[state.pos - 1] == "\n"
+    end = match.end() + (begins and state.src.startswith(":", match.end()))
+    if not silent:
+        token = state.push("note", "", 0)
+        token.content, token.markup = match[1], state.src[match.end() : end]
+    state.pos = end
+    return True
+
+
+def _reference(state: StateBlock, first: int, last: int, silent: bool) -> bool:
+    """Take the definition of a link, but not a footnote of one word, which looks like one."""
+    start = state.bMarks[first] + state.tShift[first]
+    return not state.src.startswith("[^", start) and reference(state, first, last, silent)
+
+
 @lru_cache(maxsize=1)
 def parser() -> MarkdownIt:
     """Make the parser, once: CommonMark with tables and strikethrough, without HTML."""
     made = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
     made.disable(["fragments_join"])
     made.inline.ruler.at("html_inline", _tag)
+    made.inline.ruler.before("link", "note", _note)
+    made.block.ruler.at("reference", _reference)
     return made
 
 
@@ -150,12 +176,8 @@ class _Walk:
             self._draw(end, end + 1)
             if kind == "hardbreak":
                 self._canvas.void("br")
-        elif kind == "code_inline":
-            self._code(token, at)
-        elif kind == "image":
-            self._image(token, at)
-        elif kind == "tag":
-            self._tag(token, at)
+        elif kind in _DRAWN:
+            _DRAWN[kind](self, token, at)
         elif kind == "link_open":
             self._pass(at)
             self._open_link(str(token.attrs.get("href") or ""))
@@ -235,6 +257,17 @@ class _Walk:
         self._draw(at, end)
         self._canvas.close()
 
+    def _note(self, token: Token, at: int) -> None:
+        """Draw the number of a footnote; each note begins a line of its own."""
+        self._pass(at)
+        if token.markup and at:
+            self._canvas.void("br")
+        self._pass(at + 2)
+        self._canvas.open("sup")
+        self._draw(at + 2, at + 2 + len(token.content))
+        self._canvas.close()
+        self._pass(at + len(f"[^{token.content}]{token.markup}"))
+
     def _open_link(self, url: str) -> None:
         safe = safe_link(url)
         if safe:
@@ -274,3 +307,11 @@ class _Walk:
             self._canvas.close()
         self._canvas.close()
         self._wordy = True
+
+
+_DRAWN = {
+    "code_inline": _Walk._code,
+    "image": _Walk._image,
+    "tag": _Walk._tag,
+    "note": _Walk._note,
+}
