@@ -19,6 +19,12 @@ LONGEST_TOKEN = 64
 CONNECTORS = "(?:[.'\\-/\\\\@&]|::)"
 """What may occur once between two parts of one identifier, address or path."""
 
+FIGURE = (
+    r"[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?(?![\w,])"
+    r"|(?<!\d,)(?:[1-9]\d{0,2}(?:(?:\.\d{3})+|(?: \d{3})+)|\d+),\d+(?!\w|[.,]\d)"
+)
+"""A number with a comma: "1,234.50", or as most of Europe writes it, "1.234,50" or "1 234,50"."""
+
 _STOP = """
 a about am an and are as at be been being but by can could did do does for from had has have he how
 i if in into is it its me my no not of on or our she should so such than that the their then there
@@ -40,7 +46,9 @@ _SEPARATORS = re.compile(r"[/\\@]")
 _PATH = re.compile(r"[^/\\@,#+]+(?:[/\\@][^/\\@,#+]+)+")
 _INITIALS = re.compile(r"[^\W\d_](?:\.[^\W\d_])+")
 _VERSION = re.compile(r"[vV](\d+(?:\.\d+)+)")
-_NUMBER = re.compile(r"\d+(?:[.,]\d+)+")
+_NUMBER = re.compile(r"\d+(?:\.\d+)+")
+_GROUPED_BY_COMMAS = re.compile(r"\d+(?:,\d{3})+(?:\.\d+)?")
+_GROUPED_BY_POINTS = re.compile(r"[1-9]\d{0,2}(?:\.\d{3})+")
 _ELISION = re.compile(r"(?:[ldjmtsnc]|qu|dell|nell|all|sull|dall|un)'(?=\w{2})", re.IGNORECASE)
 _PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
 _BLANK = re.compile("_{3,}")
@@ -167,7 +175,7 @@ def _compound(word: str, at: int) -> Iterator[Piece]:
     """Yield an identifier, address, path or number, whole and in parts."""
     size = len(word)
     if "," in word:
-        yield Piece(_bounded(word.replace(",", "")), at, at + size)
+        yield from _figure(word, at)
         return
     if word.endswith("#") or "++" in word:
         yield from _symbolic(word, at)
@@ -180,6 +188,21 @@ def _compound(word: str, at: int) -> Iterator[Piece]:
         yield Piece(_bounded(word.replace("\\", "/").casefold()), at, at + size)
     for segment, offset in segments:
         yield from _dotted(segment, at + offset)
+
+
+def _figure(word: str, at: int) -> Iterator[Piece]:
+    """Yield a number with a comma as digits with a point; with a decimal comma, also its parts."""
+    whole, _, decimals = word.rpartition(",")
+    if _GROUPED_BY_COMMAS.fullmatch(word) and not word.startswith("0"):
+        yield Piece(_bounded(word.replace(",", "")), at, at + len(word))
+        return
+    grouped = whole.replace(" ", "")
+    yield Piece(_bounded(f"{grouped.replace('.', '')}.{decimals}"), at, at + len(word))
+    if grouped == whole:
+        yield from _dotted(whole, at)
+    else:
+        yield Piece(_bounded(grouped), at, at + len(whole))
+    yield Piece(_bounded(decimals), at + len(whole) + 1, at + len(word))
 
 
 def _symbolic(word: str, at: int) -> Iterator[Piece]:
@@ -205,6 +228,8 @@ def _dotted(word: str, at: int) -> Iterator[Piece]:
         yield Piece(_bounded(word.casefold()), at, at + size)
         if version:
             yield Piece(_bounded(version.group(1)), at + 1, at + size)
+        elif _GROUPED_BY_POINTS.fullmatch(word):
+            yield Piece(_bounded(word.replace(".", "")), at, at + size)
         return
     elision = _ELISION.match(word)
     if elision:

@@ -15,6 +15,7 @@ from typing import TypeVar
 
 from ragkit.indexes.analyzer import (
     CONNECTORS,
+    FIGURE,
     STOP_WORDS,
     Piece,
     analyse,
@@ -187,7 +188,7 @@ def word_pattern(*, ascii_only: bool) -> re.Pattern[str]:
     # Runs of letters and digits with single connectors between them.
     rest = rf"(?:{CONNECTORS}{run})*(?:\+\+\d*|\#(?!\w))?"
     return re.compile(
-        r"\d{1,3}(?:,\d{3})+(?:\.\d+)?(?![\w,])"
+        rf"{FIGURE}"
         rf"|(?:(?<![\w.)\]'\"/])\.(?=[A-Za-z]))?{run}{rest}",
         re.ASCII if ascii_only else 0,
     )
