@@ -1,11 +1,12 @@
-"""Cells of workbooks that are shown as a percentage, written as people see them."""
+"""Cells of workbooks with numbers, written as people see them."""
 
 from __future__ import annotations
 
 import re
-from decimal import ROUND_HALF_UP, Decimal, InvalidOperation
 from typing import TYPE_CHECKING
+from xml.sax.saxutils import escape
 
+from ragkit.reading.number_formats import NumberFormat, parse
 from ragkit.reading.zip_container import part_of, rewritten
 
 if TYPE_CHECKING:
@@ -13,65 +14,70 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _MAIN = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
-_USUAL = {9: 0, 10: 2}
-"""The percentages that every workbook knows by number, and their decimals."""
+_ACCOUNTING = r'_(* #,##0{0}_);_(* \(#,##0{0}\);_(* "-"??_);_(@_)'
+_USUAL = {
+    1: "0", 2: "0.00", 3: "#,##0", 4: "#,##0.00", 9: "0%", 10: "0.00%",
+    **dict.fromkeys((5, 6, 37, 38), "#,##0;-#,##0"),
+    **dict.fromkeys((7, 8, 39, 40), "#,##0.00;-#,##0.00"),
+    **dict.fromkeys((41, 42), _ACCOUNTING.format("")),
+    **dict.fromkeys((43, 44), _ACCOUNTING.format(".00")),
+}  # fmt: skip
+"""The formats that every workbook knows by number. The currency of 5 to 8, 42 and 44 depends on the
+country, but Excel writes those down."""
 
 _CELL = re.compile(
     rb"<c((?:\s[^<>]*)?)>(?:<f[^<>]*/>|<f[^<>]*>[^<]*</f>)?<v>([-+.\deE]{1,40})</v></c>"
 )
 _STYLE = re.compile(rb"\ss=\"(\d{1,9})\"")
 _TYPE = re.compile(rb"\st=\"(?!n\")")
-_QUOTED = re.compile(r"\"[^\"]*\"|\\.|\[[^\]]*\]|_.|\*.")
-_DECIMALS = re.compile(r"[0#?](?:\.([0#?]+))?[^;.]*%")
-_MOST_DECIMALS = 10
 
 
-def with_percentages(data: bytes, archive: zipfile.ZipFile) -> bytes:
-    """Return a workbook whose percentages are texts such as "25.6%" instead of 0.256.
+def with_shown_numbers(data: bytes, archive: zipfile.ZipFile) -> bytes:
+    """Return a workbook whose numbers are texts such as "25.6%", "1,234.50 €" or "00042".
 
     The converter knows no formats of numbers but those of dates. ``data`` is the workbook itself,
-    returned as it is where there are none.
+    returned as it is where all numbers are shown as they are stored.
     """
-    decimals = _percentages(archive)
-    if not decimals:
+    formats = _formats(archive)
+    if not formats:
         return data
 
     def changed(name: str, part: bytes) -> bytes:
         if not name.startswith("xl/worksheets/"):
             return part
-        return _CELL.sub(lambda cell: _written(cell, decimals), part)
+        return _CELL.sub(lambda cell: _written(cell, formats), part)
 
     return rewritten(archive, changed)
 
 
-def _percentages(archive: zipfile.ZipFile) -> Mapping[int, int]:
-    """Return the numbers of the cell styles that show a percentage, with its decimals."""
+def _formats(archive: zipfile.ZipFile) -> Mapping[bytes, NumberFormat]:
+    """Return the formats of the cell styles that format numbers, by the number of the style."""
     styles = part_of(archive, "xl/styles.xml")
     if styles is None:
         return {}
-    formats = dict(_USUAL)
+    codes = {str(number): code for number, code in _USUAL.items()}
     for own in styles.iter(f"{_MAIN}numFmt"):
-        code = _QUOTED.sub("", own.get("formatCode", ""))
-        if (found := _DECIMALS.search(code)) and own.get("numFmtId", "").isdigit():
-            formats[int(own.get("numFmtId", ""))] = len(found[1] or "")
+        codes[own.get("numFmtId", "")] = own.get("formatCode", "")
     cells = styles.find(f"{_MAIN}cellXfs")
     numbers = [style.get("numFmtId", "") for style in (() if cells is None else cells)]
+    parsed = {number: parse(codes[number]) for number in set(numbers) & set(codes)}
     return {
-        style: formats[int(number)]
+        str(style).encode(): found
         for style, number in enumerate(numbers)
-        if number.isdigit() and int(number) in formats
+        if (found := parsed.get(number)) is not None
     }
 
 
-def _written(cell: re.Match[bytes], decimals: Mapping[int, int]) -> bytes:
-    """Return a cell with its percentage as text; other cells as they are."""
+def _written(cell: re.Match[bytes], formats: Mapping[bytes, NumberFormat]) -> bytes:
+    """Return a cell with its number as it is shown; other cells as they are."""
     style = _STYLE.search(cell[1])
-    if not style or int(style[1]) not in decimals or _TYPE.search(cell[1]):
+    number_format = formats.get(style[1]) if style else None
+    if number_format is None or _TYPE.search(cell[1]):
         return cell[0]
-    step = Decimal(1).scaleb(-min(decimals[int(style[1])], _MOST_DECIMALS))
-    try:
-        shown = (Decimal(cell[2].decode()) * 100).quantize(step, ROUND_HALF_UP)
-    except InvalidOperation:
+    number = cell[2].decode()
+    shown = number_format.shown(number)
+    if shown is None or shown == number:
         return cell[0]
-    attributes = re.sub(rb"\st=\"n\"", b"", cell[1])
-    return b'<c%b t="inlineStr"><is><t>%b%%</t></is></c>' % (attributes, str(shown).encode())
+    attributes = cell[1].replace(b' t="n"', b"")
+    text = escape(shown).encode()
+    return b'<c%b t="inlineStr"><is><t>%b</t></is></c>' % (attributes, text)

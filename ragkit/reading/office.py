@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
 from ragkit.reading import word_notes
-from ragkit.reading.cell_formats import with_percentages
+from ragkit.reading.cell_formats import with_shown_numbers
 from ragkit.reading.comments import comments_of_workbook
 from ragkit.reading.decode import clean
 from ragkit.reading.formats import Format
@@ -116,7 +116,7 @@ def read_workbook(data: bytes, name: str, limits: Limits) -> Reading:
     """
     archive = open_archive(data, limits, Format.XLSX.label)
     metadata, title = core_properties(archive)
-    shown = with_percentages(data, archive)
+    shown = with_shown_numbers(data, archive)
     text, pages = sheets_of(shown, Format.XLSX, comments_of_workbook(archive))
     return Reading(
         text=text,

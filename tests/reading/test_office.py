@@ -436,9 +436,35 @@ def test_percentages_are_read_as_they_are_shown(tmp_path):
     assert reading.text == (
         "## Sheet\n\n"
         "| Region | Share | Change | Price |  |\n| --- | --- | --- | --- | --- |\n"
-        "| North | 25.6% | -3.45% | 0.5 | 13% |\n"
-        "| South | 100.0% | none | 12 |  |\n"
-        "| Sum |  | 0.00% |  |  |"
+        "| North | 25.6% | -3.45% | 0.50 % of all | 13% |\n"
+        "| South | 100.0% | none | 12.00 % of all |  |\n"
+        "| Sum |  | +0.00% |  |  |"
+    )
+
+
+def test_numbers_are_read_as_they_are_shown(tmp_path):
+    book = openpyxl.Workbook()
+    sheet = book.active
+    rows = [
+        ("Item", "Number", "Price", "Budget", "Date"),
+        ("Pump & seal", 42, 1234.5, -1500, datetime.date(2026, 3, 1)),
+        ("Hose", 7, 0.285, 0, datetime.date(2026, 3, 2)),
+        ("Valve", "A-7", 1e7, 2.5, None),
+    ]
+    for row in rows:
+        sheet.append(row)
+    dollars = '_("$"* #,##0.00_);_("$"* \\(#,##0.00\\);_("$"* "-"??_);_(@_)'
+    for row in (2, 3, 4):
+        sheet.cell(row, 2).number_format = "00000"
+        sheet.cell(row, 3).number_format = '#,##0.00 "€ & more"'
+        sheet.cell(row, 4).number_format = dollars
+        sheet.cell(row, 5).number_format = "yyyy-mm-dd"
+    assert read(tmp_path, "a.xlsx", saved(book)).text == (
+        "## Sheet\n\n"
+        "| Item | Number | Price | Budget | Date |\n| --- | --- | --- | --- | --- |\n"
+        "| Pump & seal | 00042 | 1,234.50 € & more | $(1,500.00) | 2026-03-01 |\n"
+        "| Hose | 00007 | 0.29 € & more | $- | 2026-03-02 |\n"
+        "| Valve | A-7 | 10,000,000.00 € & more | $2.50 |  |"
     )
 
 

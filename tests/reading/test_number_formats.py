@@ -1,0 +1,87 @@
+"""Numbers as workbooks show them; what is expected is what Excel and LibreOffice display."""
+
+from __future__ import annotations
+
+import pytest
+
+from ragkit.reading.number_formats import parse
+
+ACCOUNTING = r'_(* #,##0.00_);_(* \(#,##0.00\);_(* "-"??_);_(@_)'
+EURO = r'_-* #,##0.00\ "€"_-;\-* #,##0.00\ "€"_-;_-* "-"??\ "€"_-;_-@_-'
+
+
+@pytest.mark.parametrize(
+    ("code", "number", "shown"),
+    [
+        ("0", "12.7", "13"),
+        ("0", "-3", "-3"),
+        ("0", "-0.2", "0"),
+        ("0.00", "0.285", "0.29"),
+        ("0.00", "0.28499999999999998", "0.29"),
+        ("0.0##", "1.5", "1.5"),
+        ("0.0##", "2", "2.0"),
+        ("#", "7", "7"),
+        ("#,##0.00", "1234.5", "1,234.50"),
+        ("#,##0.00", "-1234567.891", "-1,234,567.89"),
+        ("00000", "42", "00042"),
+        ("00000", "1234567", "1234567"),
+        ("#,##0,", "1234567", "1,235"),
+        ('0.0,,"M"', "12345678", "12.3M"),
+        (ACCOUNTING, "5", "5.00"),
+        (ACCOUNTING, "-5", "(5.00)"),
+        (ACCOUNTING, "0", "-"),
+        (EURO, "1234.5", "1,234.50 €"),
+        (EURO, "-1234.5", "-1,234.50 €"),
+        ("[$€-407] #,##0.00;[Red]-[$€-407] #,##0.00", "-2", "-€ 2.00"),
+        ("#,##0.00 [$CHF]", "10", "10.00 CHF"),
+        ("[$-409]#,##0", "1000", "1,000"),
+        ("$#,##0.00_);($#,##0.00)", "-12", "($12.00)"),
+        ('"Nr. "0000', "12", "Nr. 0012"),
+        ("0.0%", "0.256", "25.6%"),
+        ('+0.00%;[Red]-0.00%;"none"', "-0.0345", "-3.45%"),
+        ('+0.00%;[Red]-0.00%;"none"', "0", "none"),
+        ('0" °C"', "21", "21 °C"),
+    ],
+)
+def test_a_number_is_shown_as_its_format_says(code, number, shown):
+    number_format = parse(code)
+    assert number_format is not None
+    assert number_format.shown(number) == shown
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "General",
+        "@",
+        ";;;",
+        "",
+        "yyyy-mm-dd",
+        "[h]:mm",
+        "# ?/?",
+        "0.00E+00",
+        "(000) 000-0000",
+        "[>100]0;0.0",
+        '"open',
+        "0" * 301,
+    ],
+)
+def test_what_is_no_plain_number_is_left_to_the_converter(code):
+    assert parse(code) is None
+
+
+@pytest.mark.parametrize(
+    ("code", "number"),
+    [
+        ("0;-0;;@", "0"),
+        ("#", "0"),
+        ("0", "1e300"),
+        ("0", "12345678901234567"),
+        ("0", "nan"),
+        ("0", "-"),
+    ],
+)
+def test_a_number_that_would_not_be_seen_or_be_cut_stays_as_it_is_stored(code, number):
+    number_format = parse(code)
+    assert number_format is not None
+    assert number_format.shown(number) is None
