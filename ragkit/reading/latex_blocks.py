@@ -23,7 +23,7 @@ _NOISE = re.compile(
 )
 _NEW_LINE = re.compile(r"\\\\(?:\*|\[[^\[\]\n]{0,20}\])?")
 _NODE = re.compile(r"\bnode\b[^;{}]{0,300}(?=\{)")
-_COMMAND = re.compile(r"\\[A-Za-z]+|\\\\|[{}$]")
+_COMMAND = re.compile(r"\\[A-Za-z]+|\\\\|[{}$]|#+\d")
 _WORD = re.compile(r"\w")
 
 
@@ -100,7 +100,7 @@ def inline_math(source: str) -> str:
 def display(source: str) -> str:
     """Return a formula of its own, a line for each of its lines."""
     lines = [whole_line(line) for line in _NEW_LINE.split(_NOISE.sub("", source))]
-    formula = "\n".join(filter(None, lines))
+    formula = " \\\\\n".join(filter(None, lines))
     return f"\n\n$$\n{formula}\n$$\n\n" if formula else ""
 
 

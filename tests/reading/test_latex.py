@@ -137,7 +137,7 @@ def test_the_name_of_a_file_tells_that_it_is_latex(name):
         (r"Then \[ a = b \tag{3} \] holds.", "Then\n\n$$\na = b\n$$\n\nholds."),
         (
             r"So \begin{align*} a &= b \\ c &= d \nonumber \end{align*}",
-            "So\n\n$$\na = b\nc = d\n$$",
+            "So\n\n$$\na = b \\\\\nc = d\n$$",
         ),
         (r"\verb|\foo{x}| and \lstinline{a_b}", r"`\foo{x}` and `a_b`"),
         (r"\url{http://x.example/a_b\%20}", "http://x.example/a_b%20"),

@@ -35,6 +35,7 @@ _TAGS: Mapping[str, frozenset[str]] = {
             "s",
             "b",
             "sup",
+            "sub",
             "dl",
             "dt",
             "dd",
@@ -56,7 +57,7 @@ _TAGS: Mapping[str, frozenset[str]] = {
     "span": _COMMON | {"data_line", "aria_hidden"},
     "div": _COMMON | {"tabindex", "role", "aria_label"},
 }
-_INLINE = frozenset({"em", "strong", "s", "code", "b", "sup", "span"})
+_INLINE = frozenset({"em", "strong", "s", "code", "b", "sup", "sub", "span"})
 _AFTER = {
     **dict.fromkeys(("p", "h2", "h3", "h4", "h5", "h6", "li", "tr", "pre", "dd", "div"), "\n"),
     **dict.fromkeys(("td", "th", "dt"), " "),
@@ -219,6 +220,10 @@ class Canvas:
     def touches(self, start: int, end: int) -> bool:
         """Return whether any of ``source[start:end]`` is to be drawn."""
         return start < self._clip[1] and end > self._clip[0]
+
+    def shows(self, start: int, end: int) -> bool:
+        """Return whether all of ``source[start:end]`` is to be drawn."""
+        return not self.flat or (start >= self._clip[0] and end <= self._clip[1])
 
     def sentence(self, draw: Callable[[], None], start: int, end: int) -> None:
         """Draw ``source[start:end]`` even where the clip would cut it."""

@@ -17,8 +17,10 @@ from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 
 from pages.parts.rendering.canvas import Canvas, Span, safe_link
+from pages.parts.rendering.formula import draw_formula, is_formula, parts_of
 
-_SPECIAL = re.compile(r"[\\`*_\[\]<&!~\n]")
+_DISPLAYED = {"$$": "$$", "\\[": "\\]"}
+_SPECIAL = re.compile(r"[\\`*_\[\]<&!~$\n]")
 _WORD = re.compile(r"[^\W_]")
 _TAG = re.compile(r"</?[A-Za-z][\w:.-]{0,60}(?:\s[^<>]{0,2000})?/?>|<!--.{0,4000}?-->", re.S)
 # Not of an index into an index.
@@ -26,6 +28,13 @@ _REFERENCE = re.compile(r"(?<![\w\]!])\[([^\[\]\n]{1,200})\]\[([^\[\]\n]{0,200})
 _NOTE = re.compile(r"\[\^([^\[\]\s]{1,40})\]")
 """The mark of a footnote, in the text and before the note."""
 
+_FORMULA = re.compile(
+    r"\$\$(?P<display>(?:[^$\\]|\\.){1,2000})\$\$"
+    r"|(?<![\w$])\$(?P<dollar>(?![\s$])(?:[^$\\\n]|\\[^\n]){1,500}(?<!\s))\$(?![\w$])"
+    r"|\\\((?P<round>(?:[^\\]|\\[^()]){1,500})\\\)"
+    r"|\\\[(?P<square>(?:[^\\]|\\[^\[\]]){1,2000})\\\]",
+    re.DOTALL,
+)
 _BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
 _LONGEST = 60_000
 _MOST_BRACKETS = 2_000
@@ -101,6 +110,48 @@ def _note(state: StateInline, silent: bool) -> bool:
     return True
 
 
+def _formula(state: StateInline, silent: bool) -> bool:
+    """Take a formula in TeX as one token."""
+    match = _FORMULA.match(state.src, state.pos, state.posMax)
+    if match is None:
+        return False
+    kind = match.lastgroup or ""
+    if not is_formula(match[kind], dollar=match[0].startswith("$")):
+        return False
+    if not silent:
+        token = state.push("formula", "", 0)
+        token.content, token.info = match[0], match[kind]
+        token.block = kind in ("display", "square")
+    state.pos = match.end()
+    return True
+
+
+def _display(state: StateBlock, first: int, last: int, silent: bool) -> bool:
+    """Take a formula between two marks that stand alone on their lines as a paragraph."""
+    closing = _DISPLAYED.get(_line(state, first))
+    if closing is None or state.is_code_block(first):
+        return False
+    row = first + 1
+    while row < last and state.sCount[row] >= state.blkIndent and _line(state, row) != closing:
+        if state.isEmpty(row):
+            return False
+        row += 1
+    if row >= last or state.sCount[row] < state.blkIndent:
+        return False
+    if not silent:
+        state.line = row + 1
+        state.push("paragraph_open", "p", 1).map = [first, row + 1]
+        token = state.push("inline", "", 0)
+        token.content = state.getLines(first, row + 1, state.blkIndent, False).strip()
+        token.map, token.children = [first, row + 1], []
+        state.push("paragraph_close", "p", -1)
+    return True
+
+
+def _line(state: StateBlock, row: int) -> str:
+    return state.src[state.bMarks[row] + state.tShift[row] : state.eMarks[row]].strip()
+
+
 def _reference(state: StateBlock, first: int, last: int, silent: bool) -> bool:
     """Take the definition of a link, but not a footnote of one word, which looks like one."""
     start = state.bMarks[first] + state.tShift[first]
@@ -114,6 +165,9 @@ def parser() -> MarkdownIt:
     made.disable(["fragments_join"])
     made.inline.ruler.at("html_inline", _tag)
     made.inline.ruler.before("link", "note", _note)
+    made.inline.ruler.before("escape", "formula", _formula)
+    interrupted = ["paragraph", "reference", "blockquote", "list"]
+    made.block.ruler.before("fence", "display", _display, {"alt": interrupted})
     made.block.ruler.at("reference", _reference)
     return made
 
@@ -257,6 +311,24 @@ class _Walk:
         self._draw(at, end)
         self._canvas.close()
 
+    def _formula(self, token: Token, at: int) -> None:
+        """Draw a formula; one that is found or cut, or has no other form, is shown as TeX."""
+        end = at + len(token.content)
+        spans = list(self._flow.spans(at, end))
+        whole = spans[0][0], spans[-1][1]
+        parts = None
+        if self._canvas.shows(*whole) and not self._canvas.marked(*whole):
+            parts = parts_of(token.info)
+        if parts is None:
+            self._draw(at, end)
+            return
+        self._pass(at)
+        style = "rk-formula rk-display" if token.block else "rk-formula"
+        self._canvas.open("span", class_=style, title=token.info.strip())
+        draw_formula(self._canvas, parts, whole)
+        self._canvas.close()
+        self._at = end
+
     def _note(self, token: Token, at: int) -> None:
         """Draw the number of a footnote; each note begins a line of its own."""
         self._pass(at)
@@ -314,4 +386,5 @@ _DRAWN = {
     "image": _Walk._image,
     "tag": _Walk._tag,
     "note": _Walk._note,
+    "formula": _Walk._formula,
 }
