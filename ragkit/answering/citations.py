@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 from ragkit.answering.plain_text import without_marks, without_unseen
 from ragkit.answers import NOT_FOUND, Source
+from ragkit.chunking.full_stops import is_within_sentence
 from ragkit.chunking.splitter import SENTENCE_END
 
 _NUMBERS = r"\d{1,3}(?:\s{0,2}[,;–-]\s{0,2}\d{1,3}){0,15}"
@@ -43,14 +44,7 @@ _ROW = re.compile(r"\s{0,3}\|")
 _ROW_RULE = re.compile(r"[\s|:-]+$")
 _RULE = re.compile(r"\s{0,3}(?:[-*_]\s*){3,}$")
 _TITLE = re.compile(r"\s*(\*\*|__)[^*_\n]{0,119}[^*_\n.!?…。]\1:?\s*$")
-_NO_END = re.compile(
-    r"^(?:\d{1,2}|Yes|Ja|Nein|Oui|Non|Sí)\.$|(?:^|[\s(„“\"'])"
-    r"(?:[A-Za-zÄÖÜ]|Dr|Mr|Mrs|Ms|Prof|St|No|Nr|Fig|Abb|Art|Abs|vs|cf|"
-    r"e\.g|i\.e|z\. ?B|d\. ?h|u\. ?a|bzw|ca|approx|Jr|Sr|Vol|vol|pp?|Sec|Ch)\.$"
-)
-_MONTH_DAY = re.compile(
-    r"\b\d{1,2}\.\s+(?=(?:Jan|Feb|Mär|Mar|Apr|Mai|May|Jun|Jul|Aug|Sep|Okt|Oct|Nov|Dez|Dec))"
-)
+_NO_END = re.compile(r"^(?:\d{1,2}|Yes|Ja|Nein|Oui|Non|Sí)\.$|(?:^|[\s(„“\"'])[A-Za-zÄÖÜ]\.$")
 _LETTERS = re.compile(r"[^\w\s]|_")
 _NOT_FOUND = " ".join(_LETTERS.sub("", NOT_FOUND).casefold().split())
 _TURNS = re.compile(r"[;:—–]|\b(?:but|however|though|aber|jedoch|mais|pero)\b", re.I)
@@ -339,7 +333,7 @@ def _end_of_first(clean: str, marked: set[int], *, ended: bool) -> int | None:
         end = match.start() + len(match.group().rstrip())
         if not ended and match.end() + _LOOKED_AHEAD > len(clean):
             break
-        if not marked.isdisjoint((end - 1, end)) or not _goes_on(clean, end):
+        if not marked.isdisjoint((end - 1, end)) or not _goes_on(clean, end, match.end()):
             return end
     if len(clean) > _LONGEST_SENTENCE:
         border = clean.rfind(" ", 0, _LONGEST_SENTENCE)
@@ -347,10 +341,10 @@ def _end_of_first(clean: str, marked: set[int], *, ended: bool) -> int | None:
     return len(clean) if ended else None
 
 
-def _goes_on(text: str, end: int) -> bool:
+def _goes_on(text: str, end: int, following: int) -> bool:
     """Return whether a full stop belongs to a shortened word, or to the day of a date."""
-    word = text.rfind(" ", 0, end) + 1
-    return bool(_NO_END.search(text, max(0, end - 12), end) or _MONTH_DAY.match(text, word))
+    short = _NO_END.search(text, max(0, end - 12), end)
+    return short is not None or is_within_sentence(text, 0, following)
 
 
 def _raw_place(end: int, marks: Sequence[tuple[int, re.Match[str]]], start: int) -> int:
