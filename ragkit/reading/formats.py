@@ -48,6 +48,7 @@ class Format(StrEnum):
     ASCIIDOC = "asciidoc", "plain.read_asciidoc", ".adoc .asciidoc"
     ORG = "org", "org.read_org", ".org"
     LATEX = "latex", "latex.read_latex", ".tex .ltx .latex"
+    BIBTEX = "bibtex", "bibtex.read_bibtex", ".bib", "bibliography"
     HTML = "html", "html.read_html", ".html .htm .xhtml", "web page"
     MHTML = "mhtml", "mail.read_saved_page", ".mhtml .mht .webarchive", "web page"
     PDF = "pdf", "pdf.read_pdf", ".pdf", "PDF"
@@ -108,7 +109,7 @@ CODE_SUFFIXES = {
     ".tf": "terraform", ".dart": "dart", ".ex": "elixir", ".exs": "elixir", ".erl": "erlang",
     ".hs": "haskell", ".ml": "ocaml", ".clj": "clojure", ".el": "lisp", ".lisp": "lisp",
     ".vim": "vim", ".cmake": "cmake", ".gradle": "gradle", ".nim": "nim", ".zig": "zig",
-    ".m": "objective-c", ".bib": "bibtex",
+    ".m": "objective-c",
 }  # fmt: skip
 _CODE_NAMES = {"makefile": "make", "dockerfile": "docker", "cmakelists.txt": "cmake"}
 _SHEBANG = re.compile(rb"#![^\n]{0,100}?\b(python|bash|sh|zsh|node|ruby|perl|php)[\d.]*\b")

@@ -19,14 +19,14 @@ _ONE_ARGUMENT = (
     "addbibresource AtBeginDocument AtEndDocument bibliography bibliographystyle "
     "bookmarksetup captionsetup cellcolor cline color columncolor documentclass "
     "enlargethispage excludecomment fontfamily fontseries fontshape foreach geometry "
-    "glossary graphicspath hphantom hskip hspace hypersetup hyphenation include "
+    "glossary graphicspath hphantom hspace hypersetup hyphenation include "
     "includecomment includegraphics includeonly includepdf index input label linespread "
     "lstset needspace newcounter newif newlength newsavebox nocite pagecolor pagenumbering "
     "pagestyle pgfplotsset phantom refstepcounter RequirePackage rowcolor selectlanguage "
     "setdefaultlanguage setlist setmainfont setmainlanguage setmonofont setotherlanguage "
     "setsansfont sisetup stepcounter subfile thanks theoremstyle thispagestyle tikzset "
     "usebox usecolortheme usefonttheme usepackage usepgfplotslibrary usetheme "
-    "usetikzlibrary vphantom vskip vspace"
+    "usetikzlibrary vphantom vspace"
 )
 _TWO_ARGUMENTS = (
     "addtocounter addtolength DeclareMathOperator DeclarePairedDelimiter "

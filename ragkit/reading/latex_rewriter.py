@@ -27,7 +27,7 @@ from ragkit.reading.latex_source import Source
 from ragkit.reading.latex_special import SPECIAL, citation
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
 _DEEPEST = 60
 _TOKEN = re.compile(
@@ -50,6 +50,7 @@ _THEOREM = re.compile(r"\\newtheorem\*?\{(\w{1,40}\*?)\}(?:\[\w{0,40}\])?\{([^{}
 _LANGUAGE = re.compile(r"language\s*=\s*\{?(?:\[[^\]]{0,40}\])?(\w[\w+#-]{0,30})")
 _CITATION = re.compile(r"\w{0,20}[cC]ite\w{0,20}")
 _REFERENCE = re.compile(r"[a-zA-Z]{0,10}[rR]ef")
+_SPACES = re.compile(r"[ \t]{2,}")
 _BLANKS = re.compile(r"\s*")
 _OVERLAY = re.compile(r"<[\d,+|.:@a-z-]{1,40}>")
 
@@ -92,7 +93,7 @@ class Rewriter:
         parts: list[str] = []
         self._depth += 1
         while (token := _TOKEN.search(source.text, source.at)) is not None:
-            parts.append(source.text[source.at : token.start()])
+            parts += _words(source.text[source.at : token.start()], parts)
             source.at = token.end()
             if is_end(token[0]):
                 break
@@ -100,11 +101,11 @@ class Rewriter:
                 if is_end(f"end {source.group().strip()}"):
                     break
             else:
-                parts.append(self._of_token(token))
-                if parts[-1].endswith("\n\n"):
+                parts += filter(None, (self._of_token(token),))
+                if parts and parts[-1].endswith("\n\n"):
                     source.take(_BLANKS)
         else:
-            parts.append(source.text[source.at :])
+            parts += _words(source.text[source.at :], parts)
             source.at = len(source.text)
         self._depth -= 1
         return "".join(parts)
@@ -281,6 +282,14 @@ class Rewriter:
         if bare == "abstract":
             return "\n\n## Abstract\n\n"
         return self._headed("References", "section") if bare == "thebibliography" else "\n"
+
+
+def _words(text: str, before: Sequence[str]) -> tuple[str, ...]:
+    """Return a piece of text with single spaces, none at first if there is one already."""
+    text = _SPACES.sub(" ", text)
+    if before and before[-1][-1] in " \n":
+        text = text.lstrip(" ")
+    return (text,) if text else ()
 
 
 def _written(name: str, inside: str) -> str:

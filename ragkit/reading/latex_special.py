@@ -21,6 +21,16 @@ _DEFINED = re.compile(r"\\[A-Za-z@]+[^{}\\]{0,100}(?=\{)")
 _EQUAL = re.compile(r"\\[A-Za-z@]+[ \t]*=?[ \t]*(?:\\[A-Za-z@]+|\S)")
 _PARENTHESES = re.compile(r"\([^()\n]{0,20}\)")
 _BETWEEN_AUTHORS = re.compile(r"\s*,[\s,]*")
+_LENGTHS = (
+    "kern hskip vskip mkern mskip parindent parskip baselineskip hsize vsize hoffset voffset "
+    "leftskip rightskip tolerance textwidth textheight oddsidemargin evensidemargin topmargin "
+    "columnsep tabcolsep"
+)
+_LENGTH = re.compile(
+    r"\s*=?\s*[-+]?"
+    r"(?:(?:\d+\.?\d*|\.\d+)\s*(?:true)?(?:pt|pc|in|cm|mm|em|ex|sp|bp|dd|mu)?|\\[A-Za-z]+)"
+    r"(?:\s*(?:plus|minus)\s*[-\d.]{1,9}\s*[a-z]{2,5})*"
+)
 _ESCAPED = re.compile(r"\\([%#&_~{}])")
 
 
@@ -119,6 +129,12 @@ def theorem(rewriter: Rewriter) -> str:
     return ""
 
 
+def length(rewriter: Rewriter) -> str:
+    """Pass a length that stands bare behind its command, in the manner of TeX."""
+    rewriter.source.take(_LENGTH)
+    return ""
+
+
 def space(rewriter: Rewriter) -> str:
     """Return a space if a word follows at once."""
     return " " if _BEFORE_WORD.match(rewriter.source.text, rewriter.source.at) else ""
@@ -167,6 +183,7 @@ SPECIAL: dict[str, Callable[[Rewriter], str]] = {
     **dict.fromkeys(("def", "gdef", "edef", "xdef"), definition),
     "let": same,
     "newtheorem": theorem,
+    **dict.fromkeys(_LENGTHS.split(), length),
     **dict.fromkeys(("SI", "si", "qty", "unit", "SIrange"), quantity),
     **dict.fromkeys(("verb", "lstinline"), code),
 }

@@ -144,6 +144,10 @@ def test_the_name_of_a_file_tells_that_it_is_latex(name):
         (r"\href{http://y.example}{Why}", "[Why](http://y.example)"),
         (r"\SI{10}{\kilo\metre} away", "10 kilometre away"),
         (r"\textcolor{red}{red} \unknown[opt]{shown}{too}", "red shown too"),
+        (
+            r"A\kern-.1em B\hskip 1em plus 2pt C \parindent=0pt and \parskip\baselineskip so",
+            "A B C and so",
+        ),
         (r"\vspace{2cm}Kept \hspace*{1em}too\label{a}\index{b}.", "Kept too."),
         (r"\begin{quote}To be\\ or not.\end{quote}", "> To be\n> or not."),
         (
