@@ -50,6 +50,8 @@ class Format(StrEnum):
     LATEX = "latex", "latex.read_latex", ".tex .ltx .latex"
     BIBTEX = "bibtex", "bibtex.read_bibtex", ".bib", "bibliography"
     HTML = "html", "html.read_html", ".html .htm .xhtml", "web page"
+    FB2 = "fb2", "fb2.read_book", ".fb2", "e-book"
+    OPML = "opml", "opml.read_outline", ".opml", "outline"
     MHTML = "mhtml", "mail.read_saved_page", ".mhtml .mht .webarchive", "web page"
     PDF = "pdf", "pdf.read_pdf", ".pdf", "PDF"
     DOCX = "docx", "office.read_word", ".docx .docm", "Word document", "word/document.xml"
