@@ -8,7 +8,7 @@ READER_VERSION = "13"
 CHUNKER_VERSION = "4"
 """Bump when the same text and settings are divided differently."""
 
-TOKENIZER_VERSION = "5"
+TOKENIZER_VERSION = "6"
 """Bump when the same text gives different tokens; indexes are rebuilt."""
 
 ENTRIES_VERSION = "6"

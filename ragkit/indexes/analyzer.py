@@ -47,7 +47,7 @@ _PATH = re.compile(r"[^/\\@,#+]+(?:[/\\@][^/\\@,#+]+)+")
 _INITIALS = re.compile(r"[^\W\d_](?:\.[^\W\d_])+")
 _VERSION = re.compile(r"[vV](\d+(?:\.\d+)+)")
 _NUMBER = re.compile(r"\d+(?:\.\d+)+")
-_GROUPED_BY_COMMAS = re.compile(r"\d+(?:,\d{3})+(?:\.\d+)?")
+_GROUPED_BY_COMMAS = re.compile(r"[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?")
 _GROUPED_BY_POINTS = re.compile(r"[1-9]\d{0,2}(?:\.\d{3})+")
 _ELISION = re.compile(r"(?:[ldjmtsnc]|qu|dell|nell|all|sull|dall|un)'(?=\w{2})", re.IGNORECASE)
 _PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
@@ -190,19 +190,25 @@ def _compound(word: str, at: int) -> Iterator[Piece]:
         yield from _dotted(segment, at + offset)
 
 
+def in_points(figure: str) -> str:
+    """Return a number that ``FIGURE`` matches without groups, and with a point for a comma."""
+    if _GROUPED_BY_COMMAS.fullmatch(figure):
+        return figure.replace(",", "")
+    whole, _, decimals = figure.rpartition(",")
+    return f"{whole.replace('.', '').replace(' ', '')}.{decimals}"
+
+
 def _figure(word: str, at: int) -> Iterator[Piece]:
-    """Yield a number with a comma as digits with a point; with a decimal comma, also its parts."""
+    """Yield a number with a comma as digits with a point.
+
+    Without groups, the comma may also separate two numbers, which then come as well.
+    """
+    number = in_points(word)
+    yield Piece(_bounded(number), at, at + len(word))
     whole, _, decimals = word.rpartition(",")
-    if _GROUPED_BY_COMMAS.fullmatch(word) and not word.startswith("0"):
-        yield Piece(_bounded(word.replace(",", "")), at, at + len(word))
-        return
-    grouped = whole.replace(" ", "")
-    yield Piece(_bounded(f"{grouped.replace('.', '')}.{decimals}"), at, at + len(word))
-    if grouped == whole:
-        yield from _dotted(whole, at)
-    else:
-        yield Piece(_bounded(grouped), at, at + len(whole))
-    yield Piece(_bounded(decimals), at + len(whole) + 1, at + len(word))
+    if f"{whole}.{decimals}" == number:
+        yield Piece(_bounded(whole), at, at + len(whole))
+        yield Piece(_bounded(decimals), at + len(whole) + 1, at + len(word))
 
 
 def _symbolic(word: str, at: int) -> Iterator[Piece]:

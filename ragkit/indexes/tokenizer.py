@@ -20,6 +20,7 @@ from ragkit.indexes.analyzer import (
     Piece,
     analyse,
     content_tokens,
+    in_points,
     marks,
     tokens_of,
 )
@@ -31,6 +32,7 @@ __all__ = [
     "fold",
     "fold_with_offsets",
     "index_tokens",
+    "query_tokens",
     "token_spans",
     "tokenize",
     "without_stop_words",
@@ -94,6 +96,15 @@ def index_tokens(text: str) -> list[str]:
     folded = fold(text)
     words = word_pattern(ascii_only=folded.isascii()).findall(folded)
     return list(chain.from_iterable(map(_index_tokens_of.__getitem__, words)))
+
+
+def query_tokens(text: str) -> list[str]:
+    """Return the tokens to search for: those of ``index_tokens``, of a number only the whole.
+
+    A text of stop words alone keeps them.
+    """
+    figures = _figure_pattern().sub(lambda figure: in_points(figure[0]), fold(text))
+    return index_tokens(figures) or tokenize(figures)
 
 
 def token_spans(text: str) -> list[TokenSpan]:
@@ -176,6 +187,11 @@ def _cluster_end(text: str, start: int) -> int:
             break
         end += 1
     return end
+
+
+@cache
+def _figure_pattern() -> re.Pattern[str]:
+    return re.compile(rf"(?<![\w.])(?:{FIGURE})")
 
 
 @cache

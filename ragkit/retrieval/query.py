@@ -19,7 +19,7 @@ from ragkit.catalog import Catalog
 from ragkit.catalog.records import CollectionRecord
 from ragkit.errors import QueryError, RagkitError
 from ragkit.indexes.protocol import IndexQuery
-from ragkit.indexes.tokenizer import index_tokens, tokenize
+from ragkit.indexes.tokenizer import query_tokens
 from ragkit.models.base import Embedder
 from ragkit.models.factory import is_remote, local_embedder
 from ragkit.models.wordllama import WordLlamaEmbedder
@@ -188,7 +188,7 @@ class QueryEncoder:
                 )
 
     def _tokens(self, text: str) -> tuple[str, ...]:
-        return in_known_forms(self._catalog, text, index_tokens(text) or tokenize(text))
+        return in_known_forms(self._catalog, text, query_tokens(text))
 
     def _narrowed(
         self, collections: Sequence[CollectionRecord], names: Sequence[str]
