@@ -386,6 +386,25 @@ def test_restructuredtext_reads_as_prose():
     assert '<li dir="auto">one link' in html
 
 
+@pytest.mark.parametrize(
+    ("values", "right"),
+    [
+        (["1,234.50 €", "- €", "-2.00 €"], True),
+        (["$12.00", "$(1,500.00)", "$-", ""], True),
+        (["CHF 10", "10.00 CHF"], True),
+        (["25.6%", "0.00%"], True),
+        (["12 kg", "3 m²"], True),
+        (["-", "-"], False),
+        (["3 days", "12"], False),
+        (["B7", "12"], False),
+    ],
+)
+def test_columns_of_numbers_and_sums_are_set_flush_right(values, right):
+    text = "| Item | Value |\n| --- | --- |\n" + "".join(f"| a | {value} |\n" for value in values)
+    html = rendering.blocks(text, (0, len(text)), (), MARKDOWN)
+    assert ('class="rk-right"' in html) is right
+
+
 def test_footnotes_are_numbers_above_the_line():
     text = "It costs 5 %[^1], says Tom[^b].\n\n[^1]: Prices of *2025*.\n[^b]: ibid.\n\n[^2]: ibid."
     drawn = draw(text, spans_of(text, "Tom[^b]"))

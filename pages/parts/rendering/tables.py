@@ -10,7 +10,10 @@ from pages.parts.rendering.inline import Flow
 
 Cell = Callable[[Canvas, Flow], None]
 _DASHES = re.compile(r"[ \t>]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*")
-_NUMBER = re.compile(r"[-+−(]?[$€£¥]?\s?\d[\d,.  ' ]*\s?(?:%|€|\$|£)?\)?")
+_CURRENCY = r"(?:[$€£¥₽₹]|[A-Z]{3})"
+_NUMBER = re.compile(
+    rf"[-+−(]?\s?{_CURRENCY}?\s?\(?(?:\d[\d,.  ' ]*|-)\s?(?:%|{_CURRENCY}|[a-zµ°]{{1,2}}[²³]?)?\)?"
+)
 _PIPE = re.compile(r"\\.|\|", re.S)
 _MOST_FLAT = 8
 
@@ -118,7 +121,8 @@ def _numeric(body: Sequence[tuple[Span, Sequence[Flow]]], width: int) -> set[int
     for column in range(max(width, 1)):
         values = [flows[column].content for _, flows in body[:60] if column < len(flows)]
         filled = [value for value in values if value]
-        if filled and all(_NUMBER.fullmatch(value) for value in filled):
+        has_digits = any(map(str.isdecimal, "".join(filled)))
+        if has_digits and all(_NUMBER.fullmatch(value) for value in filled):
             numeric.add(column)
     return numeric
 
