@@ -175,7 +175,8 @@ class EmbedderMigration:
     ) -> None:
         """Embed until no text lacks a vector."""
         stored, loop = self.writer.catalog.vectors, self._loop
-        done, total = missing.total - missing.texts, missing.total
+        total = stored.texts_in_all()
+        done = total - missing.texts
         loop.update(model=embedder.name, done=done, total=total)
         loop.pace.clear()
         while True:

@@ -204,8 +204,8 @@ class EmbedderState:
     """The names of embedders, and the progress of making vectors.
 
     ``previous`` can be reverted to; the library migrates to ``target``, if any. ``done`` of
-    ``total`` texts have a vector of the target, or else of the active embedder. ``waiting``
-    documents lack vectors of the active one, and are found by their words only.
+    ``total`` texts have a vector of the target, or else of the active embedder; both are 0 if
+    nothing is left to do. ``waiting`` documents lack vectors of the active one, and are found by their words only.
     """
 
     active: str
@@ -250,7 +250,10 @@ def read_embedder_state(
             target = catalog.embedders.newest_named(choice.target)
             number = choice.target_id or (target.id if target else None)
             of_choice = catalog.vectors.missing(number)
-        waiting, done, total = missing.documents, of_choice.total - of_choice.texts, of_choice.total
+        # Counting them all takes long, and only says how far it has come.
+        is_busy = bool(choice.target or of_choice.texts)
+        total = catalog.vectors.texts_in_all() if is_busy else 0
+        waiting, done = missing.documents, total - of_choice.texts
     if choice.paused:
         phase = BackgroundPhase.PAUSED
     elif phase in (BackgroundPhase.DONE, BackgroundPhase.PAUSED) and (choice.target or waiting):

@@ -109,10 +109,13 @@ class Documents:
         return self.texts([document_id]).get(document_id, "")
 
     def texts(self, document_ids: Iterable[int]) -> dict[int, str]:
-        """Return stored texts by document id, in one query."""
+        """Return stored texts by document id, in one query, or none for none."""
+        wanted = list(document_ids)
+        if not wanted:
+            return {}
         rows = self._connections.rows(
             f"SELECT document_id, text FROM texts WHERE document_id {IN_LIST}",
-            (id_list(document_ids),),
+            (id_list(wanted),),
         )
         return {row[0]: row[1] for row in rows}
 

@@ -24,11 +24,10 @@ _MAY_LACK = f"e.id > ? AND {_NO_VECTOR}"
 
 @dataclass(frozen=True, slots=True)
 class MissingVectors:
-    """How many of ``total`` texts have no vector of an embedder, and in how many documents."""
+    """How many texts have no vector of an embedder, and in how many documents."""
 
     texts: int
     documents: int
-    total: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,8 +130,11 @@ class Vectors:
                 f"FROM entries e WHERE {_MAY_LACK}",
                 self._unchecked(embedder_id),
             )
-        (total,) = self._connections.row("SELECT COUNT(DISTINCT text_hash) FROM entries")
-        return MissingVectors(int(texts), int(documents), int(total))
+        return MissingVectors(int(texts), int(documents))
+
+    def texts_in_all(self) -> int:
+        """Count the texts that an embedder makes vectors of, which reads every entry."""
+        return int(self._connections.row("SELECT COUNT(DISTINCT text_hash) FROM entries")[0])
 
     def documents_missing(self, embedder_id: int, limit: int = -1) -> list[int]:
         """Return documents with entries that have no vector of the embedder, newest first."""

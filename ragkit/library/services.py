@@ -183,8 +183,9 @@ class ActiveServices:
         record = self._catalog.embedders.newest_named(full_name(name))
         missing = self._catalog.vectors.missing(record.id if record else None)
         if record is None or missing.texts:
+            every = self._catalog.vectors.texts_in_all()
             raise NotFoundError(
-                f"{missing.texts} of {missing.total} texts have no vector of {full_name(name)}.",
+                f"{missing.texts} of {every} texts have no vector of {full_name(name)}.",
                 "Choose it as the embedder on the Library page first; switching back is instant.",
             )
         if current.embedder.fingerprint == record.fingerprint:

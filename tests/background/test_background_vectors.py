@@ -102,7 +102,7 @@ def test_the_old_embedder_answers_until_the_new_one_is_whole(library, opened, se
     assert library.embedders.embed_missing() == ""
     state = library.embedders.status()
     assert (state.active, state.previous, state.target) == (NAME, "hash", "")
-    assert state.done == state.total == texts_of(library)
+    assert (state.done, state.total, state.waiting) == (0, 0, 0)
     assert set(embedded(server).values()) == {1}
     assert len(embedded(server)) == texts_of(library)
     # A reader that was open all the time asks the new vectors at its next search.

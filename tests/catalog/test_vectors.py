@@ -34,7 +34,8 @@ def test_it_switches_only_when_no_vector_is_missing(shelf):
     assert not embedders.switch(other)
     embedders.set_target_id("other", other)
     names = vectors.texts_missing(document, other)
-    assert vectors.missing(other) == MissingVectors(len(names), 1, len(names))
+    assert vectors.missing(other) == MissingVectors(len(names), 1)
+    assert vectors.texts_in_all() == len(names)
     first, *rest = sorted(names)
     vectors.put(other, {first: bytes(8)}, renew=False)
     assert vectors.missing(other).texts == len(rest) > 0
@@ -89,7 +90,8 @@ def test_entries_are_looked_at_again_only_where_one_lacked_its_vector(shelf):
     with shelf.catalog.connections.write() as connection:
         connection.execute("DELETE FROM vectors")
     assert vectors.is_complete(embedder)
-    assert vectors.missing(embedder) == MissingVectors(0, 0, 1)
+    assert vectors.missing(embedder) == MissingVectors(0, 0)
+    assert vectors.texts_in_all() == 1
     assert shelf.catalog.integrity.without_vectors(embedder) == {1: 1}
     assert not vectors.is_complete(_other(shelf))
     document = shelf.put("b.md", "second", "third", with_vectors=False)
@@ -109,4 +111,5 @@ def test_what_lost_its_vector_is_missing_once_every_entry_is_looked_at_again(she
     vectors.recheck(embedder)
     assert not vectors.is_complete(embedder)
     assert vectors.documents_missing(embedder) == [document]
-    assert vectors.missing(embedder) == MissingVectors(1, 1, 1)
+    assert vectors.missing(embedder) == MissingVectors(1, 1)
+    assert vectors.texts_in_all() == 1
