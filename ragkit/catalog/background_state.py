@@ -205,7 +205,8 @@ class EmbedderState:
 
     ``previous`` can be reverted to; the library migrates to ``target``, if any. ``done`` of
     ``total`` texts have a vector of the target, or else of the active embedder; both are 0 if
-    nothing is left to do. ``waiting`` documents lack vectors of the active one, and are found by their words only.
+    nothing is left to do. ``waiting`` documents lack vectors of the active one, and are found by
+    their words only.
     """
 
     active: str

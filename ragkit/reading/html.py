@@ -11,6 +11,7 @@ from urllib.parse import unquote
 from ragkit.reading.decode import clean, declared_encoding, decode
 from ragkit.reading.formats import Format
 from ragkit.reading.heads import with_head
+from ragkit.reading.html_formulas import Formulas
 from ragkit.reading.limits import damaged
 from ragkit.reading.markdown import first_heading, metadata_from, strip_embedded
 from ragkit.reading.office import convert
@@ -25,9 +26,7 @@ if TYPE_CHECKING:
     from ragkit.reading.limits import Limits
     from ragkit.types import Metadata
 
-_UNSEEN = re.compile(
-    r"<(head|script|style|template|noscript|svg|title)\b[^>]*>.*?</\1\s*>", re.I | re.S
-)
+_UNSEEN = re.compile(r"<(head|script|style|template|noscript|svg|title)\b[^>]*>", re.I)
 _UNSEEN_TAG = re.compile(r"<(?:meta|link|base)\b[^>]*>|<!--.*?-->", re.I | re.S)
 # Links from a heading or a numbered line to itself.
 _SELF_LINK = re.compile(
@@ -38,12 +37,8 @@ _SELF_LINK = re.compile(
 _SUMMARY = re.compile(r"<summary\b[^<>]*>((?:(?!<summary\b).)*?)</summary\s*>", re.I | re.S)
 _HEADING = re.compile(r"(<h([1-6])\b[^<>]*>)((?:(?!<h[1-6]\b).)*?)(</h\2\s*>)", re.I | re.S)
 _BLOCK_TAG = re.compile(r"</?(?:h[1-6]|section|div|p|ul|ol|pre|table)\b[^>]*>", re.I)
-_MATH = re.compile(r"<math\b([^<>]*)>((?:(?!<math\b).)*?)</math\s*>", re.I | re.S)
-_TEX = re.compile(r"<annotation\b[^<>]*\btex\b[^<>]*>(.*?)</annotation\s*>", re.I | re.S)
-_TEX_BESIDE = re.compile(r"\salttext\s*=\s*(?:\"([^\"]*)\"|'([^']*)')", re.I)
-_ANNOTATION = re.compile(r"<(annotation(?:-xml)?)\b[^<>]*>.*?</\1\s*>", re.I | re.S)
 _ANY_TAG = re.compile(r"</?[a-z!?][^<>]*>", re.I)
-_TITLE = re.compile(r"<title\b[^>]*>(.*?)</title\s*>", re.I | re.S)
+_TITLE = re.compile(r"<title\b[^>]*>(.{0,2000}?)</title\s*>", re.I | re.S)
 _META = re.compile(r"<meta\b([^>]{1,2000})>", re.I)
 _ATTRIBUTE = re.compile(r"([\w:-]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))")
 _LANGUAGE = re.compile(
@@ -78,15 +73,34 @@ def read_html(text: str, name: str, file_format: Format = Format.HTML) -> Readin
 
 def to_markdown(source: str, label: str = Format.HTML.label) -> str:
     """Return HTML as clean Markdown, without scripts, styles and embedded files."""
-    seen = _MATH.sub(_formula, _flattened(_UNSEEN_TAG.sub("", _UNSEEN.sub("", source))))
+    formulas = Formulas()
+    seen = _flattened(_UNSEEN_TAG.sub("", _without_unseen(formulas.hidden(source))))
     result = convert(f"<html><body>{seen}</body></html>".encode(), "html", label)
-    converted = tidy(clean(strip_embedded(result.content)))
+    converted = tidy(clean(formulas.shown(strip_embedded(result.content))))
     if len(converted) < 200:
         # The converter drops deeply nested text; its words matter more than its form.
-        bare = _bare_text(seen)
+        bare = formulas.shown(_bare_text(seen))
         if len(converted) < len(bare) * _LOST_SHARE:
             return bare
     return converted
+
+
+def _without_unseen(source: str) -> str:
+    """Return HTML without the elements that no one sees; one that does not end stays."""
+    pieces, at = [], 0
+    ends: dict[str, re.Match[str] | None] = {}
+    for begin in _UNSEEN.finditer(source):
+        name = begin[1].lower()
+        end = ends.get(name)
+        if begin.start() < at or (name in ends and end is None):
+            continue
+        if end is None or end.start() < begin.end():
+            closing = re.compile(rf"</{name}\s*>", re.IGNORECASE)
+            end = ends[name] = closing.search(source, begin.end())
+        if end is not None:
+            pieces.append(source[at : begin.start()])
+            at = end.end()
+    return "".join((*pieces, source[at:]))
 
 
 def _flattened(source: str) -> str:
@@ -102,16 +116,6 @@ def _flattened(source: str) -> str:
         return f"{match[1]}{_BLOCK_TAG.sub(' ', match[3])}{match[4]}"
 
     return _HEADING.sub(heading, _SUMMARY.sub(summary, _SELF_LINK.sub("", source)))
-
-
-def _formula(math: re.Match[str]) -> str:
-    """Return a formula as its TeX, which most pages have beside it, or else as its signs."""
-    beside = _TEX_BESIDE.search(math[1])
-    tex = _TEX.search(math[2])
-    written = tex[1] if tex else (beside[1] or beside[2] or "") if beside else ""
-    if written.strip():
-        return f"${' '.join(written.split())}$"
-    return _ANY_TAG.sub("", _ANNOTATION.sub("", math[2]))
 
 
 def _metadata(head: str) -> Metadata:

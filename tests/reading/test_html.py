@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import time
+
 import pytest
 from reading_files import read
 
@@ -54,6 +56,28 @@ def test_deeply_nested_html_keeps_its_words(tmp_path):
     assert reading.text == "deep words"
 
 
+def test_scripts_and_styles_are_not_seen_but_one_without_an_end_hides_nothing():
+    page = (
+        "<p>One</p><script>document.write('<script>no</' + 'script>')</script><STYLE>p{}</Style >"
+        "<svg><title>no</title></svg><p>Two</p><script>let <p>Three</p>"
+    )
+    text = read_html(page, "a.html").text
+    assert [word for word in ("One", "Two", "Three", "no", "write", "p{}") if word in text] == [
+        "One",
+        "Two",
+        "Three",
+    ]
+
+
+@pytest.mark.parametrize(
+    "piece", ["<script>", "<math>", "<code>", r"\(", "$a_", r"\[x", "<title><svg>"]
+)
+def test_hostile_pages_take_no_more_time_than_their_length_asks(piece):
+    start = time.process_time()
+    assert "Kept" in read_html("<p>Kept</p>" + piece * 20_000, "a.html").text
+    assert time.process_time() - start < 5
+
+
 def test_a_page_with_a_title_alone_is_found_by_it(tmp_path):
     head = "<title>Lake levels</title><meta name=description content='Since 1990.'>"
     reading = read(tmp_path, "a.html", f"<html><head>{head}</head><body><div id=app></div></body>")
@@ -71,6 +95,15 @@ def test_a_page_with_a_title_alone_is_found_by_it(tmp_path):
         (r'<math alttext="a_1 &lt; \sum b"><mi>S</mi></math>', r"$a_1 < \sum b$"),
         ("<math><mi>a</mi><mo>=</mo><mn>12</mn></math>", "a=12"),
         ("<math><annotation-xml><apply/></annotation-xml><mi>a</mi></math>", "a"),
+        (r'<math alttext="\{a\}"><mi>S</mi></math>', r"$\{a\}$"),
+        (r"<span class='math'>\(x_1 &lt; \{y\}\)</span>", r"$x_1 < \{y\}$"),
+        (r"\[ a^2 = \left\{ b \\ c \right\} \]", r"$$a^2 = \left\{ b \\ c \right\}$$"),
+        (r"$$\alpha_1 \\ \beta$$", r"$$\alpha_1 \\ \beta$$"),
+        (r"<script type='math/tex'>x_1</script>", "$x_1$"),
+        (r"<script type='math/tex; mode=display'>x * y * z</script>", "$$x * y * z$$"),
+        ("the price of $5 to $6", "the price of $5 to $6"),
+        (r"<code>\(a_1\)</code>", r"`\(a_1\)`"),
+        ("\ufdd47\ufdd5", "7"),
     ],
 )
 def test_a_formula_is_its_tex_or_its_signs(formula, text):

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
 
 _LONGEST = 2_000
-_MOST_NODES, _DEEPEST = 600, 12
+_MOST_NODES, _DEEPEST = 600, 30
 _SIGNAL = re.compile(r"[\\^_={}<>+]")
 _NO_VARIABLES = re.compile(r"\s|[^\W\d_]{3}")
 _ENVIRONMENT = re.compile(r"(\\(?:begin|end)\{)(aligned|align|gathered|gather)(\})")
