@@ -8,7 +8,7 @@ from html import unescape
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
-from ragkit.reading import word_notes
+from ragkit.reading import word_formulas, word_notes
 from ragkit.reading.cell_formats import with_shown_numbers
 from ragkit.reading.comments import comments_of_workbook
 from ragkit.reading.decode import clean
@@ -221,7 +221,8 @@ def _for_converter(archive: zipfile.ZipFile) -> bytes:
 
     The converter ignores the numbering of styles ("List Bullet"), and drops character references
     (``&amp;``), tabs, carriage returns, non-breaking hyphens, and paragraphs that hold text boxes;
-    it mixes up notes, reads twice what was moved, and has the reading of a word before it.
+    it mixes up notes and moves formulas, reads twice what was moved, and has the reading of a word
+    before it.
     """
     numbering = _numbering_of_styles(archive)
 
@@ -244,6 +245,7 @@ def _for_converter(archive: zipfile.ZipFile) -> bytes:
         part = _with_usual_prefix(part)
         if name == _TEXT_PARTS[0]:
             part = word_notes.with_notes_below(part, notes)
+            part = word_formulas.with_formulas_below(part)
         part = _MOVED_AWAY.sub(b"", with_boxes_apart(part))
         part = _PARAGRAPH_STYLE.sub(numbered, part) if numbering else part
         part = _RUBY.sub(rb"\2<w:r><w:t>(</w:t></w:r>\1<w:r><w:t>)</w:t></w:r>", part)
@@ -274,7 +276,8 @@ def _stand_in(reference: re.Match[bytes]) -> bytes:
 
 def _restored(markdown: str) -> str:
     """Return converted text with its signs and notes; a sign that would begin a tag is escaped."""
-    numbered = word_notes.MARK.sub(r"[^\1]", markdown)
+    whole = word_formulas.with_formulas_in_place(markdown)
+    numbered = word_notes.MARK.sub(r"[^\1]", whole)
     return _STARTS_TAG.sub(r"\\<", numbered).translate(_SIGNS)
 
 

@@ -616,3 +616,24 @@ def test_containers_with_broken_parts_end_with_a_reason(tmp_path, name, parts):
         read(tmp_path, name, zipped(parts))
     assert caught.value.message.endswith(".")
     assert caught.value.cure.endswith(".")
+
+
+def test_formulas_stay_in_their_lines(tmp_path):
+    named = 'xmlns:m="http://schemas.openxmlformats.org/officeDocument/2006/math"'
+    square = (
+        "<m:sSup><m:e><m:r><m:t>{}</m:t></m:r></m:e><m:sup><m:r><m:t>2</m:t></m:r></m:sup></m:sSup>"
+    )
+    document = docx.Document()
+    line = document.add_paragraph("Energy is ")
+    line._p.append(parse_xml(f"<m:oMath {named}>{square.format('c')}</m:oMath>"))
+    line.add_run(" here, ")
+    line._p.append(parse_xml(f"<m:oMath {named}></m:oMath>"))
+    line._p.append(parse_xml(f"<m:oMath {named}>{square.format('x')}</m:oMath>"))
+    line.add_run(" there.")
+    alone = document.add_paragraph()
+    whole = f"<m:oMath>{square.format('a')}</m:oMath>"
+    alone._p.append(parse_xml(f"<m:oMathPara {named}>{whole}</m:oMathPara>"))
+    document.add_paragraph("The end.")
+    assert read(tmp_path, "a.docx", saved(document)).text == (
+        "Energy is $c^{2}$ here, $x^{2}$ there.\n\n$$a^{2}$$\n\nThe end."
+    )
