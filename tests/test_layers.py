@@ -28,6 +28,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "answers",
         "versions",
         "formatting",
+        "months",
         "setting_faults",
     ),
     ("settings", "paths"),

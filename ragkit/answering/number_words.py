@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from decimal import Decimal
 
+from ragkit import months
+
 
 def _words(text: str) -> tuple[str, ...]:
     return tuple(text.split())
@@ -58,16 +60,8 @@ SCALES: dict[str, Decimal] = {
 }
 """What words and letters behind a number multiply it by."""
 
-_MONTHS = (
-    "january february march april may june july august september october november december",
-    "januar februar märz april mai juni juli august september oktober november dezember",
-    "janvier février mars avril mai juin juillet août septembre octobre novembre décembre",
-    "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre",
-    "gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre dicembre",
-    "jan feb mar apr may jun jul aug sep oct nov dec",
-    "jän febr mär apr mai juni juli aug sept okt nov dez",
-)
 MONTHS: dict[str, int] = {
-    name: number for names in _MONTHS for number, name in enumerate(_words(names), start=1)
+    **months.named("en", "de", "fr", "es", "it"),
+    **months.shortened("en", "de"),
 }
 """The number of a month by its name in five languages, and by what that is shortened to."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from ragkit import months
 from ragkit.reading.code import read_code
 from ragkit.reading.formats import Format
 from ragkit.reading.latex_blocks import SEPARATORS, inline
@@ -25,11 +26,6 @@ _OTHERS = re.compile(r"; others$")
 _LONGEST = 200_000
 _REMARK = re.compile(r"^\s*(?:@comment\b|%)+", re.IGNORECASE)
 _WORD = re.compile(r"\w{2}")
-_MONTHS = {
-    "jan": "January", "feb": "February", "mar": "March", "apr": "April", "may": "May",
-    "jun": "June", "jul": "July", "aug": "August", "sep": "September", "oct": "October",
-    "nov": "November", "dec": "December",
-}  # fmt: skip
 _WHERE = ("journal", "journaltitle", "booktitle", "publisher", "school", "institution",
           "organization", "howpublished")  # fmt: skip
 _WHEN = ("year", "date")
@@ -50,7 +46,7 @@ def read_bibtex(text: str, name: str, file_format: Format = Format.BIBTEX) -> Re
 
 def _sections(text: str) -> Iterator[str]:
     """Yield each entry as a section, and what stands between them as it is."""
-    words = dict(_MONTHS)
+    words = {month[:3].lower(): month for month in months.ENGLISH}
     places = Places(text)
     at = 0
     while (found := _ENTRY.search(text, at)) is not None:

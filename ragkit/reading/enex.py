@@ -12,10 +12,11 @@ from xml.etree import ElementTree
 
 from ragkit.formatting import plural
 from ragkit.reading.attachments import MOST_OF_MANY, Attachments
+from ragkit.reading.dates import iso_date
 from ragkit.reading.formats import Format
 from ragkit.reading.html import to_markdown
 from ragkit.reading.limits import MEGABYTE, check_text, damaged
-from ragkit.reading.reading_parts import iso_date, joined, nonempty, stem, whole_line
+from ragkit.reading.reading_parts import joined, nonempty, stem, whole_line
 from ragkit.reading.zip_container import refuse_entities
 from ragkit.types import Markup, Reading
 

@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING
 
 from ragkit.reading.attachments import MOST_OF_MANY, Attachments
 from ragkit.reading.conversations.messages import Conversation, Message, moment, to_reading
+from ragkit.reading.dates import iso_date
 from ragkit.reading.decode import clean, decode
 from ragkit.reading.formats import Format
 from ragkit.reading.limits import MEGABYTE, check_text, damaged
 from ragkit.reading.reading_parts import (
-    iso_date,
     joined,
     nonempty,
     one_line,

@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import TYPE_CHECKING, Any
 
+from ragkit.reading.dates import iso_date
 from ragkit.reading.formats import Format
 from ragkit.reading.heads import with_head
 from ragkit.reading.languages import language_code
-from ragkit.reading.reading_parts import iso_date, lines_at, one_line, stem
+from ragkit.reading.reading_parts import lines_at, one_line, stem
 from ragkit.types import Markup, Reading
 
 if TYPE_CHECKING:

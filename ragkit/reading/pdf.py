@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from ragkit.errors import ReadingError
 from ragkit.reading import pdf_pdfium, pdf_pypdf
+from ragkit.reading.dates import iso_date
 from ragkit.reading.decode import clean
 from ragkit.reading.formats import Format
 from ragkit.reading.limits import damaged, no_text
@@ -22,7 +23,7 @@ from ragkit.reading.pdf_forms import filled_in
 from ragkit.reading.pdf_paragraphs import flow
 from ragkit.reading.pdf_running import without_running_lines
 from ragkit.reading.pdf_vocabulary import Vocabulary
-from ragkit.reading.reading_parts import iso_date, joined, nonempty, one_line, tidy, tile
+from ragkit.reading.reading_parts import joined, nonempty, one_line, tidy, tile
 from ragkit.reading.titles import choose, headings_of, in_order
 from ragkit.types import Markup, OutlineEntry, Page, Reading
 

@@ -1,10 +1,8 @@
-"""Helpers of several readers: joining text, titles, dates, Markdown tables, untyped JSON."""
+"""Helpers of several readers: joining text, titles, Markdown tables, untyped JSON."""
 
 from __future__ import annotations
 
 import re
-import warnings
-from datetime import date, datetime
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
@@ -19,9 +17,6 @@ if TYPE_CHECKING:
 _SPACE = re.compile(r"\s+")
 _DIRECTIONS = re.compile("[\u202a-\u202e\u2066-\u2069]")
 _LONGEST_TITLE = 300
-# The day comes first wherever people write a date with dots.
-_DOTTED = re.compile(r"\d{1,2}\. ?\d{1,2}\. ?\d")
-_FIRST_DEFAULT, _SECOND_DEFAULT = datetime(2000, 2, 3), datetime(2001, 3, 4)
 _BLANK_LINES = re.compile(r"\n[ \t]*\n(?:[ \t]*\n)+")
 
 
@@ -96,56 +91,6 @@ def table(rows: Sequence[Sequence[str]]) -> str:
         return ""
     lines.insert(1, "|" + " --- |" * len(kept))
     return "\n".join(lines)
-
-
-def iso_date(value: Any) -> str:
-    """Return a date, or a text that is a date, in ISO form; ``""`` for anything else.
-
-    A date without a day is the month, and one without a month is the year.
-    """
-    if isinstance(value, (date, datetime)):
-        return value.isoformat()
-    text = str(value).strip()
-    if not text or len(text) > 60 or not any(letter.isdigit() for letter in text):
-        return ""
-    try:
-        moment = datetime.fromisoformat(text)
-        return moment.date().isoformat() if len(text) <= 10 else moment.isoformat()
-    except ValueError:
-        return _loose_date(text)
-
-
-def _loose_date(text: str) -> str:
-    """Return the ISO form of a date like "3 May 2021"; a number counts only as a year."""
-    if text.isdigit():
-        return text if len(text) == 4 else ""
-    first, second = parsed_twice(text)
-    if first is None or second is None or first.year != second.year:
-        return ""
-    if first.month != second.month:
-        return f"{first.year:04}"
-    return f"{first:%Y-%m}" if first.day != second.day else first.date().isoformat()
-
-
-def parsed_twice(text: str) -> tuple[datetime | None, datetime | None]:
-    """Parse a date or time in common notation with two defaults; ``None`` where that fails.
-
-    The results differ in whatever the text does not say.
-    """
-    return _parsed(text, _FIRST_DEFAULT), _parsed(text, _SECOND_DEFAULT)
-
-
-def _parsed(text: str, default: datetime) -> datetime | None:
-    from dateutil import parser
-
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            moment = parser.parse(text, default=default, dayfirst=bool(_DOTTED.match(text)))
-        moment.utcoffset()  # raises an error if it is a day or more
-        return moment
-    except (ValueError, OverflowError, TypeError, AttributeError):
-        return None
 
 
 def nonempty(**values: Any) -> Metadata:

@@ -7,6 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from ragkit import months
+from ragkit.indexes.tokenizer import fold
+
 TYPES: Mapping[str, str] = {
     "pdf": "pdfs?|pdf[- ](?:files?|documents?|datei(?:en)?)|(?:fichiers|documents|archivos) pdf",
     "mail": "e-?mails?|mails?|courriels?|correos?(?: electronicos?)?",
@@ -89,27 +92,9 @@ IN_PLACE = (
 """What precedes the name of a document or folder."""
 
 MONTHS: Mapping[str, int] = {
-    name: number
-    for number, names in enumerate(
-        (
-            "january janvier januar enero",
-            "february fevrier februar febrero",
-            "march mars marz marzo",
-            "april avril abril",
-            "may mai mayo",
-            "june juin juni junio",
-            "july juillet juli julio",
-            "august aout agosto",
-            "september septembre septiembre",
-            "october octobre oktober octubre",
-            "november novembre noviembre",
-            "december decembre dezember diciembre",
-        ),
-        start=1,
-    )
-    for name in names.split()
+    fold(name): number for name, number in months.named("en", "fr", "de", "es").items()
 }
-"""Months by their names."""
+"""Months by their names, without accents."""
 
 IN_TIME = "in|from|of|during|im|vom|aus(?: dem)?|en|de|du|durante"
 SINCE = "since|seit|depuis|desde"

@@ -13,10 +13,12 @@ from datetime import UTC, date, datetime, time
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from ragkit import months
+from ragkit.reading.dates import parsed_twice
 from ragkit.reading.decode import clean
 from ragkit.reading.formats import Format
 from ragkit.reading.markdown import strip_embedded
-from ragkit.reading.reading_parts import nonempty, one_line, parsed_twice
+from ragkit.reading.reading_parts import nonempty, one_line
 from ragkit.types import Markup, MessageSpan, OutlineEntry, Reading
 
 if TYPE_CHECKING:
@@ -39,10 +41,6 @@ _WORTH_A_LOOK = re.compile(r"^(?:\*\*| {0,3}(?:#|=|-+[ \t]*$|```|~~~|<[!?sSpPtT]
 _LONGEST_TIME = 60
 _SECONDS_BELOW = 1e11
 _DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
-_MONTHS = (
-    "January", "February", "March", "April", "May", "June",
-    "July", "August", "September", "October", "November", "December",
-)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +115,7 @@ def moment(value: Any) -> datetime | None:
 
 def day_title(day: date) -> str:
     """Write a day as people do: "Saturday, 14 March 2026"."""
-    return f"{_DAYS[day.weekday()]}, {day.day} {_MONTHS[day.month - 1]} {day.year}"
+    return f"{_DAYS[day.weekday()]}, {day.day} {months.ENGLISH[day.month - 1]} {day.year}"
 
 
 def _since_1970(number: float) -> datetime | None:

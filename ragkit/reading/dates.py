@@ -1,0 +1,97 @@
+"""Dates and times as documents write them."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from datetime import date, datetime
+from functools import cache
+from typing import Any
+
+from ragkit import months
+
+# The day comes first wherever people write a date with dots.
+_DOTTED = re.compile(r"\d{1,2}\. ?\d{1,2}\. ?\d")
+_FIRST_DEFAULT, _SECOND_DEFAULT = datetime(2000, 2, 3), datetime(2001, 3, 4)
+_ORDINAL = re.compile(r"(?<=\d)(?:er|º|°|ª)(?=\s)|(?<=\d)\.(?=\s*[^\W\d_])")
+_INTRODUCTION = re.compile(r"^(?:[^\W\d_]+\.?,?\s+){1,3}(?=\d)")
+_YEAR = re.compile(r"(?<!\d)\d{4}(?!\d)")
+_OF = re.compile(r"(?<=\w)\s+(?:de|del|di|van)\s+(?=\w)", re.IGNORECASE)
+_LONGEST = 60
+
+
+def iso_date(value: Any) -> str:
+    """Return a date, or a text that is a date, in ISO form; ``""`` for anything else.
+
+    A date without a day is the month, and one without a month is the year. Names of months may be
+    English, German, French, Spanish, Italian, Portuguese or Dutch.
+    """
+    if isinstance(value, (date, datetime)):
+        return value.isoformat()
+    text = str(value).strip()
+    if not text or len(text) > _LONGEST or not any(letter.isdigit() for letter in text):
+        return ""
+    try:
+        moment = datetime.fromisoformat(text)
+        return moment.date().isoformat() if len(text) <= 10 else moment.isoformat()
+    except ValueError:
+        return _loose_date(text) or _loose_date(_in_english(text))
+
+
+def _loose_date(text: str) -> str:
+    """Return the ISO form of a date like "3 May 2021"; a number counts only as a year."""
+    if text.isdigit():
+        return text if len(text) == 4 else ""
+    first, second = parsed_twice(text)
+    if first is None or second is None or first.year != second.year:
+        return ""
+    if first.month != second.month:
+        return f"{first.year:04}"
+    return f"{first:%Y-%m}" if first.day != second.day else first.date().isoformat()
+
+
+def _in_english(text: str) -> str:
+    """Return a date with the English name of its month, and without words before the day.
+
+    Without a year there is none, as people often mean something else.
+    """
+    if not _YEAR.search(text):
+        return ""
+    month = _foreign_month().search(text)
+    if month is None:
+        return _INTRODUCTION.sub("", text)
+    name = months.ENGLISH[_foreign_months()[month[1].lower()] - 1]
+    before = _INTRODUCTION.sub("", text[: month.start()])
+    return _OF.sub(" ", _ORDINAL.sub("", f"{before}{name}{text[month.end() :]}"))
+
+
+@cache
+def _foreign_months() -> dict[str, int]:
+    return {**months.shortened(), **months.named()}
+
+
+@cache
+def _foreign_month() -> re.Pattern[str]:
+    names = "|".join(sorted(_foreign_months(), key=len, reverse=True))
+    return re.compile(rf"(?<![^\W\d_])({names})(?![^\W\d_])\.?", re.IGNORECASE)
+
+
+def parsed_twice(text: str) -> tuple[datetime | None, datetime | None]:
+    """Parse a date or time in common notation with two defaults; ``None`` where that fails.
+
+    The results differ in whatever the text does not say.
+    """
+    return _parsed(text, _FIRST_DEFAULT), _parsed(text, _SECOND_DEFAULT)
+
+
+def _parsed(text: str, default: datetime) -> datetime | None:
+    from dateutil import parser
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            moment = parser.parse(text, default=default, dayfirst=bool(_DOTTED.match(text)))
+        moment.utcoffset()  # raises an error if it is a day or more
+        return moment
+    except (ValueError, OverflowError, TypeError, AttributeError):
+        return None

@@ -1,0 +1,45 @@
+"""Dates as people write them in several languages; what is not a date is none."""
+
+from __future__ import annotations
+
+import pytest
+
+from ragkit import months
+from ragkit.reading.dates import iso_date
+
+
+@pytest.mark.parametrize(
+    ("written", "expected"),
+    [
+        ("3. März 2026", "2026-03-03"),
+        ("Freitag, 3. März 2026", "2026-03-03"),
+        ("Kiel, den 24. Dezember 2025", "2025-12-24"),
+        ("24. Dez. 2025", "2025-12-24"),
+        ("Kiel, 24.12.2025", "2025-12-24"),
+        ("MÄRZ 2026", "2026-03"),
+        ("1er août 2026", "2026-08-01"),
+        ("le 14 juillet 2024", "2024-07-14"),
+        ("déc. 2021", "2021-12"),
+        ("3 de mayo de 2026", "2026-05-03"),
+        ("3 maggio 2026", "2026-05-03"),
+        ("5 de março de 2025", "2025-03-05"),
+        ("12 mei 2024", "2024-05-12"),
+        ("Tuesday, May 5, 2020", "2020-05-05"),
+        ("May 5th, 2020", "2020-05-05"),
+        ("Fri Mar  3 10:00:00 2023", "2023-03-03"),
+        ("12 mai", ""),
+        ("mai", ""),
+        ("Version 2 set 3", ""),
+        ("Zimmer 5 im Mai", ""),
+        ("30 Februar 2026", ""),
+        ("3 Brumaire 1799", ""),
+    ],
+)
+def test_a_date_is_read_in_the_language_it_is_written_in(written, expected):
+    assert iso_date(written) == expected
+
+
+def test_each_language_names_twelve_months_once():
+    for language in ("en", "de", "fr", "es", "it", "pt", "nl"):
+        assert sorted(months.named(language).values()) == list(range(1, 13))
+        assert sorted(months.shortened(language).values()) == list(range(1, 13))
