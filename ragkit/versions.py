@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-READER_VERSION = "13"
+READER_VERSION = "14"
 """Bump when a reader returns a different result for the same bytes; documents are read again."""
 
 CHUNKER_VERSION = "4"
