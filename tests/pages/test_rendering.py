@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from pages.parts import rendering
 from pages.parts.rendering import Kind
-from pages.parts.rendering.canvas import Canvas, safe_link
+from pages.parts.rendering.allowed import safe_link
+from pages.parts.rendering.canvas import Canvas
 
 MARKDOWN = Kind("markdown")
 ALLOWED = {

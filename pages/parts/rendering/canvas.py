@@ -12,51 +12,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from pages.parts.common.markup import attributes, merged, name, text
+from pages.parts.rendering.allowed import check
 
 Span = tuple[int, int]
 Picture = Callable[[str], str | None]
 
-_COMMON = frozenset({"class_", "id", "dir", "title"})
-_TAGS: Mapping[str, frozenset[str]] = {
-    **dict.fromkeys(
-        (
-            "p",
-            "h2",
-            "h3",
-            "h4",
-            "h5",
-            "h6",
-            "ul",
-            "blockquote",
-            "pre",
-            "code",
-            "em",
-            "strong",
-            "s",
-            "b",
-            "sup",
-            "sub",
-            "dl",
-            "dt",
-            "dd",
-            "table",
-            "thead",
-            "tbody",
-            "tr",
-            "td",
-            "br",
-            "hr",
-        ),
-        _COMMON,
-    ),
-    "a": _COMMON | {"href", "rel", "target"},
-    "img": _COMMON | {"src", "alt"},
-    "ol": _COMMON | {"start"},
-    "li": _COMMON | {"value"},
-    "th": _COMMON | {"scope"},
-    "span": _COMMON | {"data_line", "aria_hidden"},
-    "div": _COMMON | {"tabindex", "role", "aria_label"},
-}
 _INLINE = frozenset({"em", "strong", "s", "code", "b", "sup", "sub", "span"})
 _AFTER = {
     **dict.fromkeys(("p", "h2", "h3", "h4", "h5", "h6", "li", "tr", "pre", "dd", "div"), "\n"),
@@ -65,16 +25,9 @@ _AFTER = {
 """White space after elements, so that copied text keeps its words apart."""
 
 _VOID = frozenset({"br", "hr", "img"})
-_LINK = re.compile(r"(?:https?://|mailto:)[^\s\x00-\x20\x7f-\x9f]+", re.IGNORECASE)
-_IMAGE = re.compile(r"data:image/(?:png|jpeg|gif|webp);base64,[A-Za-z0-9+/]+={0,2}")
 _WORD = re.compile(r"[^\W_]")
 _DEEPEST = 60
 FAILURES = (LookupError, ValueError, AssertionError, RecursionError, TypeError)
-
-
-def safe_link(url: str) -> str | None:
-    """Return an address that may become a link: one of http, https or mailto."""
-    return url if len(url) <= 2000 and _LINK.fullmatch(url) else None
 
 
 class Canvas:
@@ -127,7 +80,7 @@ class Canvas:
         Raises:
             ValueError: for tags, attributes and addresses that are not on the list.
         """
-        _check(tag, values)
+        check(tag, values)
         if len(self._stack) >= _DEEPEST:
             raise ValueError("too deep")
         if self.flat:
@@ -165,7 +118,7 @@ class Canvas:
 
     def void(self, tag: str, **values: object) -> None:
         """Draw an element without content."""
-        _check(tag, values)
+        check(tag, values)
         if self.flat:
             self._gap = True
         elif tag in _VOID:
@@ -382,18 +335,6 @@ class Canvas:
         self._ends_open = words.rstrip()[-1].isalnum()
         self._parts += self._pending
         self._pending.clear()
-
-
-def _check(tag: str, values: Mapping[str, object]) -> None:
-    """Raise ValueError for what is not on the list."""
-    allowed = _TAGS[tag]
-    for key, value in values.items():
-        if key not in allowed:
-            raise ValueError(f"{tag} takes no {key}")
-        if key == "href" and safe_link(str(value)) is None:
-            raise ValueError("not an address for a link")
-        if key == "src" and not _IMAGE.fullmatch(str(value)):
-            raise ValueError("not a picture")
 
 
 def lines_of(source: str, start: int, end: int) -> list[Span]:

@@ -16,7 +16,8 @@ from markdown_it.rules_block import StateBlock, reference
 from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 
-from pages.parts.rendering.canvas import Canvas, Span, safe_link
+from pages.parts.rendering.allowed import safe_link
+from pages.parts.rendering.canvas import Canvas, Span
 from pages.parts.rendering.formula import draw_formula, is_formula, parts_of
 
 _DISPLAYED = {"$$": "$$", "\\[": "\\]"}

@@ -10,7 +10,8 @@ from itertools import groupby
 
 from pages.parts.common.markup import action, attributes, name, notices, number, page_range, text
 from pages.parts.rendering import Kind, kind_of, snippet
-from pages.parts.rendering.canvas import Span, safe_link
+from pages.parts.rendering.allowed import safe_link
+from pages.parts.rendering.canvas import Span
 from ragkit.answers import (
     AnswerSentence,
     AnswerState,

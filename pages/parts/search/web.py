@@ -12,7 +12,7 @@ import streamlit as st
 
 from pages.parts.common import markup, state
 from pages.parts.common.markup import attributes, name, text
-from pages.parts.rendering.canvas import safe_link
+from pages.parts.rendering.allowed import safe_link
 from ragkit.answering.follow_up import in_own_words
 from ragkit.answers import Source, Turn
 from ragkit.errors import RagkitError
