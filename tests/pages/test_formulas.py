@@ -151,6 +151,13 @@ def test_hostile_formulas_are_drawn_or_left(tex):
     assert time.process_time() - start < 2
 
 
+@pytest.mark.parametrize("piece", ["\\[\n", "$$\n", "$ ", "$a_", "\\(a", "> $$\n", "[^1]"])
+def test_pages_of_marks_take_no_more_time_than_their_length_asks(piece):
+    start = time.process_time()
+    assert "Kept" in html("Kept\n\n" + piece * 8_000 + "\n\n\\]")
+    assert time.process_time() - start < 3
+
+
 def test_damaged_formulas_are_drawn_or_left():
     chance = random.Random(5)
     bits = [

@@ -39,6 +39,7 @@ _FORMULA = re.compile(
 _BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
 _LONGEST = 60_000
 _MOST_BRACKETS = 2_000
+_MOST_LINES = 60
 _ELEMENTS = {"em_open": "em", "strong_open": "strong", "s_open": "s"}
 
 
@@ -132,7 +133,7 @@ def _display(state: StateBlock, first: int, last: int, silent: bool) -> bool:
     closing = _DISPLAYED.get(_line(state, first))
     if closing is None or state.is_code_block(first):
         return False
-    row = first + 1
+    row, last = first + 1, min(last, first + _MOST_LINES)
     while row < last and state.sCount[row] >= state.blkIndent and _line(state, row) != closing:
         if state.isEmpty(row):
             return False
