@@ -20,10 +20,13 @@ CONNECTORS = "(?:[.'\\-/\\\\@&]|::)"
 """What may occur once between two parts of one identifier, address or path."""
 
 FIGURE = (
-    r"[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?(?![\w,])"
-    r"|(?<!\d,)(?:[1-9]\d{0,2}(?:(?:\.\d{3})+|(?: \d{3})+)|\d+),\d+(?!\w|[.,]\d)"
+    r"[1-9]\d{0,2}(?:,\d{3}){1,8}(?:\.\d+)?(?![\w,])"
+    r"|(?<!\d,)(?:[1-9]\d{0,2}(?:(?:\.\d{3}){1,8}|(?: \d{3}){1,8})|\d+),\d+(?!\w|[.,]\d)"
 )
-"""A number with a comma: "1,234.50", or as most of Europe writes it, "1.234,50" or "1 234,50"."""
+"""A number with a comma: "1,234.50", or as most of Europe writes it, "1.234,50" or "1 234,50".
+
+It has few groups, since a list of numbers would else be gone through again from each of them.
+"""
 
 _STOP = """
 a about am an and are as at be been being but by can could did do does for from had has have he how

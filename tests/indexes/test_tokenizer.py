@@ -125,6 +125,16 @@ def test_a_question_asks_for_a_number_as_a_whole_in_any_notation(number):
     assert "1234.50" in index_tokens(f"It is {number}.")
 
 
+@pytest.mark.parametrize(
+    "text", ["111 " * 60_000, "111," * 60_000 + "x", "111." * 60_000, "1" * 300_000]
+)
+def test_lists_of_numbers_take_no_more_time_than_their_length_asks(text):
+    start = time.process_time()
+    assert index_tokens(text)
+    assert query_tokens(text)
+    assert time.process_time() - start < 5
+
+
 def test_a_question_of_stop_words_keeps_them():
     assert query_tokens("to be or not to be") == ["to", "be", "or", "not", "to", "be"]
 
