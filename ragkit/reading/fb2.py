@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _TAG = re.compile(r"<(/?)(?:\w{1,20}:)?([a-z-]{1,30})((?:\s[^<>]{0,1000})?)>", re.IGNORECASE)
 _UNSEEN = re.compile(
-    r"<(binary|stylesheet|description)\b[^<>]*>(?:(?!<\1\b).)*?</\1\s*>|<\?xml[^<>]*>|<!--.*?-->",
+    r"<(binary|stylesheet|description)\b[^<>]*>(?:(?!<\1\b).)*?</\1\s*>|<\?xml[^<>]*>|<!--(?:(?!<!--).)*?-->",
     re.IGNORECASE | re.DOTALL,
 )
 _ORNAMENT = re.compile(r"<subtitle\b[^<>]*>[^\w<>]{0,100}</subtitle\s*>", re.IGNORECASE)

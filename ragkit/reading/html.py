@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from ragkit.reading.limits import Limits
     from ragkit.types import Metadata
 
-_UNSEEN = re.compile(r"<(head|script|style|template|noscript|svg|title)\b[^>]*>", re.I)
-_UNSEEN_TAG = re.compile(r"<(?:meta|link|base)\b[^>]*>|<!--.*?-->", re.I | re.S)
+_UNSEEN = re.compile(r"<(head|script|style|template|noscript|svg|title)\b[^>]*>|<!--", re.I)
+_UNSEEN_TAG = re.compile(r"<(?:meta|link|base)\b[^>]*>", re.I)
 # Links from a heading or a numbered line to itself.
 _SELF_LINK = re.compile(
     r"<a\b[^<>]{0,500}\shref\s*=\s*[\"']?#(\d{1,7}\b)?[^<>]{0,500}>\s*"
@@ -86,16 +86,16 @@ def to_markdown(source: str, label: str = Format.HTML.label) -> str:
 
 
 def _without_unseen(source: str) -> str:
-    """Return HTML without the elements that no one sees; one that does not end stays."""
+    """Return HTML without comments and elements that no one sees; one that does not end stays."""
     pieces, at = [], 0
     ends: dict[str, re.Match[str] | None] = {}
     for begin in _UNSEEN.finditer(source):
-        name = begin[1].lower()
+        name = (begin[1] or "").lower()
         end = ends.get(name)
         if begin.start() < at or (name in ends and end is None):
             continue
         if end is None or end.start() < begin.end():
-            closing = re.compile(rf"</{name}\s*>", re.IGNORECASE)
+            closing = re.compile(rf"</{name}\s*>" if name else "-->", re.IGNORECASE)
             end = ends[name] = closing.search(source, begin.end())
         if end is not None:
             pieces.append(source[at : begin.start()])
