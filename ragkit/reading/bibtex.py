@@ -37,7 +37,7 @@ def read_bibtex(text: str, name: str, file_format: Format = Format.BIBTEX) -> Re
     if _ENTRY.search(text) is None:
         return read_code(text, name)
     return Reading(
-        text=tidy("\n\n".join(_sections(SEPARATORS.sub(" ", text)))),
+        text=tidy(joined(_sections(SEPARATORS.sub(" ", text)), "\n\n")),
         title=stem(name),
         format=file_format,
         markup=Markup.MARKDOWN,
@@ -45,12 +45,12 @@ def read_bibtex(text: str, name: str, file_format: Format = Format.BIBTEX) -> Re
 
 
 def _sections(text: str) -> Iterator[str]:
-    """Yield each entry as a section, and what stands between them as it is."""
+    """Yield each entry as a section, and what stands between them as it is, if anything."""
     words = {month[:3].lower(): month for month in months.ENGLISH}
     places = Places(text)
     at = 0
     while (found := _ENTRY.search(text, at)) is not None:
-        yield from filter(None, [_remark(text[at : found.start()])])
+        yield _remark(text[at : found.start()])
         kind = found[1].lower()
         end = places.group_end(found.end(), _LONGEST)
         if end < 0:
@@ -58,13 +58,13 @@ def _sections(text: str) -> Iterator[str]:
         inside = text[found.end() + 1 : max(end - 1, found.end() + 1)]
         at = max(end, found.end() + 1)
         if kind == "comment":
-            yield from filter(None, [_remark(inside)])
+            yield _remark(inside)
         elif kind == "string":
             words.update(_fields(inside, words))
         elif kind != "preamble":
             key, _, rest = inside.partition(",")
             yield _section(kind, key.strip(), dict(_fields(rest, words)))
-    yield from filter(None, [_remark(text[at:])])
+    yield _remark(text[at:])
 
 
 def _next_entry(text: str, at: int) -> int:

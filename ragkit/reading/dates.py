@@ -57,22 +57,22 @@ def _in_english(text: str) -> str:
     """
     if not _YEAR.search(text):
         return ""
-    month = _foreign_month().search(text)
+    month = _month_name().search(text)
     if month is None:
         return _INTRODUCTION.sub("", text)
-    name = months.ENGLISH[_foreign_months()[month[1].lower()] - 1]
+    name = months.ENGLISH[_month_numbers()[month[1].lower()] - 1]
     before = _INTRODUCTION.sub("", text[: month.start()])
     return _OF.sub(" ", _ORDINAL.sub("", f"{before}{name}{text[month.end() :]}"))
 
 
 @cache
-def _foreign_months() -> dict[str, int]:
+def _month_numbers() -> dict[str, int]:
     return {**months.shortened(), **months.named()}
 
 
 @cache
-def _foreign_month() -> re.Pattern[str]:
-    names = "|".join(sorted(_foreign_months(), key=len, reverse=True))
+def _month_name() -> re.Pattern[str]:
+    names = "|".join(sorted(_month_numbers(), key=len, reverse=True))
     return re.compile(rf"(?<![^\W\d_])({names})(?![^\W\d_])\.?", re.IGNORECASE)
 
 

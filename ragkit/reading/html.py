@@ -11,7 +11,7 @@ from urllib.parse import unquote
 from ragkit.reading.decode import clean, declared_encoding, decode
 from ragkit.reading.formats import Format
 from ragkit.reading.heads import with_head
-from ragkit.reading.html_formulas import Formulas
+from ragkit.reading.html_formulas import ANY_TAG, Formulas
 from ragkit.reading.limits import damaged
 from ragkit.reading.markdown import first_heading, metadata_from, strip_embedded
 from ragkit.reading.office import convert
@@ -37,7 +37,6 @@ _SELF_LINK = re.compile(
 _SUMMARY = re.compile(r"<summary\b[^<>]*>((?:(?!<summary\b).)*?)</summary\s*>", re.I | re.S)
 _HEADING = re.compile(r"(<h([1-6])\b[^<>]*>)((?:(?!<h[1-6]\b).)*?)(</h\2\s*>)", re.I | re.S)
 _BLOCK_TAG = re.compile(r"</?(?:h[1-6]|section|div|p|ul|ol|pre|table)\b[^>]*>", re.I)
-_ANY_TAG = re.compile(r"</?[a-z!?][^<>]*>", re.I)
 _TITLE = re.compile(r"<title\b[^>]*>(.{0,2000}?)</title\s*>", re.I | re.S)
 _META = re.compile(r"<meta\b([^>]{1,2000})>", re.I)
 _ATTRIBUTE = re.compile(r"([\w:-]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))")
@@ -135,7 +134,7 @@ def _metadata(head: str) -> Metadata:
 
 def _bare_text(source: str) -> str:
     """Return the text of HTML without any markup, a line for each run of text."""
-    lines = map(str.strip, unescape(_ANY_TAG.sub("\n", source)).split("\n"))
+    lines = map(str.strip, unescape(ANY_TAG.sub("\n", source)).split("\n"))
     return clean("\n".join(filter(None, lines)))
 
 

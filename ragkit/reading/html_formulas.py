@@ -17,7 +17,7 @@ _FORMULA = re.compile(
 _TEX = re.compile(r"<annotation\b[^<>]*\btex\b[^<>]*>(.*?)</annotation\s*>", re.I | re.S)
 _TEX_BESIDE = re.compile(r"\salttext\s*=\s*(?:\"([^\"]*)\"|'([^']*)')", re.I)
 _ANNOTATION = re.compile(r"<(annotation(?:-xml)?)\b[^<>]*>.*?</\1\s*>", re.I | re.S)
-_ANY_TAG = re.compile(r"</?[a-z!?][^<>]*>", re.I)
+ANY_TAG = re.compile(r"</?[a-z!?][^<>]*>", re.I)
 _SIGNAL = re.compile(r"[\\^_=]")
 _STAND_IN = re.compile("\ufdd4(\\d{1,6})\ufdd5")
 _STAND_IN_SIGNS = re.compile("[\ufdd4\ufdd5]")
@@ -43,7 +43,7 @@ class Formulas:
         if found["math"] is not None:
             tex = _beside(found["about"], found["math"])
             if not tex:
-                return _ANY_TAG.sub("", _ANNOTATION.sub("", found["math"]))
+                return ANY_TAG.sub("", _ANNOTATION.sub("", found["math"]))
             return self._keep("$", tex)
         if found["script"]:
             return self._keep("$$" if "display" in found["type"] else "$", found["script"])

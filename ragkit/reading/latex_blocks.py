@@ -106,8 +106,8 @@ def display(source: str) -> str:
 
 def drawn(source: str) -> str:
     """Return the words in the nodes of a drawing."""
-    texts = filter(_WORD.search, _nodes(source))
-    return "".join(f"\n\n{text}" for text in (", ".join(texts),) if text) + "\n\n"
+    shown = ", ".join(filter(_WORD.search, _nodes(source)))
+    return f"\n\n{shown}\n\n" if shown else "\n\n"
 
 
 def _nodes(source: str) -> Iterator[str]:

@@ -24,7 +24,7 @@ _COMMENTED = re.compile(
     re.DOTALL,
 )
 _DEFINITION = re.compile(
-    r"\\(?:(?:re|provide)?newcommand\*?|DeclareRobustCommand\*?|providecommand\*?|renewcommand\*?)"
+    r"\\(?:(?:re)?newcommand|providecommand|DeclareRobustCommand)\*?"
     r"\s*\{?\s*\\([A-Za-z]+)\s*\}?\s*(?:\[(\d)\])?\s*(?:\[([^\[\]]{0,200})\])?\s*(?=\{)"
     r"|\\def\s*\\([A-Za-z]+)((?:#\d){0,9})\s*(?=\{)"
 )

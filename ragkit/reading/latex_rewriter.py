@@ -51,8 +51,6 @@ _LANGUAGE = re.compile(r"language\s*=\s*\{?(?:\[[^\]]{0,40}\])?(\w[\w+#-]{0,30})
 _CITATION = re.compile(r"\w{0,20}[cC]ite\w{0,20}")
 _REFERENCE = re.compile(r"[a-zA-Z]{0,10}[rR]ef")
 _SPACES = re.compile(r"[ \t]{2,}")
-_BLANKS = re.compile(r"\s*")
-_OVERLAY = re.compile(r"<[\d,+|.:@a-z-]{1,40}>")
 
 
 class Rewriter:
@@ -101,9 +99,10 @@ class Rewriter:
                 if is_end(f"end {source.group().strip()}"):
                     break
             else:
-                parts += filter(None, (self._of_token(token),))
+                if shown := self._of_token(token):
+                    parts.append(shown)
                 if parts and parts[-1].endswith("\n\n"):
-                    source.take(_BLANKS)
+                    source.skip_blanks()
         else:
             parts += _words(source.text[source.at :], parts)
             source.at = len(source.text)
@@ -146,7 +145,7 @@ class Rewriter:
         if sign == "\\":
             self.source.at += self.source.follows("*")
             self.source.optional()
-            self.source.take(_BLANKS)
+            self.source.skip_blanks()
             return ROW
         return HASH if sign == "#" else commands.SIGNS.get(sign, "")
 
@@ -269,7 +268,7 @@ class Rewriter:
         """Return what an environment shows before its content, and pass its arguments."""
         source = self.source
         if bare == "frame":
-            source.take(_OVERLAY)
+            source.skip_overlay()
             source.optional()
             title = inline(self.argument()) if source.opens() else ""
             return self._headed(title, "subsection")

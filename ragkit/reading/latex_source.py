@@ -6,6 +6,8 @@ import re
 
 _LONGEST, _LONGEST_CODE = 20_000, 500_000
 _BRACE = re.compile(r"\\.|[{}]", re.DOTALL)
+_BLANKS = re.compile(r"\s*")
+_OVERLAY = re.compile(r"<[\d,+|.:@a-z-]{1,40}>")
 _SPACE = re.compile(r"[ \t]*(?:\n(?![ \t]*\n)[ \t]*)?")
 _OPTIONAL = re.compile(
     r"\[((?:[^\[\]{}\\]|\\.|\{[^{}]{0,500}\}|\[[^\[\]]{0,200}\]){0,2000})\]", re.DOTALL
@@ -66,6 +68,14 @@ class Source:
         if found is not None:
             self.at = found.end()
         return found
+
+    def skip_blanks(self) -> None:
+        """Pass white space, also blank lines."""
+        self.take(_BLANKS)
+
+    def skip_overlay(self) -> None:
+        """Pass what says on which slides something is shown, as in ``<2->``."""
+        self.take(_OVERLAY)
 
     def opens(self) -> bool:
         """Return whether a group follows, and pass the white space before it if so."""

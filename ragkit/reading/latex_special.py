@@ -13,10 +13,8 @@ if TYPE_CHECKING:
     from ragkit.reading.latex_rewriter import Rewriter
 
 _UNIT = re.compile(r"\\([A-Za-z]{1,30})")
-_BLANKS = re.compile(r"\s*")
 _EMPHASIS = re.compile(r"(\*\*?|`|~~)(?=\S)(.{1,300}?)(?<=\S)\1")
 _BEFORE_WORD = re.compile(r"\}*[\w(]")
-_OVERLAY = re.compile(r"<[\d,+|.:@a-z-]{1,40}>")
 _DEFINED = re.compile(r"\\[A-Za-z@]+[^{}\\]{0,100}(?=\{)")
 _EQUAL = re.compile(r"\\[A-Za-z@]+[ \t]*=?[ \t]*(?:\\[A-Za-z@]+|\S)")
 _PARENTHESES = re.compile(r"\([^()\n]{0,20}\)")
@@ -52,10 +50,10 @@ def caption(rewriter: Rewriter) -> str:
 
 def item(rewriter: Rewriter) -> str:
     """Return the separator of an item, and its label."""
-    rewriter.source.take(_OVERLAY)
+    rewriter.source.skip_overlay()
     label = rewriter.source.optional()
-    rewriter.source.take(_OVERLAY)
-    rewriter.source.take(_BLANKS)
+    rewriter.source.skip_overlay()
+    rewriter.source.skip_blanks()
     return ITEM + (f"{marked(inline(rewriter.nested(label)), '**')} " if label.strip() else "")
 
 
@@ -63,7 +61,7 @@ def reference_item(rewriter: Rewriter) -> str:
     """Return the separator of an entry in a list of references, and its key."""
     rewriter.source.optional()
     key = rewriter.source.group().strip()
-    rewriter.source.take(_BLANKS)
+    rewriter.source.skip_blanks()
     return f"{ITEM}[{key}] "
 
 
