@@ -20,8 +20,8 @@ from large_library import texts
 from ragkit.catalog.records import CollectionRecord, DocumentDraft, NumberedTokens
 from ragkit.chunking import divide
 from ragkit.chunking.sizes import ChunkSizes
-from ragkit.indexing.preparation import prepare
-from ragkit.indexing.writer import ReadFile, pipeline_fingerprint
+from ragkit.indexing.preparation import ReadFile, prepare
+from ragkit.indexing.writer import pipeline_fingerprint
 from ragkit.library import Library
 from ragkit.types import FileState, Reading, Version
 

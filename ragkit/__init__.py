@@ -38,8 +38,7 @@ if TYPE_CHECKING:
     from ragkit.retrieval.multi_query import ChunkedAnswer
     from ragkit.settings import Settings, load_settings
     from ragkit.surfaces.json_values import as_json
-
-__version__ = "0.1.0"
+    from ragkit.versions import __version__
 
 __all__ = [  # noqa: RUF022 (by subject)
     # A library: opened, filled and searched.
@@ -101,6 +100,7 @@ _MODULES = {
     "ragkit.retrieval.multi_query": ("ChunkedAnswer",),
     "ragkit.settings": ("Settings", "load_settings"),
     "ragkit.surfaces.json_values": ("as_json",),
+    "ragkit.versions": ("__version__",),
 }
 
 

@@ -1,6 +1,11 @@
-"""Versions of the steps from a file's bytes to index entries, all part of pipeline fingerprints."""
+"""The version of ragkit, and those of the steps from a file's bytes to index entries.
+
+The latter are part of pipeline fingerprints.
+"""
 
 from __future__ import annotations
+
+__version__ = "0.1.0"
 
 READER_VERSION = "14"
 """Bump when a reader returns a different result for the same bytes; documents are read again."""

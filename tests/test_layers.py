@@ -7,8 +7,10 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from functools import cache
+from graphlib import CycleError, TopologicalSorter
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -88,17 +90,22 @@ def imports(tree: ast.Module, module: str) -> Iterator[str]:
 
     Modules that it names in a string are among them: they are imported by name, or in a child.
     """
-    package = module.split(".")
     for node in _running(tree):
         named = node.value if isinstance(node, ast.Constant) else None
         if isinstance(named, str) and re.fullmatch(r"ragkit(\.\w+)+\.?", named):
             yield from [named.rstrip(".")] if _part(named) in _LEVEL else []
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            base = package[: len(package) - node.level] if node.level else []
-            name = ".".join([*base, *([node.module] if node.module else [])])
-            yield from (f"{name}.{alias.name}" for alias in node.names)
+        yield from _stated(node, module)
+
+
+def _stated(node: ast.AST, module: str) -> Iterator[str]:
+    """Full names that a statement of a module imports; none if it is of another kind."""
+    if isinstance(node, ast.Import):
+        yield from (alias.name for alias in node.names)
+    elif isinstance(node, ast.ImportFrom):
+        package = module.split(".")
+        base = package[: len(package) - node.level] if node.level else []
+        name = ".".join([*base, *([node.module] if node.module else [])])
+        yield from (f"{name}.{alias.name}" for alias in node.names)
 
 
 def _running(node: ast.AST) -> Iterator[ast.AST]:
@@ -159,6 +166,63 @@ def test_a_module_that_a_variable_names_is_imported_only_where_that_is_stated():
         and isinstance(node.args[0], ast.Name | ast.Attribute | ast.Subscript)
     }
     assert users == IMPORTED_BY_VALUE
+
+
+def _known(name: str, modules: Collection[str]) -> str | None:
+    """The module that a name is of: itself, a package's own file, or where it is defined."""
+    home = name.rpartition(".")[0]
+    places = (name, f"{name}.__init__", home, f"{home}.__init__")
+    return next((place for place in places if place in modules), None)
+
+
+def circle_of(files: Mapping[str, ast.Module]) -> list[str]:
+    """Return modules of which each imports the next, and the last is the first; or none.
+
+    What a function imports when it runs counts, and what only a type checker reads.
+    """
+    graph = {
+        module: {
+            known
+            for node in ast.walk(tree)
+            for name in _stated(node, module)
+            if (known := _known(name, files)) not in (None, module)
+        }
+        for module, tree in files.items()
+    }
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        return list(error.args[1])[::-1]
+    return []
+
+
+def test_no_files_import_each_other_in_a_circle():
+    files = [*_FILES, *sorted((_ROOT / "pages").rglob("*.py"))]
+    assert circle_of({_module(file): _parsed(file) for file in files}) == []
+
+
+@pytest.mark.parametrize(
+    "back",
+    [
+        "from a.b import f",
+        "from . import b",
+        "from .b import f",
+        "import a.b",
+        "if TYPE_CHECKING:\n    from a.b import F",
+        "def f():\n    from a.b import f",
+    ],
+)
+def test_the_search_for_circles_finds_every_kind(back):
+    sources = {"a.__init__": "", "a.b": "from a import c", "a.c": "from a.d import g", "a.d": back}
+    files = {module: ast.parse(source) for module, source in sources.items()}
+    circle = circle_of(files)
+    assert circle[0] == circle[-1]
+    assert set(circle) == {"a.b", "a.c", "a.d"}
+    assert all(
+        (one, other) in {("a.b", "a.c"), ("a.c", "a.d"), ("a.d", "a.b")}
+        for one, other in pairwise(circle)
+    )
+    assert circle_of(files | {"a.d": ast.parse("import other")}) == []
 
 
 @pytest.mark.parametrize("library", ONLY_IN)

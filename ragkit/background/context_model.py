@@ -10,7 +10,7 @@ from ragkit.catalog import Catalog
 from ragkit.catalog.background_state import context_model_name
 from ragkit.catalog.model_choice import rerank_model_name
 from ragkit.catalog.records import CollectionRecord
-from ragkit.models.factory import FOLDER
+from ragkit.models.base import FOLDER
 
 if TYPE_CHECKING:
     # Not imported at run time, so that commands that write no context start quickly.

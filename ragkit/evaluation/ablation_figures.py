@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ragkit import __version__
 from ragkit.evaluation.ablation import Ablation, Outcome
 from ragkit.evaluation.metrics import Metric, PairedDifference, main_metric
 from ragkit.evaluation.runs import revision, settings_of
+from ragkit.versions import __version__
 
 _SHOWN = (("pass@5", "pass@10", "pass@20"), ("ndcg@10", "mrr", "recall@10"),
           ("token_recall", "token_precision", "token_iou"))  # fmt: skip

@@ -25,10 +25,10 @@ from ragkit.evaluation.row_documents import (
     reading_of,
 )
 from ragkit.indexes import open_backend
-from ragkit.indexing.preparation import prepare
+from ragkit.indexing.preparation import ReadFile, prepare
 from ragkit.indexing.progress import Reporter
 from ragkit.indexing.sync import sync_source
-from ragkit.indexing.writer import ReadFile, Writer, chunk_settings, pipeline_fingerprint
+from ragkit.indexing.writer import Writer, chunk_settings, pipeline_fingerprint
 from ragkit.models.base import Embedder
 from ragkit.models.factory import open_embedder
 from ragkit.paths import LibraryPaths

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from ragkit import __version__
 from ragkit.catalog import Catalog
 from ragkit.catalog.runs import QuestionValues, RunDraft, RunRecord
 from ragkit.errors import EvaluationError
@@ -20,6 +19,7 @@ from ragkit.evaluation.measuring import Evaluation
 from ragkit.evaluation.metrics import SAME, TypeFigures, figures_by_type, main_metric, paired_p
 from ragkit.evaluation.search_config import SearchConfig, as_text, names
 from ragkit.options import SearchOptions
+from ragkit.versions import __version__
 
 
 def keep(catalog: Catalog, evaluation: Evaluation, collection_id: int | None = None) -> RunRecord:

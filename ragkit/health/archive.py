@@ -20,13 +20,13 @@ from io import BytesIO
 from pathlib import Path
 from typing import IO
 
-from ragkit import __version__
 from ragkit.catalog import Catalog
 from ragkit.errors import LibraryError
 from ragkit.formatting import plural
 from ragkit.paths import FORMAT_VERSION, LibraryPaths
 from ragkit.settings import Settings
 from ragkit.types import ALL_COLLECTIONS
+from ragkit.versions import __version__
 
 ARCHIVE_VERSION = 1
 """Bump when older versions could no longer read an archive."""

@@ -18,7 +18,7 @@ from ragkit.errors import ModelFolderError, WebError
 from ragkit.formatting import byte_size, plural
 from ragkit.health.findings import Depth, Finding, Parts
 from ragkit.indexing.writer import lock_holder, lock_is_held
-from ragkit.models.factory import FOLDER
+from ragkit.models.base import FOLDER
 from ragkit.models.model_folder import INSTALL, find_folder, is_installed
 from ragkit.web.addresses import SERVICES, address_of
 

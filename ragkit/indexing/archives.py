@@ -14,7 +14,7 @@ from typing import IO, TYPE_CHECKING
 
 from ragkit.errors import ReadingError, SkippedError
 from ragkit.formatting import byte_size
-from ragkit.reading.formats import sniff, zip_format
+from ragkit.reading.sniffing import sniff, zip_format
 from ragkit.reading.zip_container import unpacking
 from ragkit.sources.scan import (
     SKIPPED_FILES,

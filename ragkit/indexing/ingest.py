@@ -27,9 +27,9 @@ from ragkit.errors import (
     UnstorableError,
     is_lack_of_memory,
 )
-from ragkit.indexing.preparation import build_processor, unpack
+from ragkit.indexing.preparation import ReadFile, build_processor, unpack
 from ragkit.indexing.progress import Reporter
-from ragkit.indexing.writer import ReadFile, Writer, chunk_settings, hash_file, pipeline_fingerprint
+from ragkit.indexing.writer import Writer, chunk_settings, hash_file, pipeline_fingerprint
 from ragkit.reading import PostProcessor, ReadOutcome, ReadTask, open_readers
 from ragkit.reading.limits import uncut
 from ragkit.sources.opening import UnsettledError, ask_disk

@@ -22,8 +22,12 @@ from ragkit.catalog.records import (
     NumberedTokens,
     SpeakerRecord,
 )
-from ragkit.indexing.preparation import EmbeddedText, PreparedDocument, embedded_texts
-from ragkit.indexing.writer import ReadFile
+from ragkit.indexing.preparation import (
+    EmbeddedText,
+    PreparedDocument,
+    ReadFile,
+    embedded_texts,
+)
 from ragkit.models.base import Embedder
 from ragkit.types import FIELD_CODES, LEVEL_CODES, Field, Level
 

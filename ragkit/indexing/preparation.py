@@ -30,6 +30,7 @@ from ragkit.types import (
     BlockKind,
     Chunk,
     Divided,
+    FileState,
     InnerBlock,
     Level,
     Markup,
@@ -71,6 +72,22 @@ class PreparedDocument:
     contexts: tuple[str, ...]
     words: DocumentWords
     blocks: tuple[InnerBlock, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ReadFile:
+    """A file that was read and prepared, with the hash of its bytes.
+
+    ``seconds`` is how long reading took.
+    """
+
+    source_id: int
+    collection_id: int
+    state: FileState
+    content_hash: str
+    pipeline_fingerprint: str
+    document: PreparedDocument
+    seconds: float = 0.0
 
 
 def prepare(reading: Reading, path: str, divided: Divided) -> PreparedDocument:

@@ -18,7 +18,7 @@ from filelock import FileLock, Timeout
 from ragkit.errors import LibraryBusyError, LibraryError, SourceError
 from ragkit.indexes.local.files import is_current
 from ragkit.sources.opening import Step, UnsettledError, ask_disk, open_regular
-from ragkit.types import INDEXED_LEVELS, FileState
+from ragkit.types import INDEXED_LEVELS
 from ragkit.versions import CHUNKER_VERSION, ENTRIES_VERSION, READER_VERSION, TOKENIZER_VERSION
 
 if TYPE_CHECKING:
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from ragkit.catalog.records import CollectionRecord, SourceRecord
     from ragkit.indexes.protocol import IndexBackend
     from ragkit.indexing.pipeline import Pipeline
-    from ragkit.indexing.preparation import PreparedDocument
     from ragkit.models.base import Embedder
     from ragkit.paths import LibraryPaths
     from ragkit.settings import ChunkingSettings, Settings
@@ -131,22 +130,6 @@ def pipeline_fingerprint(settings: Settings, collection: CollectionRecord) -> st
         chunk_settings(settings, collection).model_dump(),
     ]
     return hashlib.blake2b(json.dumps(parts).encode(), digest_size=8).hexdigest()
-
-
-@dataclass(frozen=True, slots=True)
-class ReadFile:
-    """A file that was read and prepared, with the hash of its bytes.
-
-    ``seconds`` is how long reading took.
-    """
-
-    source_id: int
-    collection_id: int
-    state: FileState
-    content_hash: str
-    pipeline_fingerprint: str
-    document: PreparedDocument
-    seconds: float = 0.0
 
 
 def hash_file(path: Path, most_bytes: int | None = None, step: Step = lambda: None) -> str:

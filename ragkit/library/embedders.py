@@ -13,16 +13,8 @@ from ragkit.catalog.model_choice import added_models
 from ragkit.catalog.vectors import EmbedderChoice
 from ragkit.errors import NotFoundError, RagkitError, SettingsError
 from ragkit.indexing.writer import lock_is_held, writer_lock
-from ragkit.models.factory import (
-    BUILT_IN,
-    EMBEDDERS,
-    FOLDER,
-    OLLAMA,
-    full_name,
-    is_brought,
-    is_remote,
-    open_named,
-)
+from ragkit.models.base import BUILT_IN, EMBEDDERS, FOLDER, OLLAMA
+from ragkit.models.factory import full_name, is_brought, is_remote, open_named
 from ragkit.paths import LibraryPaths
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from ragkit.catalog.model_choice import (
     store_models,
 )
 from ragkit.errors import ModelFolderError, NotFoundError, SettingsError
-from ragkit.models.factory import FOLDER
+from ragkit.models.base import FOLDER
 from ragkit.models.model_folder import ModelKind, find_folder, folder_name, short_name
 
 if TYPE_CHECKING:

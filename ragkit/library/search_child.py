@@ -15,13 +15,13 @@ import signal
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from logging.handlers import QueueHandler
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from ragkit.background.parent import follow_parent
 from ragkit.errors import RagkitError, unforeseen
+from ragkit.library.search_pool import Opening, Reply, Request
 
 if TYPE_CHECKING:
     from ragkit.library import Library
@@ -33,35 +33,6 @@ if TYPE_CHECKING:
 _OBJECTS_BETWEEN_COLLECTIONS = 20_000
 
 logger = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class Opening:
-    """The first message to the process: the library to open, and the level of its log."""
-
-    settings: Settings
-    log_level: int
-
-
-@dataclass(frozen=True, slots=True)
-class Request:
-    """A search: ``what`` is a key of ``_SEARCHES``. It must use the embedder of ``fingerprint``."""
-
-    what: str
-    fingerprint: str
-    arguments: tuple[Any, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Reply:
-    """What a search returned or raised, and its log records.
-
-    ``value`` is ``None`` if another embedder is active than the request asks for.
-    """
-
-    value: Any = None
-    error: RagkitError | None = None
-    records: Sequence[logging.LogRecord] = ()
 
 
 def main(_arguments: Sequence[str]) -> int:
@@ -138,7 +109,7 @@ def _opened(settings: Settings) -> Library:
 def _answered(library: Library, request: Request) -> Any:
     if library.embedder.fingerprint != request.fingerprint:
         return None
-    return _SEARCHES[request.what](library, *request.arguments)
+    return SEARCHES[request.what](library, *request.arguments)
 
 
 def _search(library: Library, question: str, options: SearchOptions) -> tuple[Answer, float]:
@@ -153,7 +124,7 @@ def _search_chunked(
     return query_per_chunk(library, text, options, chunked)
 
 
-_SEARCHES: Mapping[str, Callable[..., Any]] = {
+SEARCHES: Mapping[str, Callable[..., Any]] = {
     "search": _search,
     "search_chunked": _search_chunked,
 }

@@ -16,14 +16,16 @@ import time
 from collections import deque
 from concurrent.futures import Future
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ragkit.background.parent import ENDS_WITH
 from ragkit.errors import RagkitError
-from ragkit.library.search_child import Opening, Reply, Request
 from ragkit.reading.process import child_command
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ragkit.settings import Settings
 
 _LONGEST_SECONDS = 300.0
@@ -39,6 +41,35 @@ logger = logging.getLogger(__name__)
 
 _shared: dict[Settings, SearchPool] = {}
 _sharing = threading.Lock()
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """The first message to the process: the library to open, and the level of its log."""
+
+    settings: Settings
+    log_level: int
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A search with the embedder of ``fingerprint``: ``what`` is a key of its ``SEARCHES``."""
+
+    what: str
+    fingerprint: str
+    arguments: tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a search returned or raised, and its log records.
+
+    ``value`` is ``None`` if another embedder is active than the request asks for.
+    """
+
+    value: Any = None
+    error: RagkitError | None = None
+    records: Sequence[logging.LogRecord] = ()
 
 
 def shared_pool(settings: Settings, count: int) -> SearchPool:
@@ -85,7 +116,7 @@ class SearchPool:
         return [place.number for place in self._places if place.number]
 
     def ask(self, what: str, fingerprint: str, *arguments: Any) -> Any:
-        """Have a process do a search (``search_child.Request``), and return its value.
+        """Have a process do a search (``Request``), and return its value.
 
         ``None`` if none can: they are not ready, or another embedder is active there.
 

@@ -12,10 +12,8 @@ from typing import TYPE_CHECKING, Any
 from ragkit.catalog import Catalog
 from ragkit.catalog.vectors import EmbedderRecord
 from ragkit.errors import ModelError, NotFoundError
-from ragkit.models.base import Embedder
+from ragkit.models.base import BUILT_IN, EMBEDDERS, Embedder
 from ragkit.models.factory import (
-    BUILT_IN,
-    EMBEDDERS,
     full_name,
     is_brought,
     is_lazy,

@@ -1,4 +1,4 @@
-"""The protocol of embedders."""
+"""The protocol of embedders, and how they are named."""
 
 from __future__ import annotations
 
@@ -8,6 +8,18 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+EMBEDDERS = ("wordllama", "hash", "ollama:MODEL", "folder:PATH")
+"""What ``models.embedder`` may be."""
+
+BUILT_IN = "wordllama"
+"""The embedder that is always there."""
+
+OLLAMA = "ollama:"
+"""The prefix of names of Ollama's models."""
+
+FOLDER = "folder:"
+"""The prefix of paths of folders with a model."""
 
 
 @runtime_checkable

@@ -7,6 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from ragkit.errors import ModelUnsuitableError, SettingsError
+from ragkit.models.base import BUILT_IN, EMBEDDERS, FOLDER, OLLAMA
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -17,18 +18,6 @@ if TYPE_CHECKING:
     from ragkit.models.base import Embedder
     from ragkit.models.wordllama import WordLlamaEmbedder
     from ragkit.settings import ModelSettings
-
-EMBEDDERS = ("wordllama", "hash", "ollama:MODEL", "folder:PATH")
-"""What ``models.embedder`` may be."""
-
-BUILT_IN = "wordllama"
-"""The embedder that is always there."""
-
-OLLAMA = "ollama:"
-"""The prefix of names of Ollama's models."""
-
-FOLDER = "folder:"
-"""The prefix of paths of folders with a model."""
 
 _QUESTION_REST_SECONDS = 2.0
 

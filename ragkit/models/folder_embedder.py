@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragkit.errors import ModelFolderError
-from ragkit.models.base import to_unit_length
-from ragkit.models.factory import FOLDER
+from ragkit.models.base import FOLDER, to_unit_length
 from ragkit.models.model_folder import ModelFolder, ModelKind, find_folder
 from ragkit.models.onnx_model import OnnxModel, failed, raise_unless_foreign, read_tokenizer
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ragkit.models.factory import FOLDER
+from ragkit.models.base import FOLDER
 from ragkit.models.model_folder import ModelFolder, ModelKind, find_folder, licence_of
 
 

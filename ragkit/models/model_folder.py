@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from ragkit.errors import ModelFolderError
-from ragkit.models.factory import FOLDER
+from ragkit.models.base import FOLDER
 from ragkit.models.ollama_text import one_line
 from ragkit.models.onnx_file import external_files
 from ragkit.models.prefixes import Prefixes, prefixes_of

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ragkit.errors import ReadingError, SkippedError
 from ragkit.formatting import byte_size, plural
-from ragkit.reading.formats import sniff
+from ragkit.reading.sniffing import sniff
 
 if TYPE_CHECKING:
     from collections.abc import Callable

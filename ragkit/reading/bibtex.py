@@ -11,6 +11,7 @@ from ragkit.reading.formats import Format
 from ragkit.reading.latex_blocks import SEPARATORS, inline
 from ragkit.reading.latex_rewriter import Rewriter
 from ragkit.reading.latex_source import Places
+from ragkit.reading.latex_special import SPECIAL
 from ragkit.reading.reading_parts import joined, stem, tidy
 from ragkit.types import Markup, Reading
 
@@ -137,4 +138,4 @@ def _shown(name: str, value: str) -> str:
         return value.strip()
     if name in ("author", "editor", "translator"):
         value = _AND.sub("; ", value)
-    return _OTHERS.sub(" et al.", inline(Rewriter("").rewritten(value)))
+    return _OTHERS.sub(" et al.", inline(Rewriter("", SPECIAL).rewritten(value)))

@@ -10,6 +10,7 @@ from ragkit.reading.heads import with_head
 from ragkit.reading.latex_blocks import SEPARATORS
 from ragkit.reading.latex_macros import expanded, without_comments
 from ragkit.reading.latex_rewriter import Rewriter
+from ragkit.reading.latex_special import SPECIAL
 from ragkit.reading.markdown import first_heading, metadata_from
 from ragkit.reading.reading_parts import one_line, stem
 from ragkit.types import Markup, Reading
@@ -26,7 +27,7 @@ def read_latex(text: str, name: str, file_format: Format = Format.LATEX) -> Read
     preamble, shown = (source[: begin.start()], source[begin.end() :]) if begin else ("", source)
     if begin and (ends := list(_END_DOCUMENT.finditer(shown))):
         shown = shown[: ends[-1].start()]
-    rewriter = Rewriter(source)
+    rewriter = Rewriter(source, SPECIAL)
     rewriter.rewritten(preamble)
     written = rewriter.rewritten(shown)
     if not _WORD.search(written):

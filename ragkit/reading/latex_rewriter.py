@@ -24,10 +24,9 @@ from ragkit.reading.latex_blocks import (
     tabled,
 )  # fmt: skip
 from ragkit.reading.latex_source import Source
-from ragkit.reading.latex_special import SPECIAL, citation
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
 _DEEPEST = 60
 _TOKEN = re.compile(
@@ -57,10 +56,12 @@ class Rewriter:
     """Rewrites the parts of one file in their order.
 
     ``values`` has the title, authors and date that were seen so far. Headings are so deep that the
-    highest one of the file is at the top, or just below the title.
+    highest one of the file is at the top, or just below the title. ``special`` are the commands
+    that treat their arguments in a way of their own, by name; "cite" is among them.
     """
 
-    def __init__(self, source: str) -> None:
+    def __init__(self, source: str, special: Mapping[str, Callable[[Rewriter], str]]) -> None:
+        self._special = special
         self.values: dict[str, str] = {}
         self._is_german = bool(_GERMAN.search(source[:20_000]))
         self._labels = commands.THEOREMS | dict(_THEOREM.findall(source))
@@ -188,8 +189,8 @@ class Rewriter:
             return commands.SYMBOLS[name]
         if name in commands.ACCENTS:
             return self._accented(name)
-        if name in SPECIAL:
-            return SPECIAL[name](self)
+        if name in self._special:
+            return self._special[name](self)
         if name in commands.DROPPED:
             self.source.skip(commands.DROPPED[name])
             return ""
@@ -197,7 +198,7 @@ class Rewriter:
             self.source.skip(commands.SHOWN_AFTER[name])
             return self.argument()
         if _CITATION.fullmatch(name):
-            return citation(self)
+            return self._special["cite"](self)
         if _REFERENCE.fullmatch(name):
             self.source.optional()
             target = inline(self.nested(self.source.group()))

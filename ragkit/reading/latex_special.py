@@ -169,6 +169,7 @@ SPECIAL: dict[str, Callable[[Rewriter], str]] = {
     "item": item,
     "bibitem": reference_item,
     **dict.fromkeys(("footnote", "footnotetext"), lambda rewriter: rewriter.footnote()),
+    "cite": citation,
     "href": link,
     **dict.fromkeys(("url", "path", "nolinkurl"), address),
     "texorpdfstring": printed,

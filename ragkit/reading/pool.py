@@ -20,16 +20,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ragkit.reading.process import Read
-    from ragkit.reading.ray_pool import RayReaderPool
     from ragkit.settings import ReadingSettings
     from ragkit.types import Reading
 
 _MOST_BY_DEFAULT = 4
 _LARGE = 500_000
 """Bytes from which the pages of a PDF are worth spreading over several processes."""
-
-WORTH_JOINING = 20
-"""Fewer files are read on this machine even if there is a cluster: joining it takes seconds."""
 
 _AHEAD = 4
 """Tasks per process that are taken from the caller before they can be read."""
@@ -222,18 +218,3 @@ class ReaderPool:
                     order.outcomes.put(ReadOutcome.of(order.task, interrupted(), 0.0))
         for order in kept:
             self._orders.put(order)
-
-
-def open_readers(
-    settings: ReadingSettings, post_processor: PostProcessor, files: int
-) -> ReaderPool | RayReaderPool:
-    """Return a pool of local processes, or of the Ray cluster if many ``files`` are to be read.
-
-    Raises:
-        SettingsError: the cluster of the settings cannot be reached.
-    """
-    if not settings.ray or files < WORTH_JOINING:
-        return ReaderPool(settings, post_processor)
-    from ragkit.reading.ray_pool import RayReaderPool
-
-    return RayReaderPool(settings, post_processor)

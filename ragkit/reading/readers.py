@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, cast
 from ragkit.errors import PassingError, ReadingError, SkippedError
 from ragkit.reading import limits as costs
 from ragkit.reading.decode import clean, declared_encoding, decode
-from ragkit.reading.formats import BYTE_FORMATS, CONVERSATION_FORMATS, Format, sniff
+from ragkit.reading.formats import BYTE_FORMATS, CONVERSATION_FORMATS, Format
 from ragkit.reading.languages import with_language
+from ragkit.reading.sniffing import sniff
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -1,24 +1,19 @@
-"""Assembly: groups of hits become results, with everything read in a few queries.
-
-``HitLookups`` reads what the steps before it need to know of hits beside their scores.
-"""
+"""Assembly: groups of hits become results, with everything read in a few queries."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache, partial
 from itertools import chain
 from pathlib import Path
 
-import numpy as np
-
 from ragkit.catalog import Catalog
-from ragkit.catalog.records import ChunkRecord, DocumentRecord
+from ragkit.catalog.records import DocumentRecord
 from ragkit.options import Expansion, SearchOptions
 from ragkit.results import DocumentRef, Later, MatchedChunk, Passage, Result
-from ragkit.retrieval.grouping import Group, Vectors
+from ragkit.retrieval.grouping import Group
 from ragkit.retrieval.highlight import Highlighter
 from ragkit.retrieval.levels import COARSE
 from ragkit.retrieval.passages import (
@@ -33,87 +28,6 @@ from ragkit.types import InnerBlock, Level, Span
 
 _READ_WHOLE = 200_000
 """Documents of fewer characters are read whole for their passages."""
-
-
-@dataclass(frozen=True, slots=True)
-class HitLookups:
-    """What the catalog holds of hits, by entry id, read for all of them at once. For one search.
-
-    ``fingerprint`` is that of the embedder whose vectors count.
-    """
-
-    catalog: Catalog
-    fingerprint: str
-
-    def sections(self, hits: Sequence[Hit]) -> Mapping[int, int]:
-        """Return the indexes of the hits' sections."""
-        chunks = self._chunks(hits)
-        return {entry: record.chunk.section for entry, record in chunks.items()}
-
-    def parents(self, hits: Sequence[Hit]) -> Mapping[int, int]:
-        """Return the numbers of the hits' parents."""
-        chunks = self._chunks(hits)
-        return {entry: record.chunk.parent for entry, record in chunks.items()}
-
-    def texts(self, hits: Sequence[Hit]) -> Mapping[int, str]:
-        """Return the hits' own texts."""
-        return self._texts(hits, self._chunks(hits))
-
-    def situated(self, hits: Sequence[Hit]) -> Mapping[int, str]:
-        """Return the hits' own texts after their documents' titles and headings."""
-        from ragkit.chunking.structural_context import contextualised, structural_context
-
-        chunks = self._chunks(hits)
-        texts = self._texts(hits, chunks)
-        documents = self.catalog.documents.get_many({hit.document_id for hit in hits})
-        situated = {}
-        for hit in hits:
-            document = documents.get(hit.document_id)
-            if document is not None and hit.entry_id in texts:
-                chunk = chunks[hit.entry_id].chunk
-                context = structural_context(document.title, chunk, document.pages)
-                situated[hit.entry_id] = contextualised(context, texts[hit.entry_id])
-        return situated
-
-    def vectors(self, hits: Sequence[Hit]) -> Vectors:
-        """Return the hits' vectors, float32 (d,)."""
-        embedder_id = self.catalog.embedders.find(self.fingerprint)
-        if embedder_id is None:
-            return {}
-        vectors = self.catalog.vectors.of_entries([hit.entry_id for hit in hits], embedder_id)
-        return {
-            entry: np.frombuffer(data, "<f2").astype(np.float32) for entry, data in vectors.items()
-        }
-
-    def _texts(self, hits: Sequence[Hit], chunks: Mapping[int, ChunkRecord]) -> dict[int, str]:
-        held = [hit for hit in hits if hit.entry_id in chunks]
-        inner = [hit.entry_id for hit in held if hit.level is Level.BLOCK]
-        blocks = self.catalog.entries.blocks(inner) if inner else {}
-        spans = []
-        for hit in held:
-            own = blocks.get(hit.entry_id, chunks[hit.entry_id].chunk)
-            spans.append((hit.document_id, own.start, own.end))
-        slices = self.catalog.documents.slices(spans)
-        return {hit.entry_id: text for hit, text in zip(held, slices, strict=True)}
-
-    def _chunks(self, hits: Sequence[Hit]) -> dict[int, ChunkRecord]:
-        """Return the chunks of hits, by entry id."""
-        indexes: dict[int, set[int]] = {}
-        for hit in hits:
-            indexes.setdefault(hit.document_id, set()).add(hit.chunk_index)
-        records = self.catalog.documents.chunks_at(
-            {document: sorted(of_document) for document, of_document in indexes.items()}
-        )
-        chunks = {
-            (document, record.chunk.index): record
-            for document, of_document in records.items()
-            for record in of_document
-        }
-        return {
-            hit.entry_id: chunks[hit.document_id, hit.chunk_index]
-            for hit in hits
-            if (hit.document_id, hit.chunk_index) in chunks
-        }
 
 
 def assemble(

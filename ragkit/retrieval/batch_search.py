@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import reduce
+from functools import partial, reduce
 
 import numpy as np
 
 from ragkit.catalog import Catalog
 from ragkit.catalog.records import CollectionRecord
-from ragkit.indexes.protocol import IndexKind, IndexSearch
+from ragkit.indexes.protocol import Candidates, IndexKind, IndexSearch
 from ragkit.indexes.rows import Ids
 from ragkit.options import Fusion, Mode, QuestionMerge, SearchOptions
 from ragkit.retrieval.candidates import (
@@ -29,6 +29,7 @@ from ragkit.retrieval.levels import (
     full_words,
     prefer_finer,
 )
+from ragkit.retrieval.measuring import measured
 from ragkit.retrieval.merge import best_of_entries
 from ragkit.retrieval.naming import named_documents
 from ragkit.retrieval.parts import with_parts
@@ -83,7 +84,7 @@ class BatchSearch:
         of_chunks: tuple[list[IndexSearch], Scores] | None = None
         if options.min_similarity > 0 and not compared:
             timer.notices.append(NO_VECTORS)
-        timer.ranked.clear()
+        rankings: list[tuple[Ranking, Mapping[IndexKind, Candidates]]] = []
         for level in levels:
             suffix = "" if level is Level.CHUNK else f" ({level.value})"
             with timer.stage(f"filters{suffix}", 0) as stage:
@@ -108,7 +109,7 @@ class BatchSearch:
                 if options.min_similarity > 0 and compared:
                     ranking = without_unlike(ranking, searches, options)
                 ranking = with_places(ranking, self._catalog.documents.by_path)
-                timer.ranked.append((ranking, candidates))
+                rankings.append((ranking, candidates))
                 for of_query, best in zip(hits, ranking.hits(depth, searches), strict=True):
                     stage.out += len(best)
                     of_query += best
@@ -116,6 +117,7 @@ class BatchSearch:
                 unlike = ranked - len(ranking.entry_ids)
                 left_out = f", {unlike} unlike removed" if unlike else ""
                 stage.note = f"{options.fusion.value}: {shares}{left_out}"
+        timer.measure = partial(measured, rankings)
         if len(levels) > 1:
             hits = [prefer_finer(of_query) for of_query in hits]
         return hits, of_all_levels

@@ -20,7 +20,7 @@ from ragkit.retrieval.ranking import Hit
 from ragkit.retrieval.stages import StageTimer
 
 if TYPE_CHECKING:
-    from ragkit.retrieval.assembly import HitLookups
+    from ragkit.retrieval.hit_lookups import HitLookups
     from ragkit.retrieval.phrasings import OpenQueryWriter
     from ragkit.retrieval.rerank import OpenGrader
 

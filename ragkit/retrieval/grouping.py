@@ -12,21 +12,16 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ragkit.errors import QueryError
 from ragkit.options import Aggregation, Expansion, Granularity, SearchOptions
+from ragkit.retrieval.hit_lookups import HitLookups, Vectors
 from ragkit.retrieval.ranking import Hit
 from ragkit.types import Level
-
-if TYPE_CHECKING:
-    from ragkit.retrieval.assembly import HitLookups
-
-Vectors: TypeAlias = Mapping[int, NDArray[np.floating]]
-"""Entry ids with their vectors, each of the same shape ``(dimensions,)``."""
 
 Clusters: TypeAlias = list[list[Hit]]
 """The kept hits, each followed by those that were folded into it, best first."""

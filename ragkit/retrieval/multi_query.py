@@ -24,7 +24,6 @@ from ragkit.options import (
 from ragkit.results import RerankOutcome, Result
 from ragkit.retrieval.fit import weak_topics
 from ragkit.retrieval.grouping import Group, fold_duplicates, mmr
-from ragkit.retrieval.measuring import measured
 from ragkit.retrieval.merge import (
     Merged,
     best_of_entries,
@@ -187,7 +186,7 @@ class ChunkedSearch:
             results = self._engine.assemble(groups, options, topic_hits.tokens, "")
             stage.out = len(results)
         rerank = _not_reranked(options)
-        measure = partial(measured, timer.ranked, results) if timer.ranked else None
+        measure = partial(timer.measure, results) if timer.measure else None
         answer = ChunkedAnswer(
             topics=tuple(
                 TopicAnswer(topic, tuple(map(_PLACED, deduplicate_by_document(hits))), weak)

@@ -13,7 +13,7 @@ from typing import Protocol, TypeAlias
 from ragkit.errors import RagkitError
 from ragkit.options import SearchOptions
 from ragkit.results import RerankOutcome
-from ragkit.retrieval.assembly import HitLookups
+from ragkit.retrieval.hit_lookups import HitLookups
 from ragkit.retrieval.levels import COARSE
 from ragkit.retrieval.ranking import Hit
 from ragkit.retrieval.turns import TURNS

@@ -25,7 +25,7 @@ from ragkit.models.factory import is_brought
 from ragkit.options import Contexts, Granularity, Phrasings, Rerank, SearchOptions
 from ragkit.results import Answer, FilterReading, Result
 from ragkit.retrieval.answer_cache import AnswerCache, seconds_kept
-from ragkit.retrieval.assembly import HitLookups, assemble
+from ragkit.retrieval.assembly import assemble
 from ragkit.retrieval.batch_search import BatchSearch
 from ragkit.retrieval.corrections import correct
 from ragkit.retrieval.everywhere import Everywhere
@@ -33,11 +33,11 @@ from ragkit.retrieval.fit import Fits, found_documents, judge
 from ragkit.retrieval.grouped_search import FoundGroups, GroupedSearch, listed_count
 from ragkit.retrieval.grouping import Group, Grouping, group
 from ragkit.retrieval.highlight import question_words
+from ragkit.retrieval.hit_lookups import HitLookups
 from ragkit.retrieval.intent import read, with_filters
 from ragkit.retrieval.known_values import LibraryValues
 from ragkit.retrieval.levels import SEARCHED_LEVELS
 from ragkit.retrieval.listing import newest_documents
-from ragkit.retrieval.measuring import measured
 from ragkit.retrieval.query import Query, QueryEncoder, Spell
 from ragkit.retrieval.query_parser import ParsedQuery
 from ragkit.retrieval.query_segmentation import questions_in
@@ -291,7 +291,7 @@ class SearchEngine:
                 searches = grouped.searches if nearest is None else [nearest]
                 document_ids = found_documents(grouped.grouping, searches, options.mode)
                 stage.out = sum(not result.weak for result in fits.results)
-        measure = partial(measured, timer.ranked, fits.results) if timer.ranked else None
+        measure = partial(timer.measure, fits.results) if timer.measure else None
         trace = Trace(tuple(timer.stages), self._generation(opened), measure)
         answer = Answer(
             question,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -12,8 +12,8 @@ from ragkit.traces import Stage
 if TYPE_CHECKING:
     from types import TracebackType
 
-    from ragkit.indexes.protocol import Candidates, IndexKind
-    from ragkit.retrieval.ranking import Ranking
+    from ragkit.results import Result
+    from ragkit.traces import Metrics
 
 
 @dataclass(slots=True)
@@ -46,12 +46,12 @@ class RunningStage:
 class StageTimer:
     """Collects the stages of one search, in order, and what the person should know of them.
 
-    ``ranked`` are its rankings, one a level, each with the candidates that it is made of.
+    ``measure`` returns the metrics of its last rankings, given the results that came of them.
     """
 
     stages: list[Stage] = field(default_factory=list)
     notices: list[str] = field(default_factory=list)
-    ranked: list[tuple[Ranking, Mapping[IndexKind, Candidates]]] = field(default_factory=list)
+    measure: Callable[[Sequence[Result]], Metrics] | None = None
 
     def stage(self, name: str, count_in: int) -> RunningStage:
         """Return a context manager that times a block as one stage."""

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from index_rows import DIMENSIONS, after, by_keyword, by_vector, keyword_scores, make_rows, merged
 
-from ragkit.indexes.local import collection
+from ragkit.indexes.local import live_rows
 from ragkit.indexes.local.collection import CollectionIndex
 from ragkit.indexes.protocol import Candidates, EntryFilter
 from ragkit.indexes.rows import EntryRows, TokenColumn, join
@@ -287,7 +287,7 @@ def test_its_slices_are_all_that_is_live_in_order(monkeypatch):
     whole = index.scan()
     assert len(whole) == index.entries == 97
     for size in (1, 7, 96, 97, 98):
-        monkeypatch.setattr(collection, "_SLICE", size)
+        monkeypatch.setattr(live_rows, "_SLICE", size)
         slices = index.slices()
         parts = list(slices.slices)
         assert slices.count == sum(map(len, parts)) == 97

@@ -301,7 +301,7 @@ def _is_at(reader, shelf, name):
 @pytest.fixture
 def weighing(monkeypatch):
     """Two changes are worth merging, and small indexes are not merged after each."""
-    monkeypatch.setattr("ragkit.indexes.local.collection._SMALLEST_MERGE", 2)
+    monkeypatch.setattr("ragkit.indexes.local.live_rows._SMALLEST_MERGE", 2)
     monkeypatch.setattr(local_backend, "SMALL_INDEX", 0)
     monkeypatch.setattr(local_backend, "_LOOK_SECONDS", 0.0)
 

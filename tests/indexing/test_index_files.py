@@ -16,7 +16,7 @@ from small_library import HANDBOOK, add, find, open_library, paths, sync, withou
 
 from ragkit.catalog import Catalog
 from ragkit.health.findings import Depth
-from ragkit.indexes.local import backend, collection, keyword, late_checks, packed
+from ragkit.indexes.local import backend, keyword, late_checks, live_rows, packed
 from ragkit.indexes.local.files import generations, number_of
 from ragkit.indexes.tokenizer import TOKENIZER_VERSION
 from ragkit.indexing import ingest
@@ -226,7 +226,7 @@ def test_a_long_sync_saves_the_index_as_it_grows(tmp_path, monkeypatch):
     files = write_files(tmp_path / "files", texts)
     for module, name, value in (
         (ingest, "_LEAST_UNSAVED", 4), (ingest, "_BATCH_CHARACTERS", 1),
-        (backend, "SMALL_INDEX", 0), (collection, "_SMALLEST_MERGE", 2),
+        (backend, "SMALL_INDEX", 0), (live_rows, "_SMALLEST_MERGE", 2),
     ):  # fmt: skip
         monkeypatch.setattr(module, name, value)
     with open_library(tmp_path / "library") as library:

@@ -8,8 +8,9 @@ import time
 
 import pytest
 
-from ragkit.reading.formats import Format, sniff
+from ragkit.reading.formats import Format
 from ragkit.reading.latex import read_latex
+from ragkit.reading.sniffing import sniff
 
 PAPER = r"""\documentclass[11pt]{article}
 \usepackage[ngerman]{babel}

@@ -10,8 +10,9 @@ from support import vector_bytes
 from ragkit.answering.excerpts import by_words
 from ragkit.options import SearchOptions
 from ragkit.results import Contribution
-from ragkit.retrieval.assembly import HitLookups, assemble
+from ragkit.retrieval.assembly import assemble
 from ragkit.retrieval.grouping import Group
+from ragkit.retrieval.hit_lookups import HitLookups
 from ragkit.retrieval.ranking import Hit
 from ragkit.types import Level
 

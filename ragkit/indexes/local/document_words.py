@@ -13,7 +13,7 @@ from ragkit.indexes.rows import Bools, Ids
 from ragkit.types import LEVEL_CODES, Field, Level
 
 if TYPE_CHECKING:
-    from ragkit.indexes.local.collection import CollectionIndex
+    from ragkit.indexes.local.live_rows import LiveRows
 
 _COMMON = 16_000
 _CHUNK = LEVEL_CODES[Level.CHUNK]
@@ -23,7 +23,7 @@ _NO_ROWS = np.zeros(0, np.int64)
 class DocumentWords:
     """The documents of one immutable index by their words (``EntryIndex`` says what each means)."""
 
-    def __init__(self, index: CollectionIndex) -> None:
+    def __init__(self, index: LiveRows) -> None:
         self._index = index
 
     def holders(self, token_ids: Sequence[int], documents: Ids, fields: Sequence[Field]) -> Bools:

@@ -18,7 +18,7 @@ from ragkit.indexes.rows import Bools, Ids
 from ragkit.types import Field
 
 if TYPE_CHECKING:
-    from ragkit.indexes.local.collection import CollectionIndex, EntryMask
+    from ragkit.indexes.local.live_rows import EntryMask, LiveRows
 
 RowScores: TypeAlias = tuple[NDArray[np.float32], NDArray[np.float32]]
 """The scores of a segment's rows with words (``Worded``) and of a delta's (m,); 0 for no token."""
@@ -40,7 +40,7 @@ class BM25Scorer:
     Rows of the segment keep the length normalisation of the time it was built.
     """
 
-    def __init__(self, index: CollectionIndex) -> None:
+    def __init__(self, index: LiveRows) -> None:
         self._index = index
         self._by_weights: dict[FieldWeights, BM25F] = {}
 
@@ -159,7 +159,7 @@ class BM25F:
 
     def __init__(
         self,
-        index: CollectionIndex,
+        index: LiveRows,
         weights: FieldWeights,
         parameters: Bm25Parameters = BM25F_PARAMETERS,
     ) -> None:

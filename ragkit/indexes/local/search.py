@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ragkit.indexes.local.scorer import RowScores
+from ragkit.indexes.local.scorer import BM25Scorer, RowScores
 from ragkit.indexes.local.segment import Segment
 from ragkit.indexes.local.vector import EXACT, RankedRows, choose_strategy
 from ragkit.indexes.protocol import (
     Candidates,
     EntryFilter,
+    EntryIndex,
     IndexKind,
     IndexQuery,
     SearchStrategy,
@@ -37,7 +38,7 @@ from ragkit.indexes.rows import (
 from ragkit.types import Field
 
 if TYPE_CHECKING:
-    from ragkit.indexes.local.collection import CollectionIndex, EntryMask
+    from ragkit.indexes.local.live_rows import EntryMask, LiveRows
 
 _FEW_REMOVED = 1000
 _NOTHING: RankedRows = (np.zeros(0, np.int64), np.zeros(0, np.float32))
@@ -48,7 +49,9 @@ class LocalSearch:
 
     def __init__(
         self,
-        index: CollectionIndex,
+        index: EntryIndex,
+        rows: LiveRows,
+        scorer: BM25Scorer,
         queries: Sequence[IndexQuery],
         entry_filter: EntryFilter,
         field_weights: Mapping[Field, float],
@@ -56,27 +59,29 @@ class LocalSearch:
     ) -> None:
         """Turn the filter into masks, which both kinds of search share."""
         self.index = index
+        self._rows = rows
+        self._scorer = scorer
         self._queries = queries
         self._weights = field_weights
         self._vector_search = vector_search
         given = entry_filter
         masks: list[EntryMask | None] = []
         if given.levels is not None:
-            masks.append(index.at_levels(given.levels))
+            masks.append(rows.at_levels(given.levels))
         self._representing = given.representatives
-        self._member_mask = _all_of(*masks, index.representatives if self._representing else None)
+        self._member_mask = _all_of(*masks, rows.representatives if self._representing else None)
         named: list[EntryMask | None] = []
         if given.document_ids is not None:
-            named.append(index.of_documents(given.document_ids))
+            named.append(rows.of_documents(given.document_ids))
         if given.entry_ids is not None:
-            named.append(index.among("entry_ids", given.entry_ids))
+            named.append(rows.among("entry_ids", given.entry_ids))
         if given.chunk_ids is not None:
-            named.append(index.of_chunks(given.chunk_ids))
+            named.append(rows.of_chunks(given.chunk_ids))
         if given.without_chunk_ids is not None:
-            named.append(~index.of_chunks(given.without_chunk_ids))
+            named.append(~rows.of_chunks(given.without_chunk_ids))
         self._among = _all_of(*named)
         self._mask = _all_of(*masks, self._among)
-        self._vectors = np.zeros((len(queries), index.base.vectors.dimensions), np.float32)
+        self._vectors = np.zeros((len(queries), rows.base.vectors.dimensions), np.float32)
         for number, query in enumerate(queries):
             if query.vector is not None:
                 self._vectors[number] = query.vector
@@ -93,8 +98,8 @@ class LocalSearch:
         """How many entries the filter lets through."""
         mask = self._mask
         if mask is None:
-            return self.index.entries
-        return int(np.count_nonzero(self.index.live(mask.base)) + np.count_nonzero(mask.delta))
+            return self._rows.entries
+        return int(np.count_nonzero(self._rows.live(mask.base)) + np.count_nonzero(mask.delta))
 
     def documents(self, kind: IndexKind) -> Ids:
         """Return the documents that the first query finds, ascending (``IndexSearch``)."""
@@ -103,7 +108,7 @@ class LocalSearch:
         return self._documents[kind]
 
     def _all_documents(self, kind: IndexKind) -> Ids:
-        index, mask = self.index, self._mask
+        index, mask = self._rows, self._mask
         if kind is IndexKind.KEYWORD:
             if not self._queries[0].token_ids:
                 return np.zeros(0, np.int64)
@@ -126,7 +131,7 @@ class LocalSearch:
 
     def strategy(self, depth: int) -> SearchStrategy:
         """Return how vectors are searched; those in the delta are always searched exactly."""
-        index, only = self.index, self._representing
+        index, only = self._rows, self._representing
         rows = passing = index.representing_entries if only else index.vector_entries
         if self._mask is not None:
             passing = index.passing_vectors(self._mask, representing=only)
@@ -136,7 +141,7 @@ class LocalSearch:
 
     def candidates(self, kind: IndexKind, depth: int) -> Candidates:
         """Return the best entries of each query (``IndexSearch``)."""
-        index, depth = self.index, max(depth, 0)
+        index, depth = self._rows, max(depth, 0)
         ranked = self._by_vector if kind is IndexKind.VECTOR else self._by_keyword
         base, delta = ranked(depth)
         columns = _columns(index.base, index.groups[0], base)
@@ -160,9 +165,9 @@ class LocalSearch:
         if kind is IndexKind.VECTOR:
             return self._vector_scores(entry_ids, queries)
         scores = np.zeros(len(entry_ids), np.float32)
-        located = self.index.locate(entry_ids)
+        located = self._rows.locate(entry_ids)
         rows, present = located[0]
-        numbers, worded = self.index.base.worded.find(rows)
+        numbers, worded = self._rows.base.worded.find(rows)
         located[0] = numbers, present & worded
         bounds = np.searchsorted(queries, np.arange(len(self._queries) + 1))
         for number, (start, end) in enumerate(pairwise(bounds.tolist())):
@@ -177,7 +182,7 @@ class LocalSearch:
 
     def _by_vector(self, depth: int) -> tuple[list[RankedRows], list[RankedRows]]:
         """Search both parts for every query that has a vector, one pass each."""
-        index, mask, vectors = self.index, self._mask, self.index.base.vectors
+        index, mask, vectors = self._rows, self._mask, self._rows.base.vectors
         only, removed = self._representing, index.tombstones.rows
         allowed = None if mask is None else mask.base
         graph = vectors.graph(representing=only)
@@ -213,7 +218,7 @@ class LocalSearch:
             if (mask := self._mask_of_words) is not None:
                 scores, added = scores * mask.base, added * mask.delta
             rows, new = best_rows(scores, depth), best_rows(added, depth)
-            base.append((self.index.base.worded.named(rows), scores[rows]))
+            base.append((self._rows.base.worded.named(rows), scores[rows]))
             delta.append((new, added[new]))
         return base, delta
 
@@ -222,19 +227,19 @@ class LocalSearch:
         """What the filter lets through of the rows that have words, and of the delta."""
         if self._mask is None:
             return None
-        return replace(self._mask, base=self.index.base.worded.of(self._mask.base))
+        return replace(self._mask, base=self._rows.base.worded.of(self._mask.base))
 
     def _scores_by_row(self, number: int) -> RowScores:
         """Return the BM25 scores of all rows for a query; computed once."""
         if number not in self._keyword_scores:
             tokens = self._queries[number].token_ids
-            scorer = self.index.scorer
-            self._keyword_scores[number] = scorer.scores(tokens, self._weights, self._among)
+            scores = self._scorer.scores(tokens, self._weights, self._among)
+            self._keyword_scores[number] = scores
         return self._keyword_scores[number]
 
     def _vector_scores(self, entry_ids: Ids, queries: Ids) -> NDArray[np.float32]:
         """Return for each entry the best score of the entries of its chunk."""
-        index, mask = self.index, self._member_mask
+        index, mask = self._rows, self._member_mask
         # Looked up for the members alone: masks of all rows are long.
         masks: tuple[list[Bools], list[Bools]] = ([], [])
         if mask is not None:

@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 
 from ragkit.errors import IndexCorruptError, QueryError, RagkitError
 from ragkit.indexes.bm25 import BM25F_PARAMETERS, idf_of, norms_of
-from ragkit.indexes.local.collection import CollectionIndex, EntryMask
+from ragkit.indexes.local.collection import CollectionIndex
+from ragkit.indexes.local.live_rows import EntryMask
 from ragkit.indexes.local.segment import FieldWeights
 from ragkit.indexes.protocol import WHOLE_COUNTS, EntrySource
 from ragkit.indexes.rows import Bools, Ids, best_rows, positions_in

@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragkit.indexes.protocol import EntryFilter, IndexQuery, VectorSearch
-from ragkit.indexes.qdrant.counts import Counts
 from ragkit.indexes.qdrant.points import (
     CHUNK,
     DOCUMENT,
@@ -22,34 +21,31 @@ from ragkit.indexes.qdrant.points import (
     PARENT,
     TEXT_ONLY,
     Averages,
-    Row,
     column_of,
     rows_of,
 )
 from ragkit.indexes.qdrant.search import QdrantSearch
 from ragkit.indexes.qdrant.store import Condition, Holding, Points, any_of, at_least, either, is_
+from ragkit.indexes.qdrant.stored_rows import StoredRows
 from ragkit.indexes.rows import Bools, ChunkGroups, EntryRows, Ids, TokenColumn, join
 from ragkit.types import LEVEL_CODES, Field, Level, Version
 
 _OWN = [LEVEL_CODES[level] for level in (Level.CHUNK, Level.SECTION, Level.DOCUMENT)]
 _COMMON = 16_000
-_MOST_ROWS = 20_000
 _WRITTEN_AT_ONCE = 1000
 _EVERYTHING, _AUTO = EntryFilter(), VectorSearch()
 _T = TypeVar("_T")
 
 
-class QdrantIndex:
+class QdrantIndex(StoredRows):
     """What a server holds of a collection at one version. What it was told once, it keeps.
 
     A change is written to the server, and gives another value; this one goes on seeing what it saw.
     """
 
     def __init__(self, points: Points, dimensions: int) -> None:
-        self.points = points
+        super().__init__(points)
         self.dimensions = dimensions
-        self.counts = Counts(points)
-        self._rows: dict[int, Row | None] = {}
         self._told: dict[object, object] = {}
 
     @property
@@ -107,31 +103,14 @@ class QdrantIndex:
         """Put queries to the index (``EntryIndex``)."""
         return QdrantSearch(
             self,
+            self,
             queries,
             entry_filter or _EVERYTHING,
             TEXT_ONLY if field_weights is None else field_weights,
             vector_search or _AUTO,
         )
 
-    def rows(self, entry_ids: Iterable[int]) -> dict[int, Row]:
-        """Return those of some entries that the index holds, by their ids."""
-        entries = list(dict.fromkeys(entry_ids))
-        if len(self._rows) > _MOST_ROWS:
-            self._rows = {}
-        cached = self._rows
-        missing = [entry for entry in entries if entry not in cached]
-        if missing:
-            points = self.points.scroll([any_of(ENTRY, missing)])
-            fetched = {row.entry: row for row in (Row.of(each.payload or {}) for each in points)}
-            cached.update({entry: fetched.get(entry) for entry in missing})
-        return {entry: row for entry in entries if (row := cached.get(entry)) is not None}
-
     # -- what is known of it ---------------------------------------------------------------
-
-    @cached_property
-    def entries(self) -> int:
-        """How many entries it holds."""
-        return self.points.count()
 
     @cached_property
     def entries_per_chunk(self) -> float:

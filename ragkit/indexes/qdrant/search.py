@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from qdrant_client import models
 from ragkit.indexes.protocol import (
     Candidates,
     EntryFilter,
+    EntryIndex,
     IndexKind,
     IndexQuery,
     SearchStrategy,
@@ -30,13 +31,11 @@ from ragkit.indexes.qdrant.points import (
     Row,
 )
 from ragkit.indexes.qdrant.store import Asked, Condition, any_of, either, is_
+from ragkit.indexes.qdrant.stored_rows import StoredRows
 from ragkit.indexes.qdrant.words import Named, WordQuery
 from ragkit.indexes.rows import Ids
 from ragkit.options import IndexMode
 from ragkit.types import LEVEL_CODES, Field
-
-if TYPE_CHECKING:
-    from ragkit.indexes.qdrant.index import QdrantIndex
 
 _EXACT_VECTORS = 20_000
 """So few vectors are all gone through; of more, the graph of the collection is asked."""
@@ -52,7 +51,8 @@ class QdrantSearch:
 
     def __init__(
         self,
-        index: QdrantIndex,
+        index: EntryIndex,
+        rows: StoredRows,
         queries: Sequence[IndexQuery],
         entry_filter: EntryFilter,
         field_weights: Mapping[Field, float],
@@ -60,6 +60,7 @@ class QdrantSearch:
     ) -> None:
         """Turn the filter into conditions, which both kinds of search share."""
         self.index = index
+        self._rows = rows
         self._queries = queries
         self._weights = tuple(sorted(item for item in field_weights.items() if item[1]))
         self._vector_search = vector_search
@@ -76,8 +77,8 @@ class QdrantSearch:
     def passing(self) -> int:
         """How many entries the filter lets through."""
         if not (self._levels or self._named):
-            return self.index.entries
-        return self.index.points.count([*self._named.must, *self._levels], self._named.must_not)
+            return self._rows.entries
+        return self._rows.points.count([*self._named.must, *self._levels], self._named.must_not)
 
     def documents(self, kind: IndexKind) -> Ids:
         """Return the documents that the first query finds, ascending (``IndexSearch``)."""
@@ -97,7 +98,7 @@ class QdrantSearch:
                 documents = {row.document for row, score in zip(rows, scores, strict=True) if score}
                 return np.array(sorted(documents), np.int64)
             must.append(_any_word(words))
-        return np.array(sorted(self.index.points.facet(DOCUMENT, must, must_not)), np.int64)
+        return np.array(sorted(self._rows.points.facet(DOCUMENT, must, must_not)), np.int64)
 
     def strategy(self, depth: int) -> SearchStrategy:
         """Return how vectors are searched: exactly if few pass the filter, else approximately."""
@@ -105,9 +106,9 @@ class QdrantSearch:
         if search.mode is IndexMode.EXACT:
             return SearchStrategy(0, "exact: asked for")
         must = [*self._named.must, *self._levels, *self._represents, is_(HAS_VECTOR, 1)]
-        passing = self.index.entries
+        passing = self._rows.entries
         if search.mode is IndexMode.ANN or passing > _EXACT_VECTORS:
-            passing = self.index.points.count(must, self._named.must_not)
+            passing = self._rows.points.count(must, self._named.must_not)
         if passing <= (_EXACT_VECTORS if search.mode is IndexMode.AUTO else depth):
             return SearchStrategy(0, f"exact: {passing:,} vectors")
         width = max(_WIDTH_PER_PROBE * search.nprobe, search.overfetch * depth)
@@ -137,7 +138,7 @@ class QdrantSearch:
                 best = of_queries.get(number, {})
                 scores[span] = [best.get(entry, 0.0) for entry in asked[number]]
             return scores
-        rows = self.index.rows(entry_ids.tolist()) if len(entry_ids) else {}
+        rows = self._rows.rows(entry_ids.tolist()) if len(entry_ids) else {}
         for number, span in spans:
             words = self._words_of(number)
             if words is not None:
@@ -150,11 +151,11 @@ class QdrantSearch:
 
     def _words_of(self, number: int) -> WordQuery | None:
         if number not in self._words:
-            held = self.index.points.holding
+            held = self._rows.points.holding
             self._words[number] = WordQuery.of(
                 self._queries[number].token_ids,
                 self._weights,
-                self.index.counts,
+                self._rows.counts,
                 held.averages,
                 self._named,
             )
@@ -163,7 +164,7 @@ class QdrantSearch:
     def _rows_with(self, words: WordQuery) -> list[Row]:
         """Return all entries that pass and have a word."""
         must = [_any_word(words), *self._named.must, *self._levels]
-        points = self.index.points.scroll(must, self._named.must_not)
+        points = self._rows.points.scroll(must, self._named.must_not)
         return [Row.of(point.payload or {}) for point in points]
 
     def _by_keyword(self, depth: int) -> list[list[_Found]]:
@@ -184,7 +185,7 @@ class QdrantSearch:
             left = {}
             for number, points in self._sparse(pending):
                 words, limit = pending[number]
-                rows = self.index.rows(_entry(point) for point in points)
+                rows = self._rows.rows(_entry(point) for point in points)
                 hits[number] = _scored(words, list(rows.values()))
                 if len(points) < limit:
                     continue
@@ -205,7 +206,7 @@ class QdrantSearch:
                 Asked(_vector_of(words), limit, must, self._named.must_not)
                 for words, limit in of_way.values()
             ]
-            yield from zip(of_way, self.index.points.nearest(way, asked, [ENTRY]), strict=True)
+            yield from zip(of_way, self._rows.points.nearest(way, asked, [ENTRY]), strict=True)
 
     # -- by vectors ------------------------------------------------------------------------
 
@@ -221,7 +222,7 @@ class QdrantSearch:
         }
         while pending:
             asked = list(pending.values())
-            lists = self.index.points.nearest(DENSE, asked, _HEAD)
+            lists = self._rows.points.nearest(DENSE, asked, _HEAD)
             left = {}
             for (number, each), points in zip(pending.items(), lists, strict=True):
                 hits[number] = [_of_point(point) for point in points]
@@ -243,7 +244,7 @@ class QdrantSearch:
                 pending[number] = Asked(vector, 16 * len(entries) + 64, [named, *must])
         best: dict[int, dict[int, float]] = {}
         while pending:
-            lists = self.index.points.nearest(DENSE, list(pending.values()), [ENTRY, PARENT])
+            lists = self._rows.points.nearest(DENSE, list(pending.values()), [ENTRY, PARENT])
             left = {}
             for (number, each), points in zip(pending.items(), lists, strict=True):
                 if len(points) == each.limit:
@@ -262,7 +263,7 @@ class QdrantSearch:
         if any(score < 0 for score in best.values()):
             # An entry without a vector counts as 0, and is better than that.
             without = [*asked.must, is_(HAS_VECTOR, 0)]
-            for record in self.index.points.scroll(without, payload=[ENTRY, PARENT]):
+            for record in self._rows.points.scroll(without, payload=[ENTRY, PARENT]):
                 payload = record.payload or {}
                 for entry in {int(payload[ENTRY]), int(payload[PARENT])}:
                     best[entry] = max(best.get(entry, 0.0), 0.0)

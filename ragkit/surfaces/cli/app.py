@@ -20,11 +20,11 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from ragkit import __version__
 from ragkit.errors import RagkitError
 from ragkit.surfaces.cli import completion, console
 from ragkit.surfaces.cli.options import close_libraries
 from ragkit.surfaces.failures import noted
+from ragkit.versions import __version__
 
 COMMANDS = {
     "add": ("documents.add", "Add folders to the library and index them."),

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
-from ragkit import __version__
 from ragkit.errors import EvaluationError, OllamaError, SettingsError
 from ragkit.indexing.progress import Reporter
 from ragkit.library import Library
@@ -32,6 +31,7 @@ from ragkit.surfaces.cli.options import (
     flag,
     open_library,
 )
+from ragkit.versions import __version__
 
 if TYPE_CHECKING:
     from ragkit.catalog.runs import RunRecord

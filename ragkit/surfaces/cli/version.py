@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ragkit import __version__
 from ragkit.surfaces.cli import console
+from ragkit.versions import __version__
 
 
 def version() -> None:

@@ -15,7 +15,6 @@ from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
 
-from ragkit import __version__
 from ragkit.errors import NotFoundError, RagkitError
 from ragkit.library import Library
 from ragkit.retrieval.context_block import seen
@@ -25,6 +24,7 @@ from ragkit.surfaces.mcp import asking, browsing, resources, searching
 from ragkit.surfaces.mcp.parameters import checked_arguments, input_schema
 from ragkit.surfaces.mcp.tool import Call, Tool
 from ragkit.surfaces.mcp.values import all_seen
+from ragkit.versions import __version__
 
 _AT_ONCE = 16
 _INSTRUCTIONS = (

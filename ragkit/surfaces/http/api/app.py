@@ -6,7 +6,6 @@ from typing import Any
 
 from fastapi import FastAPI
 
-from ragkit import __version__
 from ragkit.surfaces.http.api import (
     ask,
     collections,
@@ -20,6 +19,7 @@ from ragkit.surfaces.http.api import (
 from ragkit.surfaces.http.api.answers import PROBLEM_SCHEMA, PROBLEMS
 from ragkit.surfaces.http.api.routing import handle_errors
 from ragkit.surfaces.http.shared import SharedLibrary
+from ragkit.versions import __version__
 
 _ABOUT = (
     "Access to a person's library for programs on their machine. Every request needs the library's "

@@ -1,0 +1,220 @@
+"""Recognises the format of a file by its content first and its suffix second."""
+
+from __future__ import annotations
+
+import io
+import re
+import zipfile
+from contextlib import suppress
+from pathlib import PurePosixPath
+from typing import IO
+
+from ragkit.errors import ReadingError, SkippedError
+from ragkit.reading.decode import looks_binary
+from ragkit.reading.formats import (
+    DOCUMENT_SUFFIXES,
+    SLACK_DAY,
+    Format,
+    code_language,
+    readable_suffixes,
+)
+from ragkit.reading.limits import damaged, locked
+from ragkit.reading.zip_container import unpacking
+
+_MBOX = re.compile(
+    rb"(?:\xef\xbb\xbf)?\s*From [^\r\n]{1,300}\d\d:\d\d[^\r\n]{0,60}\r?\n"
+    rb"[A-Za-z][\w-]{1,60}:[ \t]?[^\r\n]*\r?\n"
+)
+_EXPORT_FILE = re.compile(
+    r"(?:[^/]+/)?(?:conversations\.json|result\.json|_chat\.txt|[^/]*WhatsApp[^/]*\.txt)"
+)
+_HTML_START = re.compile(
+    rb"\s*(?:<\?xml[^>]{0,200}\?>\s*)?(?:<!--.{0,500}?-->\s*)?<(?:!doctype\s+html|html)\b",
+    re.I | re.S,
+)
+_XML_START = re.compile(rb"(?:\xef\xbb\xbf)?\s*<\?xml")
+
+_ARCHIVE = ("Archives are not read.", "Unpack it into the folder.")
+_IWORK = ("Files of Pages, Numbers and Keynote are not read.", "Export it as PDF or for Office.")
+_PROGRAM = ("Programs and binary files are not read.", "Leave it out of the library.")
+_PICTURES = ("Pictures are not read.", "Text in a picture needs OCR first.")
+_MEDIA = ("Sound and video are not read.", "Add a transcript as a text file instead.")
+_REFUSED: tuple[tuple[tuple[str, str], str, tuple[bytes, ...]], ...] = (
+    (_PICTURES, ".png .jpg .jpeg .gif .bmp .tif .tiff .webp .svg .ico .heic .avif .psd",
+     (b"\x89PNG\r\n", b"\xff\xd8\xff", b"GIF87a", b"GIF89a", b"II*\x00", b"MM\x00*", b"8BPS",
+      b"\x00\x00\x01\x00", b"\x00\x00\x00\x0cjP  ")),
+    (_MEDIA, ".mp3 .mp4 .m4a .wav .ogg .flac .avi .mov .mkv .webm",
+     (b"ID3", b"OggS", b"fLaC", b"\x1aE\xdf\xa3")),
+    (_ARCHIVE, ".zip .tar .gz .tgz .bz2 .xz .7z .rar .jar .whl .zst",
+     (b"\x1f\x8b", b"BZh", b"\xfd7zXZ\x00", b"(\xb5/\xfd", b"7z\xbc\xaf\x27\x1c", b"Rar!\x1a\x07")),
+    (_PROGRAM, ".exe .dll .so .dylib .o .a .class .pyc .wasm .bin .iso .dmg",
+     (b"\x7fELF", b"MZ\x90\x00", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe", b"\x00asm")),
+    (("Fonts are not read.", "Leave it out of the library."), ".ttf .otf .woff .woff2",
+     (b"wOFF", b"wOF2", b"\x00\x01\x00\x00\x00", b"OTTO")),
+    (("Databases are not read.", "Export the tables as CSV."),
+     ".sqlite .sqlite3 .db .parquet .feather .mdb", (b"SQLite format 3\x00", b"PAR1")),
+)  # fmt: skip
+"""Kinds of files that are not read: the reason and its cure, the suffixes, the first bytes."""
+
+_STREAMS = {
+    "WordDocument": Format.DOC, "Workbook": Format.XLS, "Book": Format.XLS,
+    "PowerPoint Document": Format.PPT, "__properties_version1.0": Format.MSG,
+}  # fmt: skip
+"""The streams by which a compound file is known."""
+
+_OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+_CONTAINERS = tuple(member for member in Format if member.part)
+
+
+def sniff(name: str, data: bytes) -> Format:
+    """Return the format of a file.
+
+    Raises:
+        SkippedError: it is a picture, sound, an archive, a program or another binary file.
+        ReadingError: its content contradicts its suffix, or its format is not supported.
+    """
+    suffix = PurePosixPath(name.lower()).suffix
+    by_suffix = DOCUMENT_SUFFIXES.get(suffix)
+    by_magic = _by_magic(suffix, data)
+    if by_magic is not None:
+        return by_magic
+    for reason, suffixes, _ in _REFUSED:
+        if suffix in suffixes.split():
+            raise SkippedError(*reason)
+    if by_suffix in (*_CONTAINERS, *_STREAMS.values(), Format.PDF, Format.RTF):
+        return _despite_its_name(suffix, data)
+    if looks_binary(data):
+        raise _refusal(suffix, _PROGRAM)
+    if by_suffix is Format.MBOX:
+        return by_suffix
+    if by_suffix in (None, Format.TEXT) and _MBOX.match(data[:2000]):
+        return Format.MBOX
+    if by_suffix is not None and by_suffix is not Format.TEXT:
+        return by_suffix
+    if _HTML_START.match(data[:2000]):
+        return Format.HTML
+    return by_suffix or (Format.CODE if code_language(name, data) else Format.TEXT)
+
+
+def _despite_its_name(suffix: str, data: bytes) -> Format:
+    """Return what a file is that is called an Office file, but is none; applications export such.
+
+    Raises:
+        ReadingError: it is nothing that is known.
+    """
+    if _HTML_START.match(data[:2000]):
+        return Format.HTML
+    start = data[:2000].lower()
+    if b"mime-version:" in start and b"multipart/related" in start:
+        return Format.MHTML
+    as_text = {Format.XLS: Format.CSV, Format.DOC: Format.TEXT, Format.RTF: Format.TEXT}
+    text_format = as_text.get(DOCUMENT_SUFFIXES[suffix])
+    if text_format and not looks_binary(data) and not _XML_START.match(data[:100]):
+        return text_format
+    raise ReadingError(
+        f"The name ends in {suffix}, but the content is something else.",
+        "Rename it to match its content, or save it again.",
+    )
+
+
+def _by_magic(suffix: str, data: bytes) -> Format | None:
+    """Return the format of known first bytes, or ``None``; refuse formats without a reader."""
+    start = data[:1024]
+    if start.lstrip(b"\xef\xbb\xbf\r\n\t \x00").startswith(b"%PDF-"):
+        return Format.PDF
+    if suffix == ".pdf" and (b"%PDF-" in data[:65_536] or b"endobj" in data[:65_536]):
+        return Format.PDF
+    if start.startswith((b"PK\x03\x04", b"PK\x05\x06")):
+        return zip_format(suffix, io.BytesIO(data))
+    if start.startswith(_OLE):
+        return _compound_format(suffix, data)
+    if start.startswith(b"{\\rtf"):
+        return Format.RTF
+    if start.startswith(b"bplist00") and suffix == ".webarchive":
+        return Format.MHTML
+    for reason, _, magics in _REFUSED:
+        if start.startswith(magics):
+            raise _refusal(suffix, reason)
+    if start[4:8] == b"ftyp" or (start[:4] == b"RIFF" and start[8:12] in (b"WAVE", b"AVI ")):
+        raise _refusal(suffix, _MEDIA)
+    # "BM" alone also begins words.
+    bitmap = start[:2] == b"BM" and start[6:10] == b"\x00\x00\x00\x00"
+    if (start[:4] == b"RIFF" and start[8:12] == b"WEBP") or bitmap:
+        raise _refusal(suffix, _PICTURES)
+    if start[257:262] == b"ustar":
+        raise _refusal(suffix, _ARCHIVE)
+    return None
+
+
+def _refusal(suffix: str, reason: tuple[str, str]) -> SkippedError:
+    """Return the error for a kind of file; if its suffix promises otherwise, name the suffix."""
+    sentence, cure = reason
+    if suffix not in readable_suffixes():
+        return SkippedError(sentence, cure)
+    if reason == _PROGRAM:
+        return SkippedError(f"The name ends in {suffix}, but the content is not text.", cure)
+    kind = sentence.removesuffix(" are not read.").lower()
+    return SkippedError(f"The name ends in {suffix}, but the content is that of {kind}.", cure)
+
+
+def zip_format(suffix: str, stream: IO[bytes]) -> Format:
+    """Return the format of a zip file, recognised by its members: Office, e-book or chat export.
+
+    Raises:
+        SkippedError: it is a plain archive of files.
+        ReadingError: it is damaged, or its format is not supported.
+    """
+    claimed = DOCUMENT_SUFFIXES.get(suffix)
+    try:
+        with unpacking(SkippedError(*_ARCHIVE)), zipfile.ZipFile(stream) as archive:
+            members = set(archive.namelist())
+            kind = _mimetype(archive) if "mimetype" in members else ""
+    except SkippedError:
+        if claimed in _CONTAINERS:
+            raise damaged(claimed.label) from None
+        raise
+    for container in _CONTAINERS:
+        if container.part in members or container.part == kind:
+            return container
+    if claimed in _CONTAINERS:
+        raise damaged(claimed.label)
+    if "Index.zip" in members or any(member.endswith(".iwa") for member in members):
+        raise SkippedError(*_IWORK)
+    if suffix == ".zip" and _is_export(members):
+        return Format.EXPORT
+    raise _refusal(suffix, _ARCHIVE)
+
+
+def _mimetype(archive: zipfile.ZipFile) -> str:
+    """Return what a container says that it is, as OpenDocument files do."""
+    damage = ReadingError("The type of the file cannot be read.")
+    with suppress(ReadingError), unpacking(damage), archive.open("mimetype") as stream:
+        return stream.read(100).decode("ascii", "replace").strip()
+    return ""
+
+
+def _is_export(members: set[str]) -> bool:
+    """Return whether an archive with these members is an export of conversations."""
+    if any(map(_EXPORT_FILE.fullmatch, members)):
+        return True
+    lists = {"users.json", "channels.json"} & {PurePosixPath(member).name for member in members}
+    return bool(lists) and any(map(SLACK_DAY.fullmatch, members))
+
+
+def _compound_format(suffix: str, data: bytes) -> Format:
+    """Return the format of a compound file, as Office before 2007 and Outlook write them.
+
+    Raises:
+        SkippedError: it is of another program.
+        ReadingError: it is locked or damaged.
+    """
+    from ragkit.reading.compound import opened
+
+    claimed = DOCUMENT_SUFFIXES.get(suffix)
+    with opened(data, claimed.label if claimed else "file") as file:
+        if file.exists("EncryptedPackage"):
+            raise locked("file")
+        found = next((member for stream, member in _STREAMS.items() if file.exists(stream)), None)
+    if found is None:
+        raise damaged(claimed.label) if claimed else SkippedError(*_PROGRAM)
+    return found
