@@ -19,7 +19,7 @@ from ragkit.library import Library
 from ragkit.library.search_log import Door
 from ragkit.reading.question_text import as_conversation, read_dropped
 from ragkit.retrieval.multi_query import ChunkedAnswer
-from ragkit.retrieval.query_segmentation import Topic
+from ragkit.retrieval.query_segmentation.topics import Topic
 from ragkit.surfaces.serve import has_sample
 
 TEXT, TOPIC, ROUND, DRAFT, LEFT_OUT, FAULT, NOTED, WANTED = (

@@ -12,7 +12,8 @@ from collections.abc import Iterator, Sequence
 from ragkit.answers import Turn
 from ragkit.errors import QueryError
 from ragkit.indexes.tokenizer import index_tokens
-from ragkit.retrieval.leaning import (
+from ragkit.retrieval.query.parser import ParsedQuery, parse_query
+from ragkit.retrieval.query_segmentation.leaning import (
     AGREEMENTS,
     ONES,
     has_pointer,
@@ -23,7 +24,6 @@ from ragkit.retrieval.leaning import (
     telling,
     words_of,
 )
-from ragkit.retrieval.query_parser import ParsedQuery, parse_query
 
 _YEAR = re.compile(r"(?:\s(?:in|from|of|since|im|von|aus|seit|en|de|del))?\s+(?:19|20)\d\d\b", re.I)
 _LONGEST_BASE = 200

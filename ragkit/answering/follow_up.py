@@ -20,8 +20,8 @@ from ragkit.models.context_prompt import fenced
 from ragkit.models.context_writer import writing_model
 from ragkit.models.ollama import OllamaClient
 from ragkit.models.ollama_text import JsonObject, Message
-from ragkit.retrieval.leaning import leans, telling
-from ragkit.retrieval.query_parser import parse_query, without_quotes
+from ragkit.retrieval.query.parser import parse_query, without_quotes
+from ragkit.retrieval.query_segmentation.leaning import leans, telling
 
 MOST_CARRIED = 8
 """Sentences that a follow-up carries at most."""

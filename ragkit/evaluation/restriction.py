@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ragkit.errors import EvaluationError, QueryError
 from ragkit.options import Filters
-from ragkit.retrieval.query_parser import parse_query
+from ragkit.retrieval.query.parser import parse_query
 
 _CURE = 'Write filters alone, such as "path:reports/2021 type:pdf" (docs/query_language.md).'
 

@@ -77,7 +77,7 @@ class AnswerService:
         """Return the evidence that sentences of results give; the last one is cached."""
         from ragkit.answering.evidence import evidence
         from ragkit.answering.questions import Question
-        from ragkit.retrieval.query_parser import parse_query
+        from ragkit.retrieval.query.parser import parse_query
 
         last = self._last
         if last is None or last[0] != question or last[1] is not results:

@@ -9,7 +9,7 @@ from typing import Any
 from ragkit.catalog import Catalog
 from ragkit.option_codec import apply_options, checked_options
 from ragkit.options import Filters, SearchOptions
-from ragkit.retrieval.query_parser import parse_filters
+from ragkit.retrieval.query.parser import parse_filters
 from ragkit.settings import Settings
 
 FieldNames = Callable[[Sequence[str]], Sequence[str]]

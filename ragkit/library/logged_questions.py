@@ -12,8 +12,8 @@ from ragkit.catalog.records import CollectionRecord
 from ragkit.errors import QueryError
 from ragkit.evaluation.judging import Judging, normalised_question
 from ragkit.library.search_log import LoggedSearch, Shown, question_key
-from ragkit.retrieval.filter_syntax import format_filters
-from ragkit.retrieval.query_parser import parse_query
+from ragkit.retrieval.query.filter_syntax import format_filters
+from ragkit.retrieval.query.parser import parse_query
 from ragkit.types import Span, Status
 
 LOGGED = "searches"

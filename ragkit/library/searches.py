@@ -326,7 +326,7 @@ def _changes(
     """
     from ragkit.option_codec import dump_options
     from ragkit.options import CHUNKED_OPTIONS, ChunkedOptions, SearchOptions
-    from ragkit.retrieval.filter_syntax import format_filters
+    from ragkit.retrieval.query.filter_syntax import format_filters
 
     changed, defaults = None, ChunkedOptions()
     if chunked is not None:

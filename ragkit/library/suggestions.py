@@ -13,7 +13,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from ragkit.library.names import folded
-from ragkit.retrieval.query_parser import FILTER_NAMES, format_filter
+from ragkit.retrieval.query.parser import FILTER_NAMES, format_filter
 
 if TYPE_CHECKING:
     from ragkit.catalog import Catalog

@@ -45,8 +45,8 @@ class WebService:
             WebError: web search is off, or its settings are wrong.
             QueryError: a filter in the question cannot be understood.
         """
-        from ragkit.retrieval.intent import with_filters
-        from ragkit.retrieval.query_parser import parse_query
+        from ragkit.retrieval.query.intent import with_filters
+        from ragkit.retrieval.query.parser import parse_query
         from ragkit.web.addresses import SERVICES, address_of
         from ragkit.web.reading import visible
         from ragkit.web.results import WebPreview

@@ -34,8 +34,9 @@ from ragkit.retrieval.merge import best_of_entries
 from ragkit.retrieval.naming import named_documents
 from ragkit.retrieval.parts import with_parts
 from ragkit.retrieval.proximity import Scores
-from ragkit.retrieval.query import Query, QueryEncoder
-from ragkit.retrieval.query_parser import ParsedQuery
+from ragkit.retrieval.query.encoding import Query, QueryEncoder
+from ragkit.retrieval.query.parser import ParsedQuery
+from ragkit.retrieval.query.scope import Scope, scope_of
 from ragkit.retrieval.ranking import (
     Hit,
     Ranking,
@@ -43,7 +44,6 @@ from ragkit.retrieval.ranking import (
     rank,
     with_places,
 )
-from ragkit.retrieval.scope import Scope, scope_of
 from ragkit.retrieval.stages import StageTimer
 from ragkit.types import Level
 

@@ -25,8 +25,8 @@ from ragkit.indexes.protocol import (
 from ragkit.indexes.rows import Bools, Ids
 from ragkit.options import Contexts, Mode, QuestionMerge, SearchOptions
 from ragkit.retrieval.proximity import Scores
-from ragkit.retrieval.query import Query
-from ragkit.retrieval.scope import Scope
+from ragkit.retrieval.query.encoding import Query
+from ragkit.retrieval.query.scope import Scope
 from ragkit.types import LEVEL_CODES, Field, Level
 
 if TYPE_CHECKING:

@@ -22,8 +22,8 @@ from ragkit.indexes.rows import Ids
 from ragkit.models.base import Embedder
 from ragkit.options import Mode, SearchOptions
 from ragkit.retrieval.candidates import candidates_of, entry_filter, field_weights
-from ragkit.retrieval.query import Query
-from ragkit.retrieval.scope import Scope, scope_of
+from ragkit.retrieval.query.encoding import Query
+from ragkit.retrieval.query.scope import Scope, scope_of
 from ragkit.retrieval.turns import TURNS
 from ragkit.types import Level
 

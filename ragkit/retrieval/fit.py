@@ -27,8 +27,8 @@ from ragkit.options import Mode
 from ragkit.results import Result
 from ragkit.retrieval.candidates import WRITTEN
 from ragkit.retrieval.grouping import Group, Grouping
-from ragkit.retrieval.query import Query
-from ragkit.retrieval.query_segmentation import Topic
+from ragkit.retrieval.query.encoding import Query
+from ragkit.retrieval.query_segmentation.topics import Topic
 from ragkit.retrieval.ranking import Hit
 from ragkit.types import Field
 

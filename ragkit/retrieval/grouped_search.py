@@ -14,8 +14,8 @@ from ragkit.retrieval.batch_search import BatchSearch
 from ragkit.retrieval.grouping import Grouping, group
 from ragkit.retrieval.listing import newest_first
 from ragkit.retrieval.phrasings import Phrased, merged, phrased, with_brought
-from ragkit.retrieval.query import Query, QueryEncoder
-from ragkit.retrieval.query_parser import ParsedQuery
+from ragkit.retrieval.query.encoding import Query, QueryEncoder
+from ragkit.retrieval.query.parser import ParsedQuery
 from ragkit.retrieval.ranking import Hit
 from ragkit.retrieval.stages import StageTimer
 

@@ -11,8 +11,8 @@ from typing import Any, TypeAlias
 
 from ragkit.errors import QueryError
 from ragkit.indexes.tokenizer import TokenSpan, token_spans, tokenize, without_stop_words
-from ragkit.retrieval.query_parser import parse_query
-from ragkit.retrieval.word_forms import without_function_words
+from ragkit.retrieval.query.parser import parse_query
+from ragkit.retrieval.query.word_forms import without_function_words
 
 LONGEST_HIGHLIGHTED = 200_000
 """Characters of one text in which words are looked for; the rest is left plain."""

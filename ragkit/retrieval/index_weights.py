@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ragkit.options import SearchOptions
-from ragkit.retrieval.identifiers import holds_identifier
-from ragkit.retrieval.query import Query
+from ragkit.retrieval.query.encoding import Query
+from ragkit.retrieval.query.identifiers import holds_identifier
 
 IDENTIFIER_SHARE = 0.4
 """What is left of the vectors' weight when a query holds an identifier."""

@@ -34,13 +34,13 @@ from ragkit.retrieval.merge import (
     with_every_topic,
     without_weak,
 )
-from ragkit.retrieval.query import Query
-from ragkit.retrieval.query_parser import LONGEST_QUERY
-from ragkit.retrieval.query_segmentation import Segment, Topic, cut_question, is_cut
+from ragkit.retrieval.query.encoding import Query
+from ragkit.retrieval.query.parser import LONGEST_QUERY
+from ragkit.retrieval.query_segmentation.topic_names import rarities, topic_names
+from ragkit.retrieval.query_segmentation.topics import Segment, Topic, cut_question, is_cut
 from ragkit.retrieval.ranking import Hit
 from ragkit.retrieval.search import SearchEngine
 from ragkit.retrieval.stages import StageTimer
-from ragkit.retrieval.topic_names import rarities, topic_names
 from ragkit.retrieval.turns import TURNS
 from ragkit.traces import Trace
 

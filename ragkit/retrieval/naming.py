@@ -21,7 +21,7 @@ from ragkit.indexes.protocol import EntryIndex
 from ragkit.indexes.rows import Ids, distinct
 from ragkit.indexes.tokenizer import index_tokens
 from ragkit.retrieval.proximity import Scores
-from ragkit.retrieval.query import Query
+from ragkit.retrieval.query.encoding import Query
 from ragkit.types import Field
 
 FEWEST_CHUNKS = 20

@@ -15,7 +15,7 @@ from ragkit.options import Mode, Phrasings
 from ragkit.results import Phrasing, PhrasingOutcome
 from ragkit.retrieval.grouping import Group
 from ragkit.retrieval.merge import blend
-from ragkit.retrieval.query import Query
+from ragkit.retrieval.query.encoding import Query
 from ragkit.retrieval.ranking import Hit
 from ragkit.retrieval.turns import TURNS
 

@@ -31,7 +31,7 @@ from ragkit.retrieval.proximity import (
     verbatim_shares,
     whole_phrases,
 )
-from ragkit.retrieval.query import Query
+from ragkit.retrieval.query.encoding import Query
 from ragkit.types import LEVEL_CODES, Field, Level
 
 FOLDER_SHARE = 0.5

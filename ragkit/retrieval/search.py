@@ -27,22 +27,22 @@ from ragkit.results import Answer, FilterReading, Result
 from ragkit.retrieval.answer_cache import AnswerCache, seconds_kept
 from ragkit.retrieval.assembly import assemble
 from ragkit.retrieval.batch_search import BatchSearch
-from ragkit.retrieval.corrections import correct
 from ragkit.retrieval.everywhere import Everywhere
 from ragkit.retrieval.fit import Fits, found_documents, judge
 from ragkit.retrieval.grouped_search import FoundGroups, GroupedSearch, listed_count
 from ragkit.retrieval.grouping import Group, Grouping, group
 from ragkit.retrieval.highlight import question_words
 from ragkit.retrieval.hit_lookups import HitLookups
-from ragkit.retrieval.intent import read, with_filters
-from ragkit.retrieval.known_values import LibraryValues
 from ragkit.retrieval.levels import SEARCHED_LEVELS
 from ragkit.retrieval.listing import newest_documents
-from ragkit.retrieval.query import Query, QueryEncoder, Spell
-from ragkit.retrieval.query_parser import ParsedQuery
-from ragkit.retrieval.query_segmentation import questions_in
+from ragkit.retrieval.query.corrections import correct
+from ragkit.retrieval.query.encoding import Query, QueryEncoder, Spell
+from ragkit.retrieval.query.intent import read, with_filters
+from ragkit.retrieval.query.known_values import LibraryValues
+from ragkit.retrieval.query.parser import ParsedQuery
+from ragkit.retrieval.query.spelling import misspelled, respelled_text
+from ragkit.retrieval.query_segmentation.topics import questions_in
 from ragkit.retrieval.ranking import Hit
-from ragkit.retrieval.spelling import misspelled, respelled_text
 from ragkit.retrieval.stages import StageTimer
 from ragkit.retrieval.turns import TURNS
 from ragkit.traces import Trace

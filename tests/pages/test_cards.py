@@ -12,7 +12,7 @@ from pages.parts.search.passages import ExpandedContent
 from ragkit.catalog.records import DocumentRecord
 from ragkit.results import Contribution, DocumentRef, MatchedChunk, Passage, Result
 from ragkit.retrieval.multi_query import ChunkedResult, TopicAnswer
-from ragkit.retrieval.query_segmentation import Topic
+from ragkit.retrieval.query_segmentation.topics import Topic
 from ragkit.retrieval.similar import Similar, SimilarDocuments
 from ragkit.surfaces.addresses import document_url
 from ragkit.types import BlockKind, Level, Span, Status

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ragkit.retrieval.asking import asks
+from ragkit.retrieval.query_segmentation.asking import asks
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ from ragkit.retrieval.candidates import (
     run_concurrently,
     take_rows,
 )
-from ragkit.retrieval.query import Query
+from ragkit.retrieval.query.encoding import Query
 from ragkit.retrieval.ranking import Hit, rank
 from ragkit.retrieval.stages import StageTimer
 from ragkit.types import LEVEL_CODES, Field, Level

@@ -11,8 +11,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from ragkit.options import ChunkedOptions, CutMethod
-from ragkit.retrieval.asked_text import asked_text
-from ragkit.retrieval.query_segmentation import Segment, cut_question
+from ragkit.retrieval.query_segmentation.asked_text import asked_text
+from ragkit.retrieval.query_segmentation.topics import Segment, cut_question
 
 SENTENCES = [
     "The ferry to the island leaves at nine from the second pier.",

@@ -8,9 +8,9 @@ import pytest
 from small_library import add, open_library, write_files
 
 from ragkit.options import Filters
-from ragkit.retrieval.intent import read, with_filters
-from ragkit.retrieval.known_values import LibraryValues
-from ragkit.retrieval.query_parser import parse_query
+from ragkit.retrieval.query.intent import read, with_filters
+from ragkit.retrieval.query.known_values import LibraryValues
+from ragkit.retrieval.query.parser import parse_query
 
 TODAY = date(2026, 11, 23)
 

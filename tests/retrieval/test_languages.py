@@ -9,7 +9,7 @@ from small_library import add, write_files
 from ragkit.library import Library
 from ragkit.models.wordllama import WordLlamaEmbedder
 from ragkit.options import Fusion, Mode, SearchOptions
-from ragkit.retrieval.word_forms import foreign_language
+from ragkit.retrieval.query.word_forms import foreign_language
 from ragkit.settings import load_settings
 
 WANTED = {"arabic": 6, "german": 5, "japanese": 6, "russian": 6}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ragkit.retrieval.mail_parts import without_mail_parts
+from ragkit.retrieval.query_segmentation.mail_parts import without_mail_parts
 
 QUESTION = "Where is the key of the shed? Who has the boat?"
 

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from ragkit.retrieval.message_roles import asking_roles, find_messages, typed_alone
+from ragkit.retrieval.query_segmentation.message_roles import (
+    asking_roles,
+    find_messages,
+    typed_alone,
+)
 
 ASKED = ("How long is the warranty?", "Where is the key kept?", "And the second pump?")
 SAID = ("Two years, if it was registered.", "It hangs beside the door of the shed.")

@@ -9,7 +9,7 @@ from small_library import add, find, open_library, write_files
 
 from ragkit.options import Filters, SearchOptions
 from ragkit.retrieval.naming import named_documents
-from ragkit.retrieval.query_parser import ParsedQuery
+from ragkit.retrieval.query.parser import ParsedQuery
 from ragkit.retrieval.stages import StageTimer
 from ragkit.types import Level
 

@@ -15,7 +15,7 @@ from ragkit.options import Mode, Phrasings, SearchOptions, Sort
 from ragkit.results import Phrasing
 from ragkit.retrieval.answer_cache import AnswerCache
 from ragkit.retrieval.phrasings import phrased
-from ragkit.retrieval.query_parser import ParsedQuery
+from ragkit.retrieval.query.parser import ParsedQuery
 from ragkit.surfaces.render import answer_as_json, remarks
 
 FILES = {

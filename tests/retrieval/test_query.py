@@ -6,7 +6,7 @@ import numpy as np
 from support import until
 
 from ragkit.errors import ModelError, OllamaUnreachableError
-from ragkit.retrieval.query import QueryEmbedder
+from ragkit.retrieval.query.encoding import QueryEmbedder
 
 
 class Slow:

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from ragkit.errors import QueryError
 from ragkit.options import Filters
-from ragkit.retrieval import filter_syntax
-from ragkit.retrieval.query_parser import (
+from ragkit.retrieval.query import filter_syntax
+from ragkit.retrieval.query.parser import (
     LONGEST_QUERY,
     Condition,
     ParsedQuery,

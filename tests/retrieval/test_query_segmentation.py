@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from ragkit.models.hashing import HashEmbedder
 from ragkit.options import ChunkedOptions, CutMethod
-from ragkit.retrieval.query_segmentation import (
+from ragkit.retrieval.query_segmentation.topics import (
     MOST_SEGMENTS,
     cut_question,
     few_borders,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ragkit.retrieval.question_units import find_sentences
+from ragkit.retrieval.query_segmentation.question_units import find_sentences
 
 
 def texts(text: str) -> list[str]:

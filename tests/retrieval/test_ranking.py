@@ -16,7 +16,7 @@ from ragkit.indexes.protocol import Candidates, IndexKind
 from ragkit.options import Fusion, Granularity, QuestionMerge, SearchOptions
 from ragkit.retrieval.index_weights import index_weights
 from ragkit.retrieval.levels import CLOSE, SEARCHED_LEVELS, prefer_finer
-from ragkit.retrieval.query import Query
+from ragkit.retrieval.query.encoding import Query
 from ragkit.retrieval.ranking import (
     TITLE_FLOOR,
     Hit,

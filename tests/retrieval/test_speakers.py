@@ -11,7 +11,7 @@ from small_library import add, find, open_library, paths, sync, write_files
 from ragkit.catalog.document_writing import speaker_key
 from ragkit.catalog.records import SpeakerRecord
 from ragkit.options import Filters
-from ragkit.retrieval.query_parser import FILTER_NAMES, format_filters, parse_query
+from ragkit.retrieval.query.parser import FILTER_NAMES, format_filters, parse_query
 
 _DAYS = ("2026-01-10", "2026-02-14", "2026-03-20")
 _FILLER = "and then we talked about the weather for quite a while, as one does on such days. " * 4

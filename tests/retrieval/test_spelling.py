@@ -13,7 +13,7 @@ from ragkit.catalog import Catalog
 from ragkit.catalog.vocabulary import Vocabulary
 from ragkit.options import SearchOptions
 from ragkit.results import Spelling
-from ragkit.retrieval.spelling import nearest_word, respelled_text
+from ragkit.retrieval.query.spelling import nearest_word, respelled_text
 from ragkit.surfaces.render import answer_as_json, remarks
 
 

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from ragkit.models.hashing import HashEmbedder
-from ragkit.retrieval.topic_names import LONGEST_NAME, telling_tokens, topic_names
+from ragkit.retrieval.query_segmentation.topic_names import (
+    LONGEST_NAME,
+    telling_tokens,
+    topic_names,
+)
 
 EMBED = HashEmbedder().embed_passages
 

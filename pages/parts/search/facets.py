@@ -14,7 +14,7 @@ from ragkit.errors import RagkitError
 from ragkit.library import Library
 from ragkit.options import Phrasings, Rerank, SearchOptions
 from ragkit.reading.languages import language_names
-from ragkit.retrieval.query_parser import FILTER_NAMES, format_filter, strictly
+from ragkit.retrieval.query.parser import FILTER_NAMES, format_filter, strictly
 
 if TYPE_CHECKING:
     from ragkit.catalog.facets import Facets

@@ -18,7 +18,7 @@ from ragkit.indexing.progress import Progress
 from ragkit.results import Result
 from ragkit.retrieval.highlight import highlight_question
 from ragkit.retrieval.multi_query import ChunkedAnswer, ChunkedResult, TopicAnswer
-from ragkit.retrieval.query_segmentation import Topic
+from ragkit.retrieval.query_segmentation.topics import Topic
 
 COLOURS = 8
 LONGEST_SHOWN = 100_000

@@ -15,8 +15,8 @@ from pages.parts.search.trace_view import trace_view
 from ragkit.formatting import plural
 from ragkit.options import SEARCH_OPTIONS, SearchOptions, Sort
 from ragkit.results import Answer, PhrasingOutcome
-from ragkit.retrieval.intent import with_filters
-from ragkit.retrieval.query_parser import parse_query
+from ragkit.retrieval.query.intent import with_filters
+from ragkit.retrieval.query.parser import parse_query
 
 _STEP = 10
 MOST_RESULTS = int((SEARCH_OPTIONS["limit"].slider or (0, 50, 1))[1])

@@ -15,7 +15,7 @@ from ragkit.library import Library
 from ragkit.library.search_log import LoggedSearch
 from ragkit.option_codec import apply_options, option_text, parse_chunked_option
 from ragkit.options import CHUNKED_OPTIONS, ChunkedOptions, Filters, SearchOptions
-from ragkit.retrieval.filter_syntax import format_filters
+from ragkit.retrieval.query.filter_syntax import format_filters
 
 _EVERYWHERE = "*"
 

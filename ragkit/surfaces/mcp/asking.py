@@ -11,7 +11,7 @@ from ragkit.answers import AnswerState, WrittenAnswer
 from ragkit.formatting import plural
 from ragkit.results import Answer
 from ragkit.retrieval.context_block import one_line
-from ragkit.retrieval.query_parser import LONGEST_QUERY
+from ragkit.retrieval.query.parser import LONGEST_QUERY
 from ragkit.surfaces.http.writing import Writing, writings
 from ragkit.surfaces.mcp.parameters import Parameter
 from ragkit.surfaces.mcp.text import path_of, plain

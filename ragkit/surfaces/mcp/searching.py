@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ragkit.options import CHUNKED_OPTIONS
-from ragkit.retrieval.filter_syntax import FILTER_NAMES
-from ragkit.retrieval.query_parser import LONGEST_QUERY
+from ragkit.retrieval.query.filter_syntax import FILTER_NAMES
+from ragkit.retrieval.query.parser import LONGEST_QUERY
 from ragkit.surfaces.mcp import text, values
 from ragkit.surfaces.mcp.parameters import Parameter
 from ragkit.surfaces.mcp.tool import Call, Found, Tool, collection, filters, search_options

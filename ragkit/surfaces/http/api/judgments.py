@@ -9,7 +9,7 @@ from pydantic import Field
 
 from ragkit.catalog.judgments import Origin
 from ragkit.errors import NotFoundError
-from ragkit.retrieval.query_parser import LONGEST_QUERY
+from ragkit.retrieval.query.parser import LONGEST_QUERY
 from ragkit.surfaces import render_evaluation
 from ragkit.surfaces.http.api.answers import Json, described
 from ragkit.surfaces.http.api.options import Strict, whole

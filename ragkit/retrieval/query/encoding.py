@@ -25,11 +25,11 @@ from ragkit.models.factory import is_remote, local_embedder
 from ragkit.models.wordllama import WordLlamaEmbedder
 from ragkit.options import Filters, Mode, SearchOptions
 from ragkit.results import Spelling
-from ragkit.retrieval.filter_syntax import format_filter, keeping, strictly
-from ragkit.retrieval.query_parser import LONGEST_QUERY, ParsedQuery, parse_query
-from ragkit.retrieval.spelling import respelled_text
+from ragkit.retrieval.query.filter_syntax import format_filter, keeping, strictly
+from ragkit.retrieval.query.parser import LONGEST_QUERY, ParsedQuery, parse_query
+from ragkit.retrieval.query.spelling import respelled_text
+from ragkit.retrieval.query.word_forms import in_known_forms
 from ragkit.retrieval.turns import TURNS
-from ragkit.retrieval.word_forms import in_known_forms
 
 logger = logging.getLogger(__name__)
 

@@ -26,7 +26,7 @@ from dataclasses import dataclass, field, replace
 
 from ragkit.errors import QueryError
 from ragkit.options import Filters
-from ragkit.retrieval.filter_syntax import (
+from ragkit.retrieval.query.filter_syntax import (
     FILTER_NAMES,
     PART,
     QUOTED,

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise
 
-from ragkit.retrieval.asked_text import blanks_for
-from ragkit.retrieval.question_units import find_sentences, mostly_asks
+from ragkit.retrieval.query_segmentation.asked_text import blanks_for
+from ragkit.retrieval.query_segmentation.question_units import find_sentences, mostly_asks
 
 _STAMP = r"\d[\d/.,: \-\u2013TZ]{2,24}(?:[ \u202f]?[AaPp]\.?[Mm]\.?)?"
 _LABEL = r"[^\W_][^\n:*<>\[\]|`{}\"#=]{0,39}?"

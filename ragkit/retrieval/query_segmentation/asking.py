@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from ragkit.retrieval.leaning import AUXILIARIES, QUESTION_WORDS, words_of
+from ragkit.retrieval.query_segmentation.leaning import AUXILIARIES, QUESTION_WORDS, words_of
 
 _LONGEST_SENTENCE = 600
 _FEWEST_WORDS = 3

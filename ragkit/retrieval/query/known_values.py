@@ -10,7 +10,7 @@ from ragkit.catalog.connection import folded
 from ragkit.catalog.document_values import DocumentValues
 from ragkit.catalog.records import CollectionRecord
 from ragkit.options import Filters
-from ragkit.retrieval.query_parser import parse_query
+from ragkit.retrieval.query.parser import parse_query
 
 
 class LibraryValues:

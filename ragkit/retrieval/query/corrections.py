@@ -19,11 +19,11 @@ from ragkit.indexes.protocol import EntryIndex
 from ragkit.models.context_prompt import SENTIMENTS
 from ragkit.options import Filters
 from ragkit.results import Answer, Spelling
-from ragkit.retrieval.filter_syntax import strictly
-from ragkit.retrieval.query import Query
-from ragkit.retrieval.query_parser import Condition, without_quotes
-from ragkit.retrieval.scope import entries_with
-from ragkit.retrieval.spelling import may_be_misspelled, nearest_word, respelled_text
+from ragkit.retrieval.query.encoding import Query
+from ragkit.retrieval.query.filter_syntax import strictly
+from ragkit.retrieval.query.parser import Condition, without_quotes
+from ragkit.retrieval.query.scope import entries_with
+from ragkit.retrieval.query.spelling import may_be_misspelled, nearest_word, respelled_text
 
 _SHORTEST_NAME = 4
 _ALIKE = 70

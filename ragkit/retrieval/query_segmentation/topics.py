@@ -21,7 +21,7 @@ from ragkit.chunking.sizes import WORD
 from ragkit.chunking.splitter import Size
 from ragkit.chunking.structure import front_matter_end
 from ragkit.options import ChunkedOptions, CutMethod
-from ragkit.retrieval.exchanges import (
+from ragkit.retrieval.query_segmentation.exchanges import (
     Embed,
     backgrounds,
     conversations,
@@ -30,10 +30,15 @@ from ragkit.retrieval.exchanges import (
     last_questions,
     transcript_of,
 )
-from ragkit.retrieval.mail_parts import without_mail_parts
-from ragkit.retrieval.message_roles import Unit, asking_roles, find_messages, typed_alone
-from ragkit.retrieval.question_units import find_sentences
-from ragkit.retrieval.topic_names import telling_tokens
+from ragkit.retrieval.query_segmentation.mail_parts import without_mail_parts
+from ragkit.retrieval.query_segmentation.message_roles import (
+    Unit,
+    asking_roles,
+    find_messages,
+    typed_alone,
+)
+from ragkit.retrieval.query_segmentation.question_units import find_sentences
+from ragkit.retrieval.query_segmentation.topic_names import telling_tokens
 from ragkit.types import MessageSpan
 
 MOST_SEGMENTS = 60
@@ -247,7 +252,7 @@ def _segments(units: Iterable[Unit]) -> list[Segment]:
 
 def _fixed(text: str, options: ChunkedOptions) -> list[Segment]:
     """Cut by size alone, where chunks of a document are cut; marks of Markdown are not asked."""
-    from ragkit.retrieval.asked_text import asked_text
+    from ragkit.retrieval.query_segmentation.asked_text import asked_text
 
     shown = asked_text(text)
     messages = [

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from ragkit.reading.markdown import fenced_lines
-from ragkit.retrieval.asking import BULLET, PRONOUNS, asks
-from ragkit.retrieval.leaning import AUXILIARIES, leans, words_of
-from ragkit.retrieval.list_items import list_items
-from ragkit.retrieval.topic_names import telling_tokens
+from ragkit.retrieval.query_segmentation.asking import BULLET, PRONOUNS, asks
+from ragkit.retrieval.query_segmentation.leaning import AUXILIARIES, leans, words_of
+from ragkit.retrieval.query_segmentation.list_items import list_items
+from ragkit.retrieval.query_segmentation.topic_names import telling_tokens
 
 _PARAGRAPH = re.compile(r"\S(?:.*?\S)?(?=\s*?\n[ \t]*\n|\s*\Z)", re.DOTALL)
 _ENDS = r"[.!?\u2026\u061f\u3002\uff01\uff1f]"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from ragkit.retrieval.asked_text import blanks_for
+from ragkit.retrieval.query_segmentation.asked_text import blanks_for
 
 _HEADER = (
     r"(?:from|to|cc|bcc|subject|date|sent|reply-to|von|an|betreff|datum|gesendet|de|à|objet|envoyé"

@@ -22,9 +22,9 @@ from functools import cache, reduce
 from typing import Protocol
 
 from ragkit.results import FilterReading
-from ragkit.retrieval import intent_words as words
-from ragkit.retrieval.filter_syntax import day_after, format_filter, iso_period
-from ragkit.retrieval.query_parser import parse_query
+from ragkit.retrieval.query import intent_words as words
+from ragkit.retrieval.query.filter_syntax import day_after, format_filter, iso_period
+from ragkit.retrieval.query.parser import parse_query
 
 LONGEST_READ = 300
 """Characters of a question up to which phrases are read."""

@@ -16,11 +16,11 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ragkit.retrieval.asking import without_mark
-from ragkit.retrieval.leaning import has_pointer, leans, telling
-from ragkit.retrieval.message_roles import Unit
-from ragkit.retrieval.question_units import Sentence, find_sentences, mostly_asks
-from ragkit.retrieval.topic_names import telling_tokens
+from ragkit.retrieval.query_segmentation.asking import without_mark
+from ragkit.retrieval.query_segmentation.leaning import has_pointer, leans, telling
+from ragkit.retrieval.query_segmentation.message_roles import Unit
+from ragkit.retrieval.query_segmentation.question_units import Sentence, find_sentences, mostly_asks
+from ragkit.retrieval.query_segmentation.topic_names import telling_tokens
 
 Embed: TypeAlias = Callable[[Sequence[str]], NDArray[np.float32]]
 """Turns texts into unit vectors, (n, d)."""

@@ -20,8 +20,8 @@ from ragkit.indexes.protocol import EntryIndex
 from ragkit.indexes.rows import Ids, TokenColumn, united
 from ragkit.indexes.tokenizer import fold, index_tokens
 from ragkit.options import Filters
-from ragkit.retrieval.query import Query
-from ragkit.retrieval.query_parser import Condition
+from ragkit.retrieval.query.encoding import Query
+from ragkit.retrieval.query.parser import Condition
 from ragkit.types import Field
 
 _NONE = np.zeros(0, np.int64)
