@@ -213,6 +213,17 @@ def test_or_joins_phrases_and_filters():
     assert (parsed.text, parsed.filters) == ("y", Filters())
 
 
+def test_what_is_asked_for_again_is_one_condition():
+    refund, money = Condition("full refund"), Condition("money back")
+    assert parse_query('"full refund" "money back" "full refund"').required == ((refund,), (money,))
+    assert parse_query('"full refund" OR "money back" OR "full refund"').required == (
+        (refund, money),
+    )
+    parsed = parse_query('turbine -"full refund" -"full refund"')
+    assert parsed.excluded == (refund,)
+    assert len(parsed.restrictions) == 2
+
+
 @pytest.mark.parametrize(
     ("period", "end"),
     [

@@ -201,7 +201,7 @@ def parse_query(text: str, known_fields: Sequence[str] = ()) -> ParsedQuery:
         filters = {unit.name for unit in members}
         mixed = any(filters) and len(filters) > 1
         if mixed or any(unit.phrase for unit in members):
-            required.append(tuple(unit.condition() for unit in members))
+            required.append(tuple(dict.fromkeys(unit.condition() for unit in members)))
             grouped.update(group)
     for at, unit in enumerate(units):
         if unit.name:
@@ -217,8 +217,8 @@ def parse_query(text: str, known_fields: Sequence[str] = ()) -> ParsedQuery:
         text=_without(query, [units[at] for at in sorted(dropped)]),
         filters=filters_of(values_of),
         collections=unique_values(values_of, "collection"),
-        required=tuple(required),
-        excluded=tuple(excluded),
+        required=tuple(dict.fromkeys(required)),
+        excluded=tuple(dict.fromkeys(excluded)),
         cut=len(text) > LONGEST_QUERY,
         notices=notices,
         suggestion=suggestion,
