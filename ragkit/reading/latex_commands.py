@@ -102,9 +102,11 @@ MATH = frozenset((
     "alignat", "dmath", "IEEEeqnarray", "empheq", "xalignat",
 ))  # fmt: skip
 VERBATIM = frozenset((
-    "verbatim", "Verbatim", "lstlisting", "minted", "alltt", "BVerbatim", "LVerbatim", "code",
-    "verbatimtab", "semiverbatim", "listing",
+    "verbatim", "Verbatim", "lstlisting", "minted", "alltt", "BVerbatim", "LVerbatim",
+    "verbatimtab", "semiverbatim",
 ))  # fmt: skip
+CODE_OR_FLOAT = frozenset(("code", "listing"))
+"""By themselves they are code; with a caption or code in them they are like figures."""
 QUOTES = frozenset(("quote", "quotation", "verse", "displayquote", "epigraph"))
 TABLES = frozenset((
     "tabular", "longtable", "supertabular", "xtabular", "xltabular", "tabularx", "tabulary", "tabu",

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from ragkit.reading import latex_commands as commands
-from ragkit.reading.latex_source import Places
+from ragkit.reading.latex_source import Places, is_code
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -15,7 +15,7 @@ _MOST_ARGUMENTS, _DEEPEST = 9, 8
 _LONGEST_BODY, _MOST_MACROS = 5_000, 2_000
 _LONGEST_CODE, _LONGEST_LINE = 200_000, 1_000
 _CODE = (
-    r"\\begin\{(?P<code>(?:verbatim|Verbatim|lstlisting|minted|alltt)\*?)\}"
+    rf"\\begin\{{(?P<code>(?:{'|'.join(sorted(commands.VERBATIM | commands.CODE_OR_FLOAT))})\*?)\}}"
     r"|\\(?:verb|lstinline)\*?(?P<sign>[^\w\s*{])"
 )
 _COMMENTED = re.compile(
@@ -80,7 +80,7 @@ def _behind(places: Places, end: str, start: int) -> int:
 
 def _code_end(places: Places, found: re.Match[str]) -> int:
     """Return where code ends that a match begins; the end of the match if it is none."""
-    if found["code"]:
+    if found["code"] and is_code(found["code"], places, found.end()):
         return _behind(places, f"\\end{{{found['code']}}}", found.end())
     if found["sign"]:
         end = found.string.find(found["sign"], found.end(), found.end() + _LONGEST_LINE)

@@ -23,7 +23,7 @@ from ragkit.reading.latex_blocks import (
     quoted,
     tabled,
 )  # fmt: skip
-from ragkit.reading.latex_source import Source
+from ragkit.reading.latex_source import Source, is_code
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -46,6 +46,9 @@ _HEADING = re.compile(
     rf"\\({'|'.join(commands.HEADINGS)})(?![A-Za-z])|\\(?:begin\{{frame\}}|frametitle)"
 )
 _THEOREM = re.compile(r"\\newtheorem\*?\{(\w{1,40}\*?)\}(?:\[\w{0,40}\])?\{([^{}\\\n]{1,80})\}")
+_CAPTION = re.compile(
+    r"\b(?:caption|title)\s*=\s*(?:\{((?:[^{}]|\{[^{}]{0,200}\}){0,500})\}|([^,{}]{1,200}))"
+)
 _LANGUAGE = re.compile(r"language\s*=\s*\{?(?:\[[^\]]{0,40}\])?(\w[\w+#-]{0,30})")
 _CITATION = re.compile(r"\w{0,20}[cC]ite\w{0,20}")
 _REFERENCE = re.compile(r"[a-zA-Z]{0,10}[rR]ef")
@@ -250,11 +253,8 @@ class Rewriter:
         source = self.source
         name = source.group().strip()
         bare = name.rstrip("*")
-        if bare in commands.VERBATIM:
-            options = source.optional()
-            language = source.group() if bare == "minted" else ""
-            found = _LANGUAGE.search(options)
-            return f"\n\n{fenced(source.environment(name), found[1] if found else language)}\n\n"
+        if is_code(name, source.places, source.at):
+            return self._code(name)
         if bare in commands.MATH:
             return display(source.environment(name))
         if bare in commands.DRAWINGS:
@@ -264,6 +264,16 @@ class Rewriter:
         before = self._before(name, bare)
         inside = self._until(f"end {name}".__eq__)
         return f"{before}{_written(bare, inside)}\n\n"
+
+    def _code(self, name: str) -> str:
+        """Return an environment that is printed as it is, below the caption in its options."""
+        options = self.source.optional()
+        language = self.source.group() if name.startswith("minted") else ""
+        if found := _LANGUAGE.search(options):
+            language = found[1]
+        stated = _CAPTION.search(options)
+        caption = inline(self.nested(stated[1] or stated[2] or "")) if stated else ""
+        return f"\n\n{caption}\n\n{fenced(self.source.environment(name), language)}\n\n"
 
     def _before(self, name: str, bare: str) -> str:
         """Return what an environment shows before its content, and pass its arguments."""

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import re
 
+from ragkit.reading.latex_commands import CODE_OR_FLOAT, VERBATIM
+
 _LONGEST, _LONGEST_CODE = 20_000, 500_000
 _BRACE = re.compile(r"\\.|[{}]", re.DOTALL)
 _BLANKS = re.compile(r"\s*")
 _OVERLAY = re.compile(r"<[\d,+|.:@a-z-]{1,40}>")
 _SPACE = re.compile(r"[ \t]*(?:\n(?![ \t]*\n)[ \t]*)?")
 _OPTIONAL = re.compile(
-    r"\[((?:[^\[\]{}\\]|\\.|\{[^{}]{0,500}\}|\[[^\[\]]{0,200}\]){0,2000})\]", re.DOTALL
+    r"\[((?:[^\[\]{}\\]|\\.|\{(?:[^{}]|\{[^{}]{0,200}\}){0,500}\}|\[[^\[\]]{0,200}\]){0,2000})\]",
+    re.DOTALL,
 )
 _TOKEN = re.compile(r"\\[A-Za-z@]+|\\.|[^\\{}\s]", re.DOTALL)
+_OF_FLOATS = ("\\caption", *(f"\\begin{{{name}}}" for name in sorted(VERBATIM)))
 _DOLLAR = re.compile(r"\\.|\$|\n[ \t]*\n", re.DOTALL)
 
 
@@ -38,6 +42,15 @@ class Places:
             found = self.text.find(sought, start)
             self._found[sought] = start, found
         return found if found - start <= longest else -1
+
+
+def is_code(name: str, places: Places, start: int) -> bool:
+    """Return whether an environment is printed as it is; its content begins at ``start``."""
+    bare = name.rstrip("*")
+    if bare not in CODE_OR_FLOAT:
+        return bare in VERBATIM
+    end = places.find(f"\\end{{{name}}}", start, _LONGEST_CODE)
+    return not any(-1 < places.find(one, start, _LONGEST_CODE) < end for one in _OF_FLOATS)
 
 
 def _groups(text: str) -> dict[int, int]:

@@ -156,6 +156,18 @@ def test_the_name_of_a_file_tells_that_it_is_latex(name):
             "```\n\\section{no} % kept\n```",
         ),
         ("\\begin{lstlisting}[language=Python]\nx = 1\n\\end{lstlisting}", "```python\nx = 1\n```"),
+        (
+            "So\\begin{lstlisting}[caption={Of \\emph{two}, one},pos=b]\nx % 2\n\\end{lstlisting}",
+            "So\n\nOf *two*, one\n\n```\nx % 2\n```",
+        ),
+        ("So\\begin{lstlisting}[caption={}]\nx\n\\end{lstlisting}", "So\n\n```\nx\n```"),
+        ("So\\begin{BVerbatim}\na % \\b\n\\end{BVerbatim}", "So\n\n```\na % \\b\n```"),
+        ("So\\begin{code}\nx % 2\n\\end{code}", "So\n\n```\nx % 2\n```"),
+        (
+            "\\begin{listing}[t]\n\\begin{minted}{c}\nx % 2\n\\end{minted} % no\n"
+            "\\caption{Odd or \\emph{even}}\\label{a}\n\\end{listing}",
+            "```c\nx % 2\n```\n\nOdd or *even*",
+        ),
         ("one\\begin{comment}\nhidden\n\\end{comment} two", "one two"),
         (r"one\iffalse hidden \first \fi{} two", "one two"),
         ("100\\% sure % a remark\nand on", "100% sure and on"),
