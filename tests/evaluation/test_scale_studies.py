@@ -19,10 +19,11 @@ _BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
 
 @pytest.fixture
 def study(monkeypatch, tmp_path):
-    """Load a benchmark, which keeps nothing outside of this test."""
+    """Load a benchmark, which keeps nothing outside of this test and takes its texts from here."""
     monkeypatch.syspath_prepend(str(_BENCHMARKS))
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     before = set(sys.modules)
+    monkeypatch.setattr(importlib.import_module("common"), "SHARED", tmp_path / "nothing beside it")
     yield importlib.import_module
     for name in set(sys.modules) - before:
         if str(getattr(sys.modules[name], "__file__", "")).startswith(str(_BENCHMARKS)):
@@ -51,7 +52,8 @@ def test_hnsw_study_finds_what_exact_search_finds(study, monkeypatch, tmp_path):
     assert ways["hnsw M 18 ef 128"]["build_cpu_s"] > 0
     assert 150 < ways["hnsw M 18 ef 128"]["bytes_a_row"] < 180
     assert 0 < ways["ivf nprobe 1"]["recall@10"] < 1
-    assert ways["cells 8"]["recall@10"] < 0.99 < ways["cells 40"]["recall@10"]
+    assert 0.95 < ways["cells 8"]["recall@10"] <= ways["cells 40"]["recall@10"]
+    assert ways["cells 40"]["recall@10"] > 0.99
     assert ways["cells 40"]["build_cpu_s"] > 0
     filtered = found["texts 100"]["a folder with 0.5 of the rows, 20 cells"]
     assert filtered["recall@10"] == 1.0
