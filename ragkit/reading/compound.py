@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from ragkit.reading.limits import Limits
     from ragkit.types import Metadata
 
-_ENCRYPTED_WORD = 0x01
 _ENCRYPTED_SLIDES = b"\xdf\xc4\xd1\xf3"
 _NO_TEXT = re.compile(r"-{5}|EMBED [\w.]+")
 """What the converter puts between slides, and in the place of objects."""
@@ -60,20 +59,6 @@ def opened(data: bytes, label: str) -> OleFileIO:
         raise damaged(label) from error
 
 
-def read_word(data: bytes, name: str, limits: Limits) -> Reading:
-    """Read the text of a DOC file.
-
-    Raises:
-        ReadingError: damaged, locked, or too long.
-    """
-    with opened(data, Format.DOC.label) as file:
-        flags = file.openstream("WordDocument").read(12)[11:]
-        if flags and flags[0] & _ENCRYPTED_WORD:
-            raise locked(Format.DOC.label)
-        properties = _properties(file)
-    return _plain(data, name, Format.DOC, limits, properties)
-
-
 def read_workbook(data: bytes, name: str, limits: Limits) -> Reading:
     """Read an XLS file: each sheet that is not empty is a section with its table.
 
@@ -81,7 +66,7 @@ def read_workbook(data: bytes, name: str, limits: Limits) -> Reading:
         ReadingError: damaged, locked, or too long.
     """
     with opened(data, Format.XLS.label) as file:
-        metadata, title = _properties(file)
+        metadata, title = properties_of(file)
     try:
         text, pages = sheets_of(data, Format.XLS, {})
     except ReadingError as error:
@@ -111,7 +96,7 @@ def read_slides(data: bytes, name: str, limits: Limits) -> Reading:
             and file.openstream("Current User").read(16)[12:] == _ENCRYPTED_SLIDES
         ):
             raise locked(Format.PPT.label)
-        properties = _properties(file)
+        properties = properties_of(file)
     return _plain(data, name, Format.PPT, limits, properties)
 
 
@@ -137,7 +122,7 @@ def _plain(
     )
 
 
-def _properties(file: OleFileIO) -> tuple[Metadata, str]:
+def properties_of(file: OleFileIO) -> tuple[Metadata, str]:
     """Return the metadata and the title of a file; nothing where they are damaged."""
     values: dict[str, Any] = {}
     # olefile raises anything on damaged streams. Damaged properties it reads for minutes, so that

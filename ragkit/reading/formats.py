@@ -47,7 +47,7 @@ class Format(StrEnum):
     MHTML = "mhtml", "mail.read_saved_page", ".mhtml .mht .webarchive", "web page"
     PDF = "pdf", "pdf.read_pdf", ".pdf", "PDF"
     DOCX = "docx", "office.read_word", ".docx .docm", "Word document", "word/document.xml"
-    DOC = "doc", "compound.read_word", ".doc .dot", "Word document"
+    DOC = "doc", "doc.read_document", ".doc .dot", "Word document"
     XLS = "xls", "compound.read_workbook", ".xls .xlt", "workbook"
     PPT = "ppt", "compound.read_slides", ".ppt .pps", "presentation"
     PPTX = "pptx", "slides.read_slides", ".pptx .pptm", "presentation", "ppt/presentation.xml"

@@ -77,19 +77,33 @@ def compound_file(streams):  # noqa: C901 - one file, from top to bottom
     return header + struct.pack("<109I", *difat) + sectors + struct.pack(f"<{len(table)}I", *table)
 
 
-def word_file(text, *, locked=False, **streams):
-    """A DOC file of one piece of text in Windows' Latin code page."""
+def word_file(text, *, locked=False, claimed=0, **streams):
+    """A DOC file of one piece of text in Windows' Latin code page.
+
+    It claims to have more letters than it has.
+    """
     head = bytearray(0x800)
     flags = 0x0200 | (0x0100 if locked else 0)  # the table stream is 1Table
     struct.pack_into("<HHHHHH", head, 0, 0xA5EC, 0xC1, 0, 0x409, 0, flags)
     struct.pack_into("<H", head, 0x20, 14)  # counts of the parts of the header
     struct.pack_into("<H", head, 0x3E, 22)
-    struct.pack_into("<I", head, 0x4C, len(text))
+    length = len(text) + claimed
+    struct.pack_into("<i", head, 0x4C, length)
     struct.pack_into("<H", head, 0x98, 0x5D)
-    piece = struct.pack("<BIIIHIH", 2, 16, 0, len(text), 0, 0x800 * 2 | 1 << 30, 0)
+    piece = struct.pack("<BIIIHIH", 2, 16, 0, max(length, 0), 0, 0x800 * 2 | 1 << 30, 0)
     struct.pack_into("<II", head, 0x1A2, 0, len(piece))
     body = bytes(head) + text.encode("cp1252")
     return compound_file({"WordDocument": body, "1Table": piece, **streams})
+
+
+def old_word_file(text, *, kind=0xA5DC, language=0x409, machine=0):
+    """A DOC file as Word 95 wrote it; ``text`` are bytes in a code page."""
+    head = bytearray(0x300)
+    struct.pack_into("<4H", head, 0, kind, 0x68, 0, language)
+    head[0x12] = machine
+    struct.pack_into("<2I", head, 0x18, len(head), len(head) + len(text))
+    struct.pack_into("<I", head, 0x34, len(text))
+    return compound_file({"WordDocument": bytes(head) + text})
 
 
 def slides_file(*texts, locked=False):

@@ -6,6 +6,7 @@ import pytest
 from compound_files import (
     compound_file,
     mail_streams,
+    old_word_file,
     slides_file,
     summary,
     word_file,
@@ -33,9 +34,9 @@ def read(folder, name, data):
 
 
 def test_a_word_document_is_its_paragraphs(tmp_path):
-    text = "Lease\rBegins in März.\rEMBED Package\rEnd.\r"
+    text = "Lease\rBegins in März.\x0bOr later.\r\rEnd.\r"
     reading = read(tmp_path, "lease.doc", word_file(text))
-    assert reading.text == "Lease\n\nBegins in März.\n\nEnd."
+    assert reading.text == "Lease\n\nBegins in März.\nOr later.\n\nEnd."
     assert (reading.title, reading.format) == ("lease", "doc")
 
 
@@ -119,6 +120,9 @@ def test_attachments_and_mails_in_a_mail_follow_it(tmp_path):
         ("a.ppt", slides_file("Secret", locked=True), "is locked with a password"),
         ("a.docx", compound_file({"EncryptedPackage": b"x" * 9}), "is locked with a password"),
         ("a.doc", word_file("Lease.\r")[:1000], "Word document is damaged"),
+        ("a.doc", word_file("Lease.\r", claimed=1 << 30), "Word document is damaged"),
+        ("a.doc", word_file("Lease.\r", claimed=-9), "Word document is damaged"),
+        ("a.doc", old_word_file(b"Lease.\r", kind=0xA59B), "a version of Word before 6.0"),
         ("a.xls", compound_file({"Workbook": b"\0" * 99}), "workbook is damaged"),
         ("a.msg", compound_file({"other": b"x"}), "e-mail is damaged"),
         ("a.doc", b'<?xml version="1.0"?><w:wordDocument/>', "the content is something else"),

@@ -1,0 +1,106 @@
+"""Word documents from before 2007: one that LibreOffice wrote, and texts of several versions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from compound_files import old_word_file, word_file
+
+from ragkit.reading import read_file
+from ragkit.reading.limits import Limits
+from ragkit.settings import ReadingSettings
+
+
+def read(path):
+    return read_file(path, path.name, Limits.of(ReadingSettings()))
+
+
+def text_of(folder, data):
+    path = folder / "a.doc"
+    path.write_bytes(data)
+    return read(path).text
+
+
+def test_a_document_has_its_headings_tables_lists_notes_and_comments():
+    # In the file, "forty" before "fifty" is deleted, and the deletion tracked.
+    reading = read(Path(__file__).with_name("lease.doc"))
+    assert reading.title == "Lease of the pier"
+    assert (
+        reading.text
+        == """\
+# Lease of the pier
+
+The rent is fifty 円 a month 🚢, due on the first[^1].
+
+See [the rules](https://example.org/rules) of \\* and \\<b>.
+
+## Fees
+
+| Boat | Day | Note |
+| --- | --- | --- |
+| Yacht | 12 € |  |
+| Canoe Kayak | 3 € | shared |
+
+Duties
+
+- Sweep the planks
+- Lock the gate
+
+Signed in May.
+
+Seal of the harbour
+
+[^1]: Or the next working day.
+
+## Header and footer
+
+- Ferry Estates Ltd.
+
+## Comments
+
+- Ann Lee: Which ones?"""
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding", "how"),
+    [
+        ("Договор об аренде причала и лодок на весь год", "cp1251", {}),
+        ("Договор об аренде", "cp1251", {"language": 0x419}),
+        ("Úmluva o nájmu přístaviště", "cp1250", {"language": 0x405}),
+        ("桟橋の契約", "cp932", {"language": 0x411}),
+        ("L’été, le loyer est de 3 €", "cp1252", {}),
+        ("Le loyer de l’été", "mac_roman", {"machine": 1}),
+    ],
+)
+def test_word_95_wrote_in_the_code_page_of_a_language(tmp_path, text, encoding, how):
+    data = old_word_file(f"{text}\r".encode(encoding), **how)
+    assert text_of(tmp_path, data) == text
+
+
+def test_the_cells_of_word_95_are_a_table_again(tmp_path):
+    rows = b"Boats\rBoat\aDay\a\aCanoe\a3\a\aEnd.\r"
+    assert text_of(tmp_path, old_word_file(rows)) == (
+        "Boats\n\n| Boat | Day |\n| --- | --- |\n| Canoe | 3 |\n\nEnd."
+    )
+
+
+def test_fields_are_their_results_and_links_their_titles_with_targets(tmp_path):
+    text = (
+        "Page \x13 PAGE \x143\x15 of \x13 NUMPAGES \\* \x13 X \x14y\x15 \x149\x15."
+        '\x13 XE "pier" \x15\r'
+        'Ask \x13 HYPERLINK "mailto:rui@example.org" \x14Rui\x15 or '
+        '\x13 HYPERLINK "mailto:mia@example.org" \x14mia@example.org\x15.\r'
+        "A \x13 that no one ends\r"
+    )
+    assert text_of(tmp_path, word_file(text)) == (
+        "Page 3 of 9.\n\nAsk [Rui](mailto:rui@example.org) or mia@example.org.\n\n"
+        "A that no one ends"
+    )
+
+
+def test_what_would_be_markdown_is_text(tmp_path):
+    assert text_of(tmp_path, word_file("# 5\r> a < b\rfile_name\r")) == (
+        "\\# 5\n\n\\> a < b\n\nfile_name"
+    )
