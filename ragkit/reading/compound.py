@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import codecs
 import io
-import re
 import struct
 from contextlib import suppress
 from datetime import datetime, timedelta
@@ -15,9 +14,9 @@ from ragkit.reading.decode import clean
 from ragkit.reading.formats import Format
 from ragkit.reading.limits import check_text, damaged, locked
 from ragkit.reading.markdown import metadata_from
-from ragkit.reading.office import convert, sheets_of
+from ragkit.reading.office import sheets_of
 from ragkit.reading.reading_parts import one_line
-from ragkit.reading.titles import choose, in_order
+from ragkit.reading.titles import choose
 from ragkit.types import Markup, Reading
 
 if TYPE_CHECKING:
@@ -26,11 +25,6 @@ if TYPE_CHECKING:
     from ragkit.reading.limits import Limits
     from ragkit.types import Metadata
 
-_ENCRYPTED_SLIDES = b"\xdf\xc4\xd1\xf3"
-_NO_TEXT = re.compile(r"-{5}|EMBED [\w.]+")
-"""What the converter puts between slides, and in the place of objects."""
-
-_BEGINNING = 5000
 _SECTION = 44
 """Where in a property set its start is noted."""
 
@@ -84,46 +78,8 @@ def read_workbook(data: bytes, name: str, limits: Limits) -> Reading:
     )
 
 
-def read_slides(data: bytes, name: str, limits: Limits) -> Reading:
-    """Read the text of a PPT file; which slide it is from is not known.
-
-    Raises:
-        ReadingError: damaged, locked, or too long.
-    """
-    with opened(data, Format.PPT.label) as file:
-        if file.exists("EncryptedSummary") or (
-            file.exists("Current User")
-            and file.openstream("Current User").read(16)[12:] == _ENCRYPTED_SLIDES
-        ):
-            raise locked(Format.PPT.label)
-        properties = properties_of(file)
-    return _plain(data, name, Format.PPT, limits, properties)
-
-
-def _plain(
-    data: bytes,
-    name: str,
-    file_format: Format,
-    limits: Limits,
-    properties: tuple[Metadata, str],
-) -> Reading:
-    """Return a file as its paragraphs, for the converter only guesses which are headings."""
-    content = convert(data, file_format, file_format.label, output="plain").content
-    check_text((content,), limits)
-    lines = (line.strip() for line in clean(content).split("\n"))
-    text = "\n\n".join(line for line in lines if line and not _NO_TEXT.fullmatch(line))
-    metadata, title = properties
-    return Reading(
-        text=text,
-        title=choose(in_order(title, [], text[:_BEGINNING]), name),
-        format=file_format,
-        markup=Markup.PLAIN,
-        metadata=metadata,
-    )
-
-
 def properties_of(file: OleFileIO) -> tuple[Metadata, str]:
-    """Return the metadata and the title of a file; nothing where they are damaged."""
+    """Return the metadata and the title of a compound file; nothing where they are damaged."""
     values: dict[str, Any] = {}
     # olefile raises anything on damaged streams. Damaged properties it reads for minutes, so that
     # they are not left to it.

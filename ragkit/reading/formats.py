@@ -49,7 +49,7 @@ class Format(StrEnum):
     DOCX = "docx", "office.read_word", ".docx .docm", "Word document", "word/document.xml"
     DOC = "doc", "doc.read_document", ".doc .dot", "Word document"
     XLS = "xls", "compound.read_workbook", ".xls .xlt", "workbook"
-    PPT = "ppt", "compound.read_slides", ".ppt .pps", "presentation"
+    PPT = "ppt", "ppt.read_slides", ".ppt .pps", "presentation"
     PPTX = "pptx", "slides.read_slides", ".pptx .pptm", "presentation", "ppt/presentation.xml"
     XLSX = "xlsx", "office.read_workbook", ".xlsx .xlsm", "workbook", "xl/workbook.xml"
     ODT = "odt", "odf_documents.read_text", ".odt", "OpenDocument file", f"{_OPEN}text"

@@ -20,7 +20,7 @@ from ragkit.reading.odf import (
     words_of,
 )
 from ragkit.reading.reading_parts import joined, one_line, table
-from ragkit.reading.slides import MOST_POINTS, Slide, slides_reading
+from ragkit.reading.slides import MOST_POINTS, Slide, heading, slides_reading
 from ragkit.reading.zip_container import part_of, resolved, xml
 
 if TYPE_CHECKING:
@@ -65,7 +65,8 @@ def _slide(archive: zipfile.ZipFile, page: Element) -> Slide:
         if shape.tag not in SHAPES or _class_of(shape) in _FURNITURE:
             continue
         if _class_of(shape) == "title" and not title:
-            title = one_line(" ".join(lines_of(shape)))
+            title = heading(lines := [*lines_of(shape)])
+            pieces += () if title else lines
         else:
             pieces.append(_embedded(archive, shape) or _body(shape))
     pieces.append(f"Notes: {notes}" if notes else "")

@@ -32,9 +32,7 @@ _OFFICE = "application/vnd.openxmlformats-officedocument."
 _MEDIA_TYPES = {
     "docx": f"{_OFFICE}wordprocessingml.document",
     "xlsx": f"{_OFFICE}spreadsheetml.sheet",
-    "doc": "application/msword",
     "xls": "application/vnd.ms-excel",
-    "ppt": "application/vnd.ms-powerpoint",
     "odt": "application/vnd.oasis.opendocument.text",
     "ods": "application/vnd.oasis.opendocument.spreadsheet",
     "rtf": "application/rtf",
@@ -48,7 +46,7 @@ _RTF_LETTERS = {b"~": b" ", b"_": b"-", b"-": b""}
 _NEEDLESS = re.compile(r"\\([&>]|!(?!\[)|(?<!^.)#)", re.M)
 
 
-def convert(data: bytes, kind: str, label: str, *, output: str = "markdown") -> Any:
+def convert(data: bytes, kind: str, label: str) -> Any:
     """Convert a file of one of ``_MEDIA_TYPES``; return its content, tables and metadata.
 
     Raises:
@@ -59,7 +57,7 @@ def convert(data: bytes, kind: str, label: str, *, output: str = "markdown") -> 
     config = kreuzberg.ExtractionConfig(
         use_cache=False,
         enable_quality_processing=False,
-        output_format=output,
+        output_format="markdown",
     )
     try:
         return kreuzberg.extract_bytes_sync(data, _MEDIA_TYPES[kind], config)

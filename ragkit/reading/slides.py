@@ -9,14 +9,14 @@ from ragkit.reading.decode import clean
 from ragkit.reading.formats import Format
 from ragkit.reading.limits import damaged
 from ragkit.reading.office import core_properties
-from ragkit.reading.reading_parts import joined, one_line, table, tile
+from ragkit.reading.reading_parts import joined, one_line, table, tile, whole_line
 from ragkit.reading.titles import choose, in_order
 from ragkit.reading.zip_container import open_archive, relations, xml
 from ragkit.types import Markup, Reading
 
 if TYPE_CHECKING:
     import zipfile
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from xml.etree.ElementTree import Element
 
     from ragkit.reading.limits import Limits
@@ -75,6 +75,12 @@ def slides_reading(
     )
 
 
+def heading(lines: Iterable[str]) -> str:
+    """Return the lines of a title as a heading, or nothing if they are too long for one."""
+    whole = whole_line(" ".join(lines))
+    return whole if whole == one_line(whole) else ""
+
+
 def _slide_parts(archive: zipfile.ZipFile) -> list[str]:
     """Return the member names of the slides, in order."""
     root = xml(archive, "ppt/presentation.xml")
@@ -96,7 +102,8 @@ def _slide(archive: zipfile.ZipFile, part: str) -> Slide:
     for shape in _shapes(xml(archive, part)):
         kind = _placeholder(shape)
         if kind in _TITLES and not title:
-            title = one_line(" ".join(_lines(shape, marked=False)))
+            title = heading(lines := [*_lines(shape, marked=False)])
+            pieces += () if title else lines
         elif kind not in _FURNITURE:
             drawing = _drawing(archive, shape, linked)
             pieces.append(drawing or _body(shape, listed=kind in _LISTS))

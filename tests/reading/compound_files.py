@@ -106,19 +106,55 @@ def old_word_file(text, *, kind=0xA5DC, language=0x409, machine=0):
     return compound_file({"WordDocument": bytes(head) + text})
 
 
-def slides_file(*texts, locked=False):
-    """A PPT file with these texts on its slides."""
+def _record(kind, data, instance=0, *, holds=False):
+    version = instance << 4 | (0xF if holds else 0)
+    return struct.pack("<HHI", version, kind, len(data)) + data
 
-    def record(kind, data, *, holds=False):
-        return struct.pack("<HHI", 0xF if holds else 0, kind, len(data)) + data
 
-    texts = b"".join(
-        record(0x0F9F, bytes(4)) + record(0x0FA0, text.encode("utf-16-le")) for text in texts
+def _outline(slide):
+    """The texts of a slide that stand in the list of slides: kinds and texts."""
+    return b"".join(
+        _record(0x0F9F, struct.pack("<I", kind)) + _record(0x0FA0, text.encode("utf-16-le"))
+        for kind, text in slide
     )
-    document = record(0x03E8, record(0x0FF0, texts, holds=True), holds=True)
-    user = struct.pack("<III", 20, 0, 0)[:4] + (b"\xdf\xc4\xd1\xf3" if locked else bytes(4))
+
+
+def _slide(slide, comment):
+    """A slide whose shapes refer to the outline, and a comment: its author and its text."""
+    references = [_record(0x0F9E, struct.pack("<I", at)) for at in range(len(slide))]
+    boxes = [_record(0xF00D, reference, holds=True) for reference in references]
+    shapes = b"".join(_record(0xF004, box, holds=True) for box in boxes)
+    said = b"".join(_record(4026, text.encode("utf-16-le"), at) for at, text in enumerate(comment))
+    tags = _record(5003, _record(12000, said, holds=True)) if comment else b""
+    return _record(1006, shapes + tags, holds=True)
+
+
+def slides_file(*slides, locked=False, order=None, comment=(), directory=True):
+    """A PPT file with slides of texts of some kinds (0: a title, 1: a list, 4: another).
+
+    They are listed in an ``order``. Before them stands an outdated slide, and each has a comment.
+    """
+    stream = _record(1006, _record(4000, "Outdated".encode("utf-16-le")), holds=True)
+    places = []
+    for slide in slides:
+        places.append(len(stream))
+        stream += _slide(slide, comment)
+    listed = b"".join(
+        _record(1011, struct.pack("<5I", number + 1, 0, 0, 256 + number, 0))
+        + _outline(slides[number])
+        for number in order or range(len(slides))
+    )
+    places.append(len(stream))
+    stream += _record(1000, _record(0x0FF0, listed, holds=True), holds=True)
+    entries = struct.pack(f"<{len(places) + 1}I", len(places) << 20 | 1, *places)
+    at = len(stream)
+    stream += _record(6002, entries)
+    edit = len(stream)
+    stream += _record(4085, struct.pack("<7I", 0, 0, 0, at, len(places), 0, 0))
+    user = struct.pack("<III", 20, 0, edit if directory else 1 << 30)
+    user = user[:4] + (b"\xdf\xc4\xd1\xf3" if locked else bytes(4)) + user[8:]
     return compound_file(
-        {"PowerPoint Document": document, "Current User": record(0x0FF6, user + bytes(16))}
+        {"PowerPoint Document": stream, "Current User": _record(0x0FF6, user + bytes(16))}
     )
 
 

@@ -323,6 +323,13 @@ DIAGRAM = (
 )
 
 
+def test_a_title_that_is_too_long_for_a_heading_is_text(tmp_path):
+    show = pptx.Presentation()
+    slide = show.slides.add_slide(show.slide_layouts[5])
+    slide.shapes.title.text = long = ("word " * 100).strip()
+    assert read(tmp_path, "a.pptx", saved(show)).text == f"## Slide 1\n\n{long}"
+
+
 def test_slides_are_sections_with_bullets_notes_and_tables(tmp_path):
     reading = read(tmp_path, "show.pptx", slides_file())
     assert reading.text == (
