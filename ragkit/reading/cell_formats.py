@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 _MAIN = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
 _ACCOUNTING = r'_(* #,##0{0}_);_(* \(#,##0{0}\);_(* "-"??_);_(@_)'
-_USUAL = {
+USUAL_CODES = {
     1: "0", 2: "0.00", 3: "#,##0", 4: "#,##0.00", 9: "0%", 10: "0.00%",
     **dict.fromkeys((5, 6, 37, 38), "#,##0;-#,##0"),
     **dict.fromkeys((7, 8, 39, 40), "#,##0.00;-#,##0.00"),
@@ -55,7 +55,7 @@ def _formats(archive: zipfile.ZipFile) -> Mapping[bytes, NumberFormat]:
     styles = part_of(archive, "xl/styles.xml")
     if styles is None:
         return {}
-    codes = {str(number): code for number, code in _USUAL.items()}
+    codes = {str(number): code for number, code in USUAL_CODES.items()}
     for own in styles.iter(f"{_MAIN}numFmt"):
         codes[own.get("numFmtId", "")] = own.get("formatCode", "")
     cells = styles.find(f"{_MAIN}cellXfs")

@@ -9,20 +9,14 @@ from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from ragkit.errors import ReadingError
 from ragkit.reading.decode import clean
-from ragkit.reading.formats import Format
-from ragkit.reading.limits import check_text, damaged, locked
+from ragkit.reading.limits import damaged
 from ragkit.reading.markdown import metadata_from
-from ragkit.reading.office import sheets_of
 from ragkit.reading.reading_parts import one_line
-from ragkit.reading.titles import choose
-from ragkit.types import Markup, Reading
 
 if TYPE_CHECKING:
     from olefile import OleFileIO
 
-    from ragkit.reading.limits import Limits
     from ragkit.types import Metadata
 
 _SECTION = 44
@@ -51,31 +45,6 @@ def opened(data: bytes, label: str) -> OleFileIO:
         raise
     except Exception as error:  # a damaged one may raise anything
         raise damaged(label) from error
-
-
-def read_workbook(data: bytes, name: str, limits: Limits) -> Reading:
-    """Read an XLS file: each sheet that is not empty is a section with its table.
-
-    Raises:
-        ReadingError: damaged, locked, or too long.
-    """
-    with opened(data, Format.XLS.label) as file:
-        metadata, title = properties_of(file)
-    try:
-        text, pages = sheets_of(data, Format.XLS, {})
-    except ReadingError as error:
-        if "password" in str(error.__cause__):
-            raise locked(Format.XLS.label) from None
-        raise
-    check_text((text,), limits)
-    return Reading(
-        text=text,
-        title=choose([title], name),
-        format=Format.XLS,
-        markup=Markup.MARKDOWN,
-        pages=pages,
-        metadata=metadata,
-    )
 
 
 def properties_of(file: OleFileIO) -> tuple[Metadata, str]:

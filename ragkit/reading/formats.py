@@ -48,7 +48,7 @@ class Format(StrEnum):
     PDF = "pdf", "pdf.read_pdf", ".pdf", "PDF"
     DOCX = "docx", "office.read_word", ".docx .docm", "Word document", "word/document.xml"
     DOC = "doc", "doc.read_document", ".doc .dot", "Word document"
-    XLS = "xls", "compound.read_workbook", ".xls .xlt", "workbook"
+    XLS = "xls", "xls.read_workbook", ".xls .xlt", "workbook"
     PPT = "ppt", "ppt.read_slides", ".ppt .pps", "presentation"
     PPTX = "pptx", "slides.read_slides", ".pptx .pptm", "presentation", "ppt/presentation.xml"
     XLSX = "xlsx", "office.read_workbook", ".xlsx .xlsm", "workbook", "xl/workbook.xml"

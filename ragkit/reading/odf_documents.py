@@ -22,7 +22,7 @@ from ragkit.reading.odf import (
     properties,
 )
 from ragkit.reading.odf_layout import with_plain_layout
-from ragkit.reading.office import convert, sheets_of, unescaped
+from ragkit.reading.office import convert, converted_sheets, sheets_of, unescaped
 from ragkit.reading.reading_parts import tidy
 from ragkit.reading.titles import choose
 from ragkit.reading.zip_container import part_of, rewritten
@@ -76,7 +76,7 @@ def read_sheets(data: bytes, name: str, limits: Limits) -> Reading:
         grid.get(f"{TABLE}name", ""): [*comments_of(grid.iter(f"{OFFICE}annotation"))]
         for grid in _elements(archive, CONTENT, f"{TABLE}table")
     }
-    text, pages = sheets_of(_as_shown(archive), Format.ODS, comments)
+    text, pages = sheets_of(converted_sheets(_as_shown(archive), Format.ODS), comments)
     return Reading(
         text=text,
         title=choose([title], name),

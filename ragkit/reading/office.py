@@ -23,7 +23,7 @@ from ragkit.reading.zip_container import open_archive, rewritten, xml
 from ragkit.types import Markup, Reading
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from ragkit.reading.limits import Limits
     from ragkit.types import Metadata, Page
@@ -115,7 +115,7 @@ def read_workbook(data: bytes, name: str, limits: Limits) -> Reading:
     archive = open_archive(data, limits, Format.XLSX.label)
     metadata, title = core_properties(archive)
     shown = with_shown_numbers(data, archive)
-    text, pages = sheets_of(shown, Format.XLSX, comments_of_workbook(archive))
+    text, pages = sheets_of(converted_sheets(shown, Format.XLSX), comments_of_workbook(archive))
     return Reading(
         text=text,
         title=choose([title], name),
@@ -126,27 +126,36 @@ def read_workbook(data: bytes, name: str, limits: Limits) -> Reading:
     )
 
 
-def sheets_of(
-    data: bytes, file_format: Format, comments: Mapping[str, Sequence[str]]
-) -> tuple[str, tuple[Page, ...]]:
-    """Return the sheets of a workbook that are not empty, each a section with one table.
-
-    The ``comments`` of a sheet, by its name, follow its table.
+def converted_sheets(
+    data: bytes, file_format: Format
+) -> Iterator[tuple[str, Sequence[Sequence[Any]]]]:
+    """Yield the name and the rows of each sheet of a workbook.
 
     Raises:
         ReadingError: it is damaged.
     """
     result = convert(data, file_format, file_format.label)
     names: Sequence[str] = result.metadata.get("sheet_names") or ()
-    sheets: list[tuple[str, str]] = []
     for sheet in result.tables:
         number = int(sheet.page_number or 0)
-        named = names[number - 1] if 0 < number <= len(names) else f"Sheet {number}"
-        sheet_name = one_line(clean(named))
-        if body := table([[_cell(value) for value in row] for row in sheet.cells]):
-            pieces = (f"## {sheet_name}", body, *comments.get(named, ()))
-            sheets.append((sheet_name, joined(pieces, "\n\n")))
-    return tile(sheets)
+        known = 0 < number <= len(names)
+        yield names[number - 1] if known else f"Sheet {number}", sheet.cells
+
+
+def sheets_of(
+    sheets: Iterable[tuple[str, Sequence[Sequence[Any]]]], comments: Mapping[str, Sequence[str]]
+) -> tuple[str, tuple[Page, ...]]:
+    """Return the sheets that are not empty, each a section with one table.
+
+    They are given as their names and rows. The ``comments`` of a sheet, by its name, follow it.
+    """
+    sections: list[tuple[str, str]] = []
+    for named, rows in sheets:
+        name = one_line(clean(named))
+        if body := table([[_cell(value) for value in row] for row in rows]):
+            pieces = (f"## {name}", body, *comments.get(named, ()))
+            sections.append((name, joined(pieces, "\n\n")))
+    return tile(sections)
 
 
 def unescaped(markdown: str) -> str:

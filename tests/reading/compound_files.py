@@ -176,8 +176,8 @@ def summary(page=1252, **values):
     return struct.pack("<HHI16sI16sI", 0xFFFE, 0, 0, b"", 1, b"", 48) + section
 
 
-def workbook_file(sheets):
-    """An XLS file of sheets of rows of texts, by their names."""
+def workbook_file(sheets, *records):
+    """An XLS file of sheets of rows of texts, by their names, and more records: kinds and data."""
 
     def record(kind, data):
         return struct.pack("<HH", kind, len(data)) + data
@@ -196,9 +196,10 @@ def workbook_file(sheets):
         of_sheet = begin[:2] + b"\x10\0" + begin[4:]
         bodies.append(record(0x0809, of_sheet) + cells + record(0x000A, b""))
     names = [struct.pack("<BBBB", 0, 0, len(name), 1) + name.encode("utf-16-le") for name in sheets]
-    length = len(record(0x0809, begin)) + len(record(0x000A, b""))
+    more = b"".join(record(kind, data) for kind, data in records)
+    length = len(record(0x0809, begin)) + len(more) + len(record(0x000A, b""))
     at = length + sum(len(record(0x0085, bytes(4) + name)) for name in names)
-    globals_ = record(0x0809, begin)
+    globals_ = record(0x0809, begin) + more
     for name, body in zip(names, bodies, strict=True):
         globals_ += record(0x0085, struct.pack("<I", at) + name)
         at += len(body)

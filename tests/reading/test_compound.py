@@ -55,23 +55,6 @@ def test_damaged_properties_cost_no_text(tmp_path):
     assert read(tmp_path, "a.doc", data).text == "The rent is due."
 
 
-def test_each_sheet_of_a_workbook_is_a_section_with_its_table(tmp_path):
-    data = workbook_file({"Rates": [["City", "Fee"], ["Kyoto 京都", "3 €"]], "Other": [["a"]]})
-    reading = read(tmp_path, "rates.xls", data)
-    assert reading.text == (
-        "## Rates\n\n| City | Fee |\n| --- | --- |\n| Kyoto 京都 | 3 € |\n\n"
-        "## Other\n\n| a |\n| --- |"
-    )
-    assert [page.label for page in reading.pages] == ["Rates", "Other"]
-
-
-def test_a_table_in_plain_text_may_be_called_a_workbook(tmp_path):
-    reading = read(tmp_path, "export.xls", b"City\tFee\r\nKyoto\t3\r\nOsaka\t4\r\n")
-    assert reading.text == "| City | Fee |\n| --- | --- |\n| Kyoto | 3 |\n| Osaka | 4 |"
-    page = b"<html><body><table><tr><td>Kyoto</td></tr></table></body></html>"
-    assert "Kyoto" in read(tmp_path, "page.xls", page).text
-
-
 def test_a_mail_has_its_headers_as_they_were_sent(tmp_path):
     streams = mail_streams(p007D=HEADERS, p0037="Ferry", p1000="It leaves at nine.\r\nZoë")
     reading = read(tmp_path, "ferry.msg", compound_file(streams))
@@ -119,6 +102,7 @@ def test_attachments_and_mails_in_a_mail_follow_it(tmp_path):
         ("a.doc", word_file("Lease.\r", claimed=-9), "Word document is damaged"),
         ("a.doc", old_word_file(b"Lease.\r", kind=0xA59B), "a version of Word before 6.0"),
         ("a.ppt", compound_file({"PowerPoint Document": b"\0" * 99}), "presentation is damaged"),
+        ("a.xls", workbook_file({"A": [["b"]]}, (0x2F, bytes(6))), "is locked with a password"),
         ("a.xls", compound_file({"Workbook": b"\0" * 99}), "workbook is damaged"),
         ("a.msg", compound_file({"other": b"x"}), "e-mail is damaged"),
         ("a.doc", b'<?xml version="1.0"?><w:wordDocument/>', "the content is something else"),
