@@ -76,13 +76,13 @@ _ATTACHED = "coalesce(json_array_length(d.metadata, '$.attachments'), 0) > 0"
 _DOCUMENT, _CHUNK = LEVEL_CODES[Level.DOCUMENT], LEVEL_CODES[Level.CHUNK]
 
 _FAMILIES = {
-    "excel": "xlsx xlsm xls ods csv tsv", "spreadsheet": "xlsx xlsm xls ods csv tsv",
+    "excel": "xlsx xlsm xlsb xls ods csv tsv", "spreadsheet": "xlsx xlsm xlsb xls ods csv tsv",
     "word": "docx docm doc dot odt rtf",
     "powerpoint": "pptx pptm ppt pps odp", "presentation": "pptx pptm ppt pps odp",
     "slides": "pptx pptm ppt pps odp",
     "mail": "eml mbox", "email": "eml mbox", "notes": "markdown mdx text rst org asciidoc enex",
     "web": "html mhtml", "chat": "conversation", "subtitles": "captions", "notebook": "ipynb",
-    "book": "epub",
+    "book": "epub fb2",
     "image": "png jpg jpeg gif bmp tif tiff webp heic",
 }  # fmt: skip
 

@@ -12,7 +12,10 @@ from ragkit.chunking.structure import bounded_line
 from ragkit.types import OutlineEntry, Reading, Section
 
 _DEEPEST = 32
-DIVISIONS = {"pptx": "Slide", "odp": "Slide", "xlsx": "Sheet", "xls": "Sheet", "ods": "Sheet"}
+DIVISIONS = {
+    **dict.fromkeys(("pptx", "ppt", "odp"), "Slide"),
+    **dict.fromkeys(("xlsx", "xlsb", "xls", "ods"), "Sheet"),
+}
 """Formats whose pages are divisions of the text, with the names of these."""
 
 _NOT_BLANK = re.compile(r"\S")

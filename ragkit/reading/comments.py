@@ -1,14 +1,13 @@
-"""Comments in documents: who wrote them, about what, and what they say."""
+"""Comments in documents and on slides: who wrote them, about what, and what they say."""
 
 from __future__ import annotations
 
-from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from ragkit.formatting import shortened
 from ragkit.reading.decode import clean
 from ragkit.reading.reading_parts import one_line, whole_line
-from ragkit.reading.zip_container import part_of, relations
+from ragkit.reading.zip_container import part_of
 
 if TYPE_CHECKING:
     import zipfile
@@ -16,15 +15,9 @@ if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
 
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
-_S = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
 _P = "{http://schemas.openxmlformats.org/presentationml/2006/main}"
 _A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
-_ID = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
-_THREADED = "{http://schemas.microsoft.com/office/spreadsheetml/2018/threadedcomments}"
 _MODERN = "{http://schemas.microsoft.com/office/powerpoint/2018/8/main}"
-_COPY = "[Threaded comment]"
-"""How the copy of a threaded comment begins that Excel keeps for its older versions."""
-
 _LONGEST_QUOTE = 120
 
 
@@ -82,46 +75,6 @@ def _commented(document: Element | None) -> dict[str, str]:
     return quotes
 
 
-# -- Excel -----------------------------------------------------------------------------------
-
-
-def comments_of_workbook(archive: zipfile.ZipFile) -> dict[str, list[str]]:
-    """Return the comments of each sheet that has any, by its name: "Rui on B2: ask Anna"."""
-    comments_of: dict[str, list[str]] = defaultdict(list)
-    workbook = "xl/workbook.xml"
-    root, parts = part_of(archive, workbook), relations(archive, workbook)
-    people = _names(archive, "xl/persons/person.xml", f"{_THREADED}person", "displayName")
-    for sheet in () if root is None else root.iter(f"{_S}sheet"):
-        part, _ = parts.get(sheet.get(_ID, ""), ("", ""))
-        for target, kind in relations(archive, part).values():
-            comments = part_of(archive, target) if "omment" in kind else None
-            if comments is not None:
-                lines = [*_notes(comments), *_threads(comments, people)]
-                comments_of[sheet.get("name", "")] += filter(None, lines)
-    return comments_of
-
-
-def _notes(comments: Element) -> Iterator[str]:
-    """Yield the notes at cells, which is what Excel calls its older kind of comments."""
-    authors = [author.text or "" for author in comments.iter(f"{_S}author")]
-    for note in comments.iter(f"{_S}comment"):
-        number = note.get("authorId", "")
-        listed = number.isdigit() and int(number) < len(authors)
-        author = authors[int(number)] if listed else ""
-        text = "".join(part.text or "" for part in note.iter(f"{_S}t"))
-        if not text.startswith(_COPY):
-            # Excel begins a new note with the name of who writes it.
-            text = text.removeprefix(f"{author}:")
-            yield comment_line(author, text, place=note.get("ref", ""))
-
-
-def _threads(comments: Element, people: dict[str, str]) -> Iterator[str]:
-    for comment in comments.iter(f"{_THREADED}threadedComment"):
-        author = people.get(comment.get("personId", ""), "")
-        text = comment.findtext(f"{_THREADED}text") or ""
-        yield comment_line(author, text, place=comment.get("ref", ""))
-
-
 # -- PowerPoint ------------------------------------------------------------------------------
 
 
@@ -131,8 +84,8 @@ def comments_of_slide(archive: zipfile.ZipFile, linked: Sequence[tuple[str, str]
         comments = part_of(archive, target) if kind == "comments" else None
         if comments is None:
             continue
-        people = _names(archive, "ppt/commentAuthors.xml", f"{_P}cmAuthor", "name")
-        people |= _names(archive, "ppt/authors.xml", f"{_MODERN}author", "name")
+        people = names_of(archive, "ppt/commentAuthors.xml", f"{_P}cmAuthor", "name")
+        people |= names_of(archive, "ppt/authors.xml", f"{_MODERN}author", "name")
         for comment in comments.iter():
             if comment.tag not in (f"{_P}cm", f"{_MODERN}cm", f"{_MODERN}reply"):
                 continue
@@ -143,7 +96,7 @@ def comments_of_slide(archive: zipfile.ZipFile, linked: Sequence[tuple[str, str]
                 yield line
 
 
-def _names(archive: zipfile.ZipFile, part: str, tag: str, attribute: str) -> dict[str, str]:
+def names_of(archive: zipfile.ZipFile, part: str, tag: str, attribute: str) -> dict[str, str]:
     """Return the people that a part lists, by their ids."""
     root = part_of(archive, part)
     people = () if root is None else root.iter(tag)

@@ -52,6 +52,7 @@ class Format(StrEnum):
     PPT = "ppt", "ppt.read_slides", ".ppt .pps", "presentation"
     PPTX = "pptx", "slides.read_slides", ".pptx .pptm", "presentation", "ppt/presentation.xml"
     XLSX = "xlsx", "office.read_workbook", ".xlsx .xlsm", "workbook", "xl/workbook.xml"
+    XLSB = "xlsb", "office.read_workbook", ".xlsb", "workbook", "xl/workbook.bin"
     ODT = "odt", "odf_documents.read_text", ".odt", "OpenDocument file", f"{_OPEN}text"
     ODS = "ods", "odf_documents.read_sheets", ".ods", "spreadsheet", f"{_OPEN}spreadsheet"
     ODP = "odp", "odf_slides.read_slides", ".odp", "presentation", f"{_OPEN}presentation"
@@ -79,7 +80,7 @@ class Format(StrEnum):
 BYTE_FORMATS = (
     Format.PDF, Format.DOCX, Format.XLSX, Format.PPTX, Format.ODT, Format.ODS, Format.ODP,
     Format.DOC, Format.XLS, Format.PPT, Format.MSG, Format.RTF, Format.EPUB, Format.EML,
-    Format.MBOX, Format.MHTML, Format.ENEX, Format.EXPORT,
+    Format.MBOX, Format.MHTML, Format.ENEX, Format.EXPORT, Format.XLSB,
 )  # fmt: skip
 """Formats whose readers take (data, name, limits); all others take (clean text, name, format).
 

@@ -13,6 +13,7 @@ from ragkit.reading.markdown import first_heading, strip_embedded
 from ragkit.reading.odf import (
     CONTENT,
     OFFICE,
+    SHAPES,
     TABLE,
     TEXT,
     URN,
@@ -38,7 +39,7 @@ _STYLE = f"{URN}style:1.0}}"
 _SPACE = re.compile(rb"<text:(?:s|tab)(?:\s[^<>]*)?/>")
 _FORMATTED = re.compile(
     rb"<table:table-cell\b([^<>]*?\soffice:value-type="
-    rb"\"(?!(?:float|date|time|boolean|string)\")[^\"<>]*\"[^<>]*>)"
+    rb"\"(?!(?:date|time|boolean|string)\")[^\"<>]*\"[^<>]*>)"
 )
 _AS_TEXT = b'<table:table-cell office:value-type="string"'
 _VALUE = re.compile(rb"\s(?:office|calcext):value(?:-type)?=\"[^\"]*\"")
@@ -65,18 +66,21 @@ def read_text(data: bytes, name: str, limits: Limits) -> Reading:
 
 
 def read_sheets(data: bytes, name: str, limits: Limits) -> Reading:
-    """Read an ODS file: each sheet that is not empty is a section: its table, then its comments.
+    """Read an ODS file: each sheet that is not empty is a section.
 
     Raises:
         ReadingError: damaged, locked, or a decompression bomb.
     """
     archive = opened(data, limits, Format.ODS)
     metadata, title = properties(archive)
-    comments = {
-        grid.get(f"{TABLE}name", ""): [*comments_of(grid.iter(f"{OFFICE}annotation"))]
+    asides = {
+        grid.get(f"{TABLE}name", ""): [
+            *_drawn(grid),
+            *comments_of(grid.iter(f"{OFFICE}annotation")),
+        ]
         for grid in _elements(archive, CONTENT, f"{TABLE}table")
     }
-    text, pages = sheets_of(converted_sheets(_as_shown(archive), Format.ODS), comments)
+    text, pages = sheets_of(converted_sheets(_as_shown(archive), Format.ODS), asides)
     return Reading(
         text=text,
         title=choose([title], name),
@@ -85,6 +89,12 @@ def read_sheets(data: bytes, name: str, limits: Limits) -> Reading:
         pages=pages,
         metadata=metadata,
     )
+
+
+def _drawn(grid: Element) -> Iterable[str]:
+    """Return the paragraphs of the shapes on a sheet, each once."""
+    shapes = (shape for shape in grid.iter() if shape.tag in SHAPES)
+    return dict.fromkeys(line for shape in shapes for line in lines_of(shape))
 
 
 def _for_converter(archive: zipfile.ZipFile) -> bytes:
@@ -102,7 +112,7 @@ def _for_converter(archive: zipfile.ZipFile) -> bytes:
 
 
 def _as_shown(archive: zipfile.ZipFile) -> bytes:
-    """Return a workbook in which percentages, sums of money and the like are what people see."""
+    """Return a workbook in which numbers and sums of money are what people see."""
 
     def changed(name: str, part: bytes) -> bytes:
         if name != CONTENT:

@@ -10,13 +10,13 @@ from xml.etree import ElementTree
 
 from ragkit.reading import word_formulas, word_notes
 from ragkit.reading.cell_formats import with_shown_numbers
-from ragkit.reading.comments import comments_of_workbook
 from ragkit.reading.decode import clean
 from ragkit.reading.formats import Format
 from ragkit.reading.limits import damaged
 from ragkit.reading.margins import margins_of
 from ragkit.reading.markdown import first_heading, metadata_from, strip_embedded
 from ragkit.reading.reading_parts import joined, one_line, table, tidy, tile
+from ragkit.reading.sheet_asides import asides_of_workbook
 from ragkit.reading.text_boxes import with_boxes_apart
 from ragkit.reading.titles import choose
 from ragkit.reading.zip_container import open_archive, rewritten, xml
@@ -32,6 +32,7 @@ _OFFICE = "application/vnd.openxmlformats-officedocument."
 _MEDIA_TYPES = {
     "docx": f"{_OFFICE}wordprocessingml.document",
     "xlsx": f"{_OFFICE}spreadsheetml.sheet",
+    "xlsb": "application/vnd.ms-excel.sheet.binary.macroEnabled.12",
     "xls": "application/vnd.ms-excel",
     "odt": "application/vnd.oasis.opendocument.text",
     "ods": "application/vnd.oasis.opendocument.spreadsheet",
@@ -107,19 +108,20 @@ def read_rtf(data: bytes, name: str, limits: Limits) -> Reading:  # noqa: ARG001
 
 
 def read_workbook(data: bytes, name: str, limits: Limits) -> Reading:
-    """Read an XLSX file: each sheet that is not empty is a section: its table, then its comments.
+    """Read an XLSX or XLSB file: each sheet that is not empty is a section.
 
     Raises:
         ReadingError: damaged, locked, or a decompression bomb.
     """
     archive = open_archive(data, limits, Format.XLSX.label)
     metadata, title = core_properties(archive)
+    file_format = Format.XLSB if Format.XLSB.part in archive.namelist() else Format.XLSX
     shown = with_shown_numbers(data, archive)
-    text, pages = sheets_of(converted_sheets(shown, Format.XLSX), comments_of_workbook(archive))
+    text, pages = sheets_of(converted_sheets(shown, file_format), asides_of_workbook(archive))
     return Reading(
         text=text,
         title=choose([title], name),
-        format=Format.XLSX,
+        format=file_format,
         markup=Markup.MARKDOWN,
         pages=pages,
         metadata=metadata,
@@ -135,26 +137,26 @@ def converted_sheets(
         ReadingError: it is damaged.
     """
     result = convert(data, file_format, file_format.label)
+    tables = {int(sheet.page_number or 0): sheet.cells for sheet in result.tables}
     names: Sequence[str] = result.metadata.get("sheet_names") or ()
-    for sheet in result.tables:
-        number = int(sheet.page_number or 0)
-        known = 0 < number <= len(names)
-        yield names[number - 1] if known else f"Sheet {number}", sheet.cells
+    for number in range(1, max((len(names), *tables)) + 1):
+        named = names[number - 1] if number <= len(names) else f"Sheet {number}"
+        yield named, tables.get(number, ())
 
 
 def sheets_of(
-    sheets: Iterable[tuple[str, Sequence[Sequence[Any]]]], comments: Mapping[str, Sequence[str]]
+    sheets: Iterable[tuple[str, Sequence[Sequence[Any]]]], asides: Mapping[str, Sequence[str]]
 ) -> tuple[str, tuple[Page, ...]]:
-    """Return the sheets that are not empty, each a section with one table.
+    """Return the sheets that are not empty as sections: the table, then what stands beside it.
 
-    They are given as their names and rows. The ``comments`` of a sheet, by its name, follow it.
+    They are given as their names and rows, and the ``asides`` by the names of sheets.
     """
     sections: list[tuple[str, str]] = []
     for named, rows in sheets:
         name = one_line(clean(named))
-        if body := table([[_cell(value) for value in row] for row in rows]):
-            pieces = (f"## {name}", body, *comments.get(named, ()))
-            sections.append((name, joined(pieces, "\n\n")))
+        pieces = (table([[_cell(value) for value in row] for row in rows]), *asides.get(named, ()))
+        if any(pieces):
+            sections.append((name, joined((f"## {name}", *pieces), "\n\n")))
     return tile(sections)
 
 

@@ -41,6 +41,7 @@ def test_documents_are_opened(tmp_path: Path):
             ".docm",
             ".pptm",
             ".xlsm",
+            ".xlsb",
             ".odt",
             ".ods",
             ".odp",

@@ -207,18 +207,28 @@ def test_a_file_whose_type_cannot_be_read_says_so(tmp_path, header, offset, valu
         read(tmp_path, "a.odt", bytes(data))
 
 
-def test_percentages_and_sums_of_money_are_read_as_they_are_shown(tmp_path):
+def test_numbers_and_sums_of_money_are_read_as_they_are_shown(tmp_path):
     cells = "".join(
         f'<table:table-cell office:value-type="{kind}" office:value="{value}">'
         f"<text:p>{shown}</text:p></table:table-cell>"
         for kind, value, shown in (
-            ("percentage", 0.256, "25.6%"), ("currency", 5, "5.00 €"), ("float", 0.5, "0,5"),
+            ("percentage", 0.256, "25.6%"), ("currency", 5, "5.00 €"), ("float", 42, "00042"),
             ("unknown", "", "words")
         )
     )  # fmt: skip
     row = f'<table:table table:name="S"><table:table-row>{cells}</table:table-row></table:table>'
     text = read(tmp_path, "a.ods", packed("spreadsheet", row)).text
-    assert text == "## S\n\n| 25.6% | 5.00 € | 0.5 | words |\n| --- | --- | --- | --- |"
+    assert text == "## S\n\n| 25.6% | 5.00 € | 00042 | words |\n| --- | --- | --- | --- |"
+
+
+def test_text_boxes_of_a_sheet_follow_its_table_once(tmp_path):
+    box = "<draw:frame><draw:text-box><text:p>Ask Rui.</text:p></draw:text-box></draw:frame>"
+    cell = '<table:table-cell office:value-type="string"><text:p>3</text:p></table:table-cell>'
+    row = f"<table:table-row>{cell}</table:table-row>"
+    shapes = f"<table:shapes>{box}<draw:g>{box}</draw:g></table:shapes>"
+    body = f'<table:table table:name="S">{shapes}{row}</table:table>'
+    text = read(tmp_path, "a.ods", packed("spreadsheet", body)).text
+    assert text == "## S\n\n| 3 |\n| --- |\n\nAsk Rui."
 
 
 def test_a_word_with_a_reading_keeps_both(tmp_path):

@@ -36,6 +36,7 @@ def test_a_format_is_its_documents_word():
         "word/document.xml",
         "ppt/presentation.xml",
         "xl/workbook.xml",
+        "xl/workbook.bin",
         "application/vnd.oasis.opendocument.text",
         "application/vnd.oasis.opendocument.spreadsheet",
         "application/vnd.oasis.opendocument.presentation",

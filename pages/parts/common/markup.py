@@ -8,8 +8,8 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from urllib.parse import urlencode
 
+from ragkit.chunking.sections import DIVISIONS
 from ragkit.formatting import plural
-from ragkit.reading.formats import Format
 from ragkit.retrieval.highlight import best_window
 from ragkit.surfaces.addresses import document_url
 
@@ -19,10 +19,7 @@ _SPACES = re.compile(r"[^\S\n]+")
 _BREAKS = re.compile(r"[ \t]*\n\s*")
 _MARKDOWN = re.compile(r"[\\`*_{}\[\]()#+\-.!|<>~:$&^=]")
 _SURROGATES = re.compile(r"[\ud800-\udfff]")
-_PAGE_WORDS: dict[str, str] = {
-    Format.XLSX: "sheet", Format.XLS: "sheet", Format.ODS: "sheet",
-    Format.PPTX: "slide", Format.ODP: "slide",
-}  # fmt: skip
+_PAGE_WORDS = {file_format: word.lower() for file_format, word in DIVISIONS.items()}
 
 Spans = Sequence[tuple[int, int]]
 

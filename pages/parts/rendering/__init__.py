@@ -28,8 +28,8 @@ _LONGEST = 400_000
 _LONGEST_REGION = 20_000
 _DATA = (Format.JSON, Format.JSONL, Format.YAML, Format.TOML, Format.INI)
 _FORMS: dict[str, str] = {
-    Format.CSV: "sheet", Format.XLSX: "sheet", Format.XLS: "sheet", Format.ODS: "sheet",
-    Format.CONVERSATION: "chat",
+    Format.CSV: "sheet", Format.XLSX: "sheet", Format.XLSB: "sheet", Format.XLS: "sheet",
+    Format.ODS: "sheet", Format.CONVERSATION: "chat",
     Format.EML: "mail", Format.RST: "rst", Format.IPYNB: "notebook",
 }  # fmt: skip
 

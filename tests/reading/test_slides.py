@@ -1,0 +1,131 @@
+"""Presentations as PPTX files."""
+
+from __future__ import annotations
+
+import pptx
+import pytest
+from office_files import (
+    DRAWING,
+    PRESENTATION,
+    RELATION,
+    RELATIONS,
+    members,
+    saved,
+    slides_file,
+    zipped,
+)
+from pptx.chart.data import CategoryChartData
+from pptx.enum.chart import XL_CHART_TYPE
+from pptx.util import Inches
+from reading_files import read
+
+from ragkit.errors import ReadingError
+
+SHOW = {
+    "ppt/presentation.xml": (
+        f'<p:presentation xmlns:p="{PRESENTATION}" xmlns:r="{RELATION}">'
+        '<p:sldIdLst><p:sldId id="256" r:id="rId1"/></p:sldIdLst></p:presentation>'
+    ),
+    "ppt/_rels/presentation.xml.rels": (
+        f'<Relationships xmlns="{RELATIONS}">'
+        f'<Relationship Id="rId1" Type="{RELATION}/slide" Target="slides/slide1.xml"/>'
+        "</Relationships>"
+    ),
+    "ppt/slides/slide1.xml": (
+        f'<p:sld xmlns:p="{PRESENTATION}" xmlns:a="{DRAWING}/main" xmlns:r="{RELATION}"><p:cSld>'
+        f'<p:spTree><p:graphicFrame><a:graphic><a:graphicData><d:relIds r:dm="rId1"'
+        f' xmlns:d="{DRAWING}/diagram"/>'
+        "</a:graphicData></a:graphic></p:graphicFrame></p:spTree></p:cSld></p:sld>"
+    ),
+    "ppt/slides/_rels/slide1.xml.rels": (
+        f'<Relationships xmlns="{RELATIONS}"><Relationship Id="rId1" Type="{RELATION}/diagramData" '
+        'Target="../diagrams/data1.xml"/></Relationships>'
+    ),
+}
+DIAGRAM = (
+    f'<d:dataModel xmlns:d="{DRAWING}/diagram" xmlns:a="{DRAWING}/main"><d:ptLst>'
+    "<d:pt><d:t><a:p><a:r><a:t>Plan</a:t></a:r></a:p></d:t></d:pt>"
+    "<d:pt><d:t><a:p><a:r><a:t>Build</a:t></a:r></a:p></d:t></d:pt></d:ptLst></d:dataModel>"
+)
+
+
+def test_a_title_that_is_too_long_for_a_heading_is_text(tmp_path):
+    show = pptx.Presentation()
+    slide = show.slides.add_slide(show.slide_layouts[5])
+    slide.shapes.title.text = long = ("word " * 100).strip()
+    assert read(tmp_path, "a.pptx", saved(show)).text == f"## Slide 1\n\n{long}"
+
+
+def test_slides_are_sections_with_bullets_notes_and_tables(tmp_path):
+    reading = read(tmp_path, "show.pptx", slides_file())
+    assert reading.text == (
+        "## Goals\n\n- Faster search\n  - under 50 ms\n\nNotes: Mention the pilot.\n\n"
+        "## Slide 2\n\nFree text\n\n| Item | Cost |\n| --- | --- |\n| Servers | 900 |"
+    )
+    assert [(page.number, page.label) for page in reading.pages] == [(1, "1"), (2, "2")]
+    assert reading.pages[0].end == reading.pages[1].start
+    assert reading.text[reading.pages[1].start :].startswith("## Slide 2")
+
+
+_CP = "http://schemas.microsoft.com/office/powerpoint/2018/8/main"
+COMMENTS = {
+    "legacy": (
+        f'<p:cmLst xmlns:p="{PRESENTATION}"><p:cm authorId="0"><p:text>Ask Anna.</p:text></p:cm>'
+        '<p:cm authorId="7"><p:text>Who pays?</p:text></p:cm></p:cmLst>',
+        "ppt/commentAuthors.xml",
+        f'<p:cmAuthorLst xmlns:p="{PRESENTATION}"><p:cmAuthor id="0" name="Rui Costa"/>'
+        "</p:cmAuthorLst>",
+        ["Rui Costa: Ask Anna.", "Comment: Who pays?"],
+    ),
+    "modern": (
+        f'<c:cmLst xmlns:c="{_CP}" xmlns:a="{DRAWING}/main"><c:cm authorId="{{A}}">'
+        '<c:replyLst><c:reply authorId="{B}"><c:txBody><a:p><a:r><a:t>I did.</a:t></a:r></a:p>'
+        "</c:txBody></c:reply></c:replyLst><c:txBody><a:p><a:r><a:t>Ask Anna.</a:t></a:r></a:p>"
+        "</c:txBody></c:cm></c:cmLst>",
+        "ppt/authors.xml",
+        f'<c:authorLst xmlns:c="{_CP}"><c:author id="{{A}}" name="Rui"/>'
+        '<c:author id="{B}" name="Mia"/></c:authorLst>',
+        ["Rui: Ask Anna.", "Mia: I did."],
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", COMMENTS)
+def test_comments_on_slides_follow_what_the_slide_says(tmp_path, kind):
+    comments, listed, people, lines = COMMENTS[kind]
+    show = pptx.Presentation()
+    show.slides.add_slide(show.slide_layouts[5]).shapes.title.text = "Plans"
+    parts = dict(members(saved(show)))
+    links = "ppt/slides/_rels/slide1.xml.rels"
+    link = f'<Relationship Id="rId9" Type="{RELATION}/comments" Target="../comments/comment1.xml"/>'
+    parts[links] = parts[links].replace(b"</Relationships>", f"{link}</Relationships>".encode())
+    parts |= {"ppt/comments/comment1.xml": comments.encode(), listed: people.encode()}
+    text = read(tmp_path, "a.pptx", zipped(parts)).text
+    assert text == "\n\n".join(["## Plans", *lines])
+
+
+def test_charts_are_tables_below_their_titles(tmp_path):
+    data = CategoryChartData()
+    data.categories = ["Kyoto", "Osaka"]
+    data.add_series("2024", (12.5, 7))
+    data.add_series("2025", (14, None))
+    show = pptx.Presentation()
+    slide = show.slides.add_slide(show.slide_layouts[5])
+    slide.shapes.title.text = "Sales"
+    place = Inches(1), Inches(1), Inches(6), Inches(3)
+    chart = slide.shapes.add_chart(XL_CHART_TYPE.COLUMN_CLUSTERED, *place, data).chart
+    chart.chart_title.text_frame.text = "Tickets sold"
+    assert read(tmp_path, "chart.pptx", saved(show)).text == (
+        "## Sales\n\nTickets sold\n\n|  | 2024 | 2025 |\n| --- | --- | --- |\n"
+        "| Kyoto | 12.5 | 14 |\n| Osaka | 7 |  |"
+    )
+
+
+def test_diagrams_are_lists(tmp_path):
+    parts = {**SHOW, "ppt/diagrams/data1.xml": DIAGRAM}
+    assert read(tmp_path, "diagram.pptx", zipped(parts)).text == "## Slide 1\n\n- Plan\n- Build"
+
+
+def test_a_presentation_without_slides_contains_no_text(tmp_path):
+    with pytest.raises(ReadingError, match="This presentation contains no text"):
+        read(tmp_path, "none.pptx", saved(pptx.Presentation()))

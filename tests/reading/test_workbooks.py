@@ -1,0 +1,200 @@
+"""Workbooks as XLSX and XLSB files."""
+
+from __future__ import annotations
+
+import datetime
+import re
+import struct
+
+import openpyxl
+from office_files import DRAWING, RELATION, RELATIONS, members, saved, zipped
+from openpyxl.chart import BarChart, Reference
+from openpyxl.comments import Comment
+from reading_files import read
+
+
+def commented_workbook():
+    book = openpyxl.Workbook()
+    book.active.title = "Budget"
+    for row in (("Item", "Cost"), ("Ferry", 1200)):
+        book.active.append(row)
+    book.active["B2"].comment = Comment("Rui Costa:\nAsk Anna\tabout it.", "Rui Costa")
+    book.create_sheet("Plain").append(("a", "b"))
+    return dict(members(saved(book)))
+
+
+def test_notes_at_cells_follow_the_table_of_their_sheet(tmp_path):
+    reading = read(tmp_path, "a.xlsx", zipped(commented_workbook()))
+    assert reading.text == (
+        "## Budget\n\n| Item | Cost |\n| --- | --- |\n| Ferry | 1200 |\n\n"
+        "Rui Costa on B2: Ask Anna about it.\n\n## Plain\n\n| a | b |\n| --- | --- |"
+    )
+    assert [page.label for page in reading.pages] == ["Budget", "Plain"]
+
+
+def test_text_boxes_and_titles_of_charts_follow_the_table_of_their_sheet(tmp_path):
+    book = openpyxl.Workbook()
+    book.active.append(("Boat", 3))
+    chart = BarChart()
+    chart.title = "Trips a month"
+    chart.add_data(Reference(book.active, min_col=2, min_row=1))
+    book.active.add_chart(chart, "D1")
+    empty = book.create_sheet("Drawn")
+    empty.add_chart(BarChart(), "A1")
+    parts = dict(members(saved(book)))
+    box = (
+        f'<xdr:sp xmlns:a="{DRAWING}/main"><xdr:txBody><a:p><a:r><a:t>Ask </a:t></a:r>'
+        "<a:r><a:t>Rui.</a:t></a:r></a:p><a:p/><a:p><a:r><a:t>Or Mia.</a:t></a:r></a:p>"
+        "</xdr:txBody></xdr:sp>"
+    )
+    drawing = parts["xl/drawings/drawing2.xml"].decode()
+    prefixed = re.sub(r'xmlns="([^"]*)"', r'xmlns="\1" xmlns:xdr="\1"', drawing, count=1)
+    parts["xl/drawings/drawing2.xml"] = prefixed.replace("</wsDr>", f"{box}</wsDr>")
+    assert read(tmp_path, "a.xlsx", zipped(parts)).text == (
+        "## Sheet\n\n| Boat | 3 |\n| --- | --- |\n\nTrips a month\n\n"
+        "## Drawn\n\nAsk Rui.\n\nOr Mia."
+    )
+
+
+def binary_workbook(name, *rows):
+    """An XLSB file of a sheet of texts."""
+
+    def record(kind, data=b""):
+        number = bytes([kind]) if kind < 128 else bytes([kind & 0x7F | 0x80, kind >> 7])
+        return number + bytes([len(data)]) + data
+
+    def wide(text):
+        return struct.pack("<I", len(text)) + text.encode("utf-16-le")
+
+    sheet = struct.pack("<II", 0, 1) + wide("rId1") + wide(name)
+    book = record(131) + record(143) + record(156, sheet) + record(144) + record(132)
+    size = struct.pack("<4I", 0, len(rows) - 1, 0, len(rows[0]) - 1)
+    cells = b"".join(
+        record(0, struct.pack("<I", number) + bytes(21))
+        + b"".join(record(6, struct.pack("<II", at, 0) + wide(text)) for at, text in enumerate(row))
+        for number, row in enumerate(rows)
+    )
+    data = record(129) + record(148, size) + record(145) + cells + record(146) + record(130)
+    related = (
+        f'<Relationships xmlns="{RELATIONS}"><Relationship Id="rId1" Type="{RELATION}/worksheet" '
+        'Target="worksheets/sheet1.bin"/></Relationships>'
+    )
+    parts = {"xl/workbook.bin": book, "xl/worksheets/sheet1.bin": data}
+    return zipped({**parts, "xl/_rels/workbook.bin.rels": related})
+
+
+def test_a_binary_workbook_is_read_like_others(tmp_path):
+    reading = read(tmp_path, "a.xlsb", binary_workbook("Fares", ("City", "Fee"), ("京都", "3")))
+    assert reading.text == "## Fares\n\n| City | Fee |\n| --- | --- |\n| 京都 | 3 |"
+    assert (reading.format, reading.pages[0].label) == ("xlsb", "Fares")
+
+
+def test_a_threaded_comment_stands_for_its_copy(tmp_path):
+    parts = commented_workbook()
+    note = next(name for name in parts if "comment" in name.lower() and name.endswith(".xml"))
+    parts[note] = parts[note].replace(b"Rui Costa:\nAsk", b"[Threaded comment]\n\nAsk")
+    link = next(name for name in parts if name.endswith("sheet1.xml.rels"))
+    kind = "http://schemas.microsoft.com/office/2017/10/relationships/threadedComment"
+    target = f'<Relationship Id="rId9" Type="{kind}" Target="../threadedComments/t1.xml"/>'
+    parts[link] = parts[link].replace(b"</Relationships>", f"{target}</Relationships>".encode())
+    space = 'xmlns="http://schemas.microsoft.com/office/spreadsheetml/2018/threadedcomments"'
+    parts["xl/threadedComments/t1.xml"] = (
+        f'<ThreadedComments {space}><threadedComment ref="B2" personId="{{A}}"><text>Too much?'
+        '</text></threadedComment><threadedComment ref="B2" personId="{B}"><text>No.</text>'
+        "</threadedComment></ThreadedComments>"
+    ).encode()
+    parts["xl/persons/person.xml"] = (
+        f'<personList {space}><person displayName="Mia" id="{{A}}"/></personList>'
+    ).encode()
+    text = read(tmp_path, "a.xlsx", zipped(parts)).text
+    assert "Mia on B2: Too much?\n\nComment on B2: No.\n\n## Plain" in text
+    assert "Ask Anna" not in text
+
+
+def test_damaged_comments_of_a_workbook_cost_no_text(tmp_path):
+    parts = commented_workbook()
+    note = next(name for name in parts if "comment" in name.lower() and name.endswith(".xml"))
+    parts[note] = b"<comments"
+    text = read(tmp_path, "a.xlsx", zipped(parts)).text
+    assert "| Ferry | 1200 |" in text
+    assert "Rui" not in text
+
+
+def test_percentages_are_read_as_they_are_shown(tmp_path):
+    book = openpyxl.Workbook()
+    sheet = book.active
+    sheet.append(["Region", "Share", "Change", "Price"])
+    sheet.append(["North", 0.256, -0.0345, 0.5])
+    sheet.append(["South", 1, "none", 12])
+    sheet.append(["Sum", "=B2+B3", 1e-9, None])
+    for row in (2, 3, 4):
+        sheet.cell(row, 2).number_format = "0.0%"
+        sheet.cell(row, 3).number_format = '+0.00%;[Red]-0.00%;"none"'
+        sheet.cell(row, 4).number_format = '0.00 "% of all"'
+    sheet["E2"], sheet["E2"].number_format = 0.125, "0%"
+    reading = read(tmp_path, "a.xlsx", saved(book))
+    assert reading.text == (
+        "## Sheet\n\n"
+        "| Region | Share | Change | Price |  |\n| --- | --- | --- | --- | --- |\n"
+        "| North | 25.6% | -3.45% | 0.50 % of all | 13% |\n"
+        "| South | 100.0% | none | 12.00 % of all |  |\n"
+        "| Sum |  | +0.00% |  |  |"
+    )
+
+
+def test_numbers_are_read_as_they_are_shown(tmp_path):
+    book = openpyxl.Workbook()
+    sheet = book.active
+    rows = [
+        ("Item", "Number", "Price", "Budget", "Date"),
+        ("Pump & seal", 42, 1234.5, -1500, datetime.date(2026, 3, 1)),
+        ("Hose", 7, 0.285, 0, datetime.date(2026, 3, 2)),
+        ("Valve", "A-7", 1e7, 2.5, None),
+    ]
+    for row in rows:
+        sheet.append(row)
+    dollars = '_("$"* #,##0.00_);_("$"* \\(#,##0.00\\);_("$"* "-"??_);_(@_)'
+    for row in (2, 3, 4):
+        sheet.cell(row, 2).number_format = "00000"
+        sheet.cell(row, 3).number_format = '#,##0.00 "€ & more"'
+        sheet.cell(row, 4).number_format = dollars
+        sheet.cell(row, 5).number_format = "yyyy-mm-dd"
+    assert read(tmp_path, "a.xlsx", saved(book)).text == (
+        "## Sheet\n\n"
+        "| Item | Number | Price | Budget | Date |\n| --- | --- | --- | --- | --- |\n"
+        "| Pump & seal | 00042 | 1,234.50 € & more | $(1,500.00) | 2026-03-01 |\n"
+        "| Hose | 00007 | 0.29 € & more | $- | 2026-03-02 |\n"
+        "| Valve | A-7 | 10,000,000.00 € & more | $2.50 |  |"
+    )
+
+
+def test_a_percentage_that_a_formula_gives_is_read(tmp_path):
+    book = openpyxl.Workbook()
+    book.active["A1"] = "=1/4"
+    book.active["A1"].number_format = "0%"
+    parts = dict(members(saved(book)))
+    sheet = parts["xl/worksheets/sheet1.xml"]
+    assert b"<f>1/4</f><v" in sheet
+    parts["xl/worksheets/sheet1.xml"] = re.sub(rb"<v ?/>|<v></v>", b"<v>0.25</v>", sheet)
+    assert "| 25% |" in read(tmp_path, "a.xlsx", zipped(parts)).text
+
+
+def test_sheets_are_sections_without_noise(tmp_path):
+    book = openpyxl.Workbook()
+    sheet = book.active
+    sheet.title = "Costs"
+    sheet.append(["Item", "Price", "Bought"])
+    sheet.append(["Chair", 120.5, datetime.date(2026, 3, 1)])
+    sheet.append(["Desk", datetime.time(9, 30), datetime.datetime(2026, 3, 2, 14, 30)])
+    sheet.append([None, None, None])
+    book.create_sheet("Empty")
+    book.create_sheet("Städte").append(["Köln", 1087353])
+    reading = read(tmp_path, "sheet.xlsx", saved(book))
+    assert reading.text == (
+        "## Costs\n\n| Item | Price | Bought |\n| --- | --- | --- |\n"
+        "| Chair | 120.5 | 2026-03-01 |\n"
+        "| Desk | 09:30:00 | 2026-03-02 14:30:00 |\n\n"
+        "## Städte\n\n| Köln | 1087353 |\n| --- | --- |"
+    )
+    assert [page.label for page in reading.pages] == ["Costs", "Städte"]
+    assert reading.pages[-1].end == len(reading.text)
