@@ -44,6 +44,7 @@ SOME_REPLACED = "Some bytes are not valid text and were replaced with \N{REPLACE
 _LINE_ENDS = re.compile("\r\n?|[\x0b\x0c\x85\u2028\u2029]")
 _ANSI = re.compile(r"\x1b\[[0-9;]{0,20}[A-Za-z]")
 _CONTROLS = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f]")
+_NO_TEXT = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f\ufffd]")
 _NEEDS_CLEANING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]|\\A\ufeff")
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
@@ -88,14 +89,21 @@ def decode(data: bytes, declared: str = "") -> tuple[str, tuple[str, ...]]:
     return _guessed(data)
 
 
-def looks_binary(data: bytes) -> bool:
-    """Return whether bytes are not text in any encoding: too many control characters or zeros."""
+def looks_binary(data: bytes, *, has_name_of_text: bool = True) -> bool:
+    """Return whether bytes are not text in any encoding: too many control characters or zeros.
+
+    Programs that break off leave zeros in texts; without the name of a text, one is too many.
+    """
     sample = data[:65_536]
-    if any(sample.startswith(mark) for mark, _ in _BOMS) or _wide_encoding(sample):
+    if any(sample.startswith(mark) for mark, _ in _BOMS):
         return False
+    if wide := _wide_encoding(sample):
+        text = sample.decode(wide, "replace")
+        return len(_NO_TEXT.findall(text)) > max(10, len(text) // 20)
     controls = len(_BINARY_CONTROLS.findall(sample))
     zeros = sample.count(0)
-    return controls > max(10, len(sample) // 20) or zeros * 3 > len(sample)
+    most_zeros = len(sample) // 3 if has_name_of_text else 0
+    return controls > max(10, len(sample) // 20) or zeros > most_zeros
 
 
 def clean(text: str) -> str:

@@ -83,7 +83,8 @@ def sniff(name: str, data: bytes) -> Format:
             raise SkippedError(*reason)
     if by_suffix in (*_CONTAINERS, *_STREAMS.values(), Format.PDF, Format.RTF):
         return _despite_its_name(suffix, data)
-    if looks_binary(data):
+    has_name_of_text = by_suffix is not None or bool(code_language(name, data))
+    if looks_binary(data, has_name_of_text=has_name_of_text):
         raise _refusal(suffix, _PROGRAM)
     if by_suffix is Format.MBOX:
         return by_suffix

@@ -1,12 +1,18 @@
 from __future__ import annotations
 
 import io
+import struct
 import zipfile
 
 import pytest
 
 from ragkit.errors import ReadingError, SkippedError
 from ragkit.reading import sniff
+
+TRANSLATIONS = struct.pack("<7I", 0x950412DE, 0, 200, 28, 28 + 1600, 0, 0) + b"".join(
+    struct.pack("<2I", number % 60, 5000 + 10 * number) for number in range(400)
+)
+"""The beginning of a file of gettext, which has zeros where UTF-32 has them."""
 
 
 @pytest.mark.parametrize(
@@ -20,6 +26,10 @@ from ragkit.reading import sniff
         ("a.exe", b"MZ\x90\x00" + bytes(50), SkippedError),
         ("a.txt", bytes(range(256)) * 20, SkippedError),
         ("a.svg", b"<svg/>", SkippedError),
+        ("a.mo", TRANSLATIONS, SkippedError),
+        ("a.txt", TRANSLATIONS, SkippedError),
+        ("a.emf", b"words of a picture\0" * 9, SkippedError),
+        ("a", b"words of a cache\0", SkippedError),
         ("a.plist", b"bplist00" + bytes(50), SkippedError),
         ("a.doc", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600), ReadingError),
     ],
@@ -47,6 +57,10 @@ def test_what_is_not_read_is_refused_with_a_cure(name, data, kind):
         ("about-pdf.md", b"The header is %PDF-1.4", "markdown"),
         ("BMW.txt", b"BMW is a maker of cars", "text"),
         ("strange.xyz", b"words", "text"),
+        ("strange.xyz", "words without a mark".encode("utf-16-le"), "text"),
+        ("strange.xyz", "Слова без метки".encode("utf-32-be"), "text"),
+        ("broken-off.log", b"words\n" * 9 + bytes(9), "text"),
+        ("broken-off.py", b"print()\n" * 9 + bytes(9), "code"),
         ("old.doc", b"plain words", "text"),
         ("old.rtf", b"plain words", "text"),
         ("sheet.xls", b"a\tb\n1\t2\n", "csv"),
