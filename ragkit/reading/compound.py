@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from ragkit.types import Metadata
 
+_MAGIC = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _SECTION = 44
 """Where in a property set its start is noted."""
 
@@ -29,6 +30,11 @@ _PROPERTIES = {
     2: "title", 3: "subject", 4: "author", 5: "keywords", 12: "date", 13: "modified",
 }  # fmt: skip
 """What a file says of itself, by the numbers of its properties."""
+
+
+def is_compound(data: bytes) -> bool:
+    """Return whether bytes are those of a compound file."""
+    return data.startswith(_MAGIC)
 
 
 def opened(data: bytes, label: str) -> OleFileIO:

@@ -46,16 +46,28 @@ class Format(StrEnum):
     OPML = "opml", "opml.read_outline", ".opml", "outline"
     MHTML = "mhtml", "mail.read_saved_page", ".mhtml .mht .webarchive", "web page"
     PDF = "pdf", "pdf.read_pdf", ".pdf", "PDF"
-    DOCX = "docx", "office.read_word", ".docx .docm", "Word document", "word/document.xml"
+    DOCX = "docx", "office.read_word", ".docx .docm .dotx", "Word document", "word/document.xml"
     DOC = "doc", "doc.read_document", ".doc .dot", "Word document"
     XLS = "xls", "xls.read_workbook", ".xls .xlt", "workbook"
     PPT = "ppt", "ppt.read_slides", ".ppt .pps", "presentation"
-    PPTX = "pptx", "slides.read_slides", ".pptx .pptm", "presentation", "ppt/presentation.xml"
-    XLSX = "xlsx", "office.read_workbook", ".xlsx .xlsm", "workbook", "xl/workbook.xml"
+    PPTX = (
+        "pptx",
+        "slides.read_slides",
+        ".pptx .pptm .ppsx .potx",
+        "presentation",
+        "ppt/presentation.xml",
+    )
+    XLSX = "xlsx", "office.read_workbook", ".xlsx .xlsm .xltx", "workbook", "xl/workbook.xml"
     XLSB = "xlsb", "office.read_workbook", ".xlsb", "workbook", "xl/workbook.bin"
-    ODT = "odt", "odf_documents.read_text", ".odt", "OpenDocument file", f"{_OPEN}text"
-    ODS = "ods", "odf_documents.read_sheets", ".ods", "spreadsheet", f"{_OPEN}spreadsheet"
-    ODP = "odp", "odf_slides.read_slides", ".odp", "presentation", f"{_OPEN}presentation"
+    ODT = "odt", "odf_documents.read_text", ".odt .ott .fodt", "OpenDocument file", f"{_OPEN}text"
+    ODS = (
+        "ods",
+        "odf_documents.read_sheets",
+        ".ods .ots .fods",
+        "spreadsheet",
+        f"{_OPEN}spreadsheet",
+    )
+    ODP = "odp", "odf_slides.read_slides", ".odp .otp .fodp", "presentation", f"{_OPEN}presentation"
     RTF = "rtf", "office.read_rtf", ".rtf", "rich text file"
     EPUB = "epub", "html.read_epub", ".epub", "e-book", "META-INF/container.xml"
     MSG = "msg", "outlook.read_message", ".msg", "e-mail"

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import io
+import re
+import zipfile
 from typing import TYPE_CHECKING
 
 from ragkit.reading.comments import comment_line
@@ -9,10 +12,9 @@ from ragkit.reading.decode import clean
 from ragkit.reading.limits import locked
 from ragkit.reading.office import core_properties
 from ragkit.reading.reading_parts import whole_line
-from ragkit.reading.zip_container import open_archive
+from ragkit.reading.zip_container import open_archive, refuse_entities
 
 if TYPE_CHECKING:
-    import zipfile
     from collections.abc import Iterable, Iterator
     from xml.etree.ElementTree import Element
 
@@ -34,6 +36,9 @@ _PROPERTIES = {
     "subject": f"{_DC}subject",
 }
 CONTENT = "content.xml"
+_MANIFEST = "META-INF/manifest.xml"
+_EMPTY_MANIFEST = '<manifest xmlns="urn:oasis:names:tc:opendocument:xmlns:manifest:1.0"/>'
+_PICTURE = re.compile(rb"<office:binary-data>[^<]*</office:binary-data>")
 SHAPES = tuple(
     f"{DRAW}{kind}"
     for kind in (
@@ -44,12 +49,24 @@ SHAPES = tuple(
 
 
 def opened(data: bytes, limits: Limits, file_format: Format) -> zipfile.ZipFile:
-    """Open a file whose parts are not encrypted."""
-    archive = open_archive(data, limits, file_format.label)
-    manifest = "META-INF/manifest.xml"
-    if manifest in archive.namelist() and b"encryption-data" in archive.read(manifest):
+    """Open a file whose parts are not encrypted; that of a flat file is the same for each part."""
+    packed = data if data.startswith(b"PK") else _packed(data, file_format)
+    archive = open_archive(packed, limits, file_format.label)
+    if _MANIFEST in archive.namelist() and b"encryption-data" in archive.read(_MANIFEST):
         raise locked(file_format.label)
     return archive
+
+
+def _packed(flat: bytes, file_format: Format) -> bytes:
+    """Return a file that is one XML document as an archive, without its pictures."""
+    refuse_entities(flat)
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("mimetype", file_format.part)
+        archive.writestr(_MANIFEST, _EMPTY_MANIFEST)
+        for part in (CONTENT, "styles.xml", "meta.xml"):
+            archive.writestr(part, _PICTURE.sub(b"", flat))
+    return buffer.getvalue()
 
 
 def properties(archive: zipfile.ZipFile) -> tuple[Metadata, str]:

@@ -42,6 +42,7 @@ _FORMATTED = re.compile(
     rb"\"(?!(?:date|time|boolean|string)\")[^\"<>]*\"[^<>]*>)"
 )
 _AS_TEXT = b'<table:table-cell office:value-type="string"'
+_BETWEEN_CELLS = re.compile(rb">\s+(?=</?table:)")
 _VALUE = re.compile(rb"\s(?:office|calcext):value(?:-type)?=\"[^\"]*\"")
 _ASIDE = re.compile(rb"<(office:annotation|text:note)[\s>].*?</\1>", re.S)
 
@@ -112,11 +113,15 @@ def _for_converter(archive: zipfile.ZipFile) -> bytes:
 
 
 def _as_shown(archive: zipfile.ZipFile) -> bytes:
-    """Return a workbook in which numbers and sums of money are what people see."""
+    """Return a workbook in which numbers and sums of money are what people see.
+
+    The converter takes white space between cells for damage.
+    """
 
     def changed(name: str, part: bytes) -> bytes:
         if name != CONTENT:
             return part
+        part = _BETWEEN_CELLS.sub(b">", part)
         return _FORMATTED.sub(lambda cell: _AS_TEXT + _VALUE.sub(b"", cell[1]), part)
 
     return rewritten(archive, changed)

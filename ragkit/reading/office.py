@@ -213,7 +213,7 @@ _TEXT_PARTS = ("word/document.xml", *word_notes.PARTS)
 _TEXT = re.compile(rb"<[wm]:t(?: [^<>]*)?>[^<]*")
 _REFERENCE = re.compile(rb"&(#?\w{1,8});")
 _SPACE = re.compile(rb"<w:(?:tab|cr|ptab(?: [^>]*)?)\s*/>")
-_MOVED_AWAY = re.compile(rb"<w:moveFrom(?: [^<>]*)?>.*?</w:moveFrom>", re.S)
+_MOVED_AWAY = re.compile(rb"<w:moveFrom(?: [^<>]*)?(?<!/)>.*?</w:moveFrom>", re.S)
 _RUBY = re.compile(
     rb"(<w:rt(?: [^<>]*)?>.*?</w:rt>)\s*(<w:rubyBase(?: [^<>]*)?>.*?</w:rubyBase>)", re.S
 )

@@ -10,6 +10,7 @@ from pathlib import PurePosixPath
 from typing import IO
 
 from ragkit.errors import ReadingError, SkippedError
+from ragkit.reading.compound import is_compound, opened
 from ragkit.reading.decode import looks_binary
 from ragkit.reading.formats import (
     DOCUMENT_SUFFIXES,
@@ -62,7 +63,13 @@ _STREAMS = {
 }  # fmt: skip
 """The streams by which a compound file is known."""
 
-_OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+_BARE_WORKBOOKS = (b"\x09\x00", b"\x09\x02", b"\x09\x04", b"\x09\x08")
+"""How workbooks of Excel 2 to 4 begin, which are in no compound file."""
+
+_FLAT = re.compile(
+    rb"\s*(?:<\?xml[^<>]{0,200}>\s*)?<office:document\s[^<>]*?office:mimetype=\"([^\"<>]{1,100})\""
+)
+_LONGEST_ROOT = 20_000
 _CONTAINERS = tuple(member for member in Format if member.part)
 
 
@@ -127,8 +134,8 @@ def _by_magic(suffix: str, data: bytes) -> Format | None:
         return Format.PDF
     if start.startswith((b"PK\x03\x04", b"PK\x05\x06")):
         return zip_format(suffix, io.BytesIO(data))
-    if start.startswith(_OLE):
-        return _compound_format(suffix, data)
+    if office := _office_format(suffix, data):
+        return office
     if start.startswith(b"{\\rtf"):
         return Format.RTF
     if start.startswith(b"bplist00") and suffix == ".webarchive":
@@ -174,9 +181,9 @@ def zip_format(suffix: str, stream: IO[bytes]) -> Format:
         if claimed in _CONTAINERS:
             raise damaged(claimed.label) from None
         raise
-    for container in _CONTAINERS:
-        if container.part in members or container.part == kind:
-            return container
+    by_part = next((container for container in _CONTAINERS if container.part in members), None)
+    if found := by_part or _of_kind(kind):
+        return found
     if claimed in _CONTAINERS:
         raise damaged(claimed.label)
     if "Index.zip" in members or any(member.endswith(".iwa") for member in members):
@@ -184,6 +191,12 @@ def zip_format(suffix: str, stream: IO[bytes]) -> Format:
     if suffix == ".zip" and _is_export(members):
         return Format.EXPORT
     raise _refusal(suffix, _ARCHIVE)
+
+
+def _of_kind(kind: str) -> Format | None:
+    """Return the OpenDocument format that a file says it has; templates have that of documents."""
+    usual = kind.removesuffix("-template").replace("text-master", "text")
+    return next((container for container in _CONTAINERS if container.part == usual), None)
 
 
 def _mimetype(archive: zipfile.ZipFile) -> str:
@@ -202,6 +215,16 @@ def _is_export(members: set[str]) -> bool:
     return bool(lists) and any(map(SLACK_DAY.fullmatch, members))
 
 
+def _office_format(suffix: str, data: bytes) -> Format | None:
+    """Return the format of an Office file that is no zip; ``None`` for another file."""
+    if is_compound(data):
+        return _compound_format(suffix, data)
+    if suffix in Format.XLS.suffixes and data.startswith(_BARE_WORKBOOKS):
+        return Format.XLS
+    flat = _FLAT.match(data[:_LONGEST_ROOT])
+    return _of_kind(flat[1].decode("ascii", "replace")) if flat else None
+
+
 def _compound_format(suffix: str, data: bytes) -> Format:
     """Return the format of a compound file, as Office before 2007 and Outlook write them.
 
@@ -209,8 +232,6 @@ def _compound_format(suffix: str, data: bytes) -> Format:
         SkippedError: it is of another program.
         ReadingError: it is locked or damaged.
     """
-    from ragkit.reading.compound import opened
-
     claimed = DOCUMENT_SUFFIXES.get(suffix)
     with opened(data, claimed.label if claimed else "file") as file:
         if file.exists("EncryptedPackage"):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ragkit.reading.cell_formats import USUAL_CODES
 from ragkit.reading.comments import comment_line
-from ragkit.reading.compound import opened, properties_of
+from ragkit.reading.compound import is_compound, opened, properties_of
 from ragkit.reading.formats import Format
 from ragkit.reading.limits import check_text, locked
 from ragkit.reading.number_formats import parse
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from ragkit.reading.limits import Limits
     from ragkit.reading.number_formats import NumberFormat
+    from ragkit.types import Metadata
 
 _STREAMS = ("Workbook", "Book")
 _LONGEST_NUMBER = 24
@@ -35,10 +36,7 @@ def read_workbook(data: bytes, name: str, limits: Limits) -> Reading:
     Raises:
         ReadingError: damaged, locked, or too long.
     """
-    with opened(data, Format.XLS.label) as file:
-        metadata, title = properties_of(file)
-        stream = next((each for each in _STREAMS if file.exists(each)), "")
-        cells = file.openstream(stream).read() if stream else b""
+    cells, (metadata, title) = _cells(data)
     book = _book(cells)
     if book is None:
         sheets, comments = converted_sheets(data, Format.XLS), {}
@@ -55,6 +53,15 @@ def read_workbook(data: bytes, name: str, limits: Limits) -> Reading:
         pages=pages,
         metadata=metadata,
     )
+
+
+def _cells(data: bytes) -> tuple[bytes, tuple[Metadata, str]]:
+    """Return the stream of the cells, and metadata and title; Excel 2 to 4 wrote cells alone."""
+    if not is_compound(data):
+        return data, ({}, "")
+    with opened(data, Format.XLS.label) as file:
+        stream = next((each for each in _STREAMS if file.exists(each)), "")
+        return file.openstream(stream).read() if stream else b"", properties_of(file)
 
 
 def _book(cells: bytes) -> Any | None:

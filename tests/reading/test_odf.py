@@ -61,7 +61,7 @@ CHART = f"""<chart:chart><chart:title><text:p>Passengers</text:p></chart:title>
 {SHEET}</chart:chart>"""
 
 
-def packed(kind: str, body: str, *, key: str = "", **parts: str) -> bytes:
+def packed(kind: str, body: str, *, key: str = "", of: str = "", **parts: str) -> bytes:
     """A file of a kind of OpenDocument with a body, and further parts by name."""
 
     def whole(root: str, inside: str) -> str:
@@ -69,7 +69,7 @@ def packed(kind: str, body: str, *, key: str = "", **parts: str) -> bytes:
 
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
-        archive.writestr("mimetype", f"{_MIMETYPE}{kind}")
+        archive.writestr("mimetype", f"{_MIMETYPE}{kind}{of}")
         manifest = f'<m:manifest xmlns:m="{_URN}manifest:1.0">{key}</m:manifest>'
         archive.writestr("META-INF/manifest.xml", manifest)
         body = f"<office:body><office:{kind}>{body}</office:{kind}></office:body>"
@@ -219,6 +219,50 @@ def test_numbers_and_sums_of_money_are_read_as_they_are_shown(tmp_path):
     row = f'<table:table table:name="S"><table:table-row>{cells}</table:table-row></table:table>'
     text = read(tmp_path, "a.ods", packed("spreadsheet", row)).text
     assert text == "## S\n\n| 25.6% | 5.00 € | 00042 | words |\n| --- | --- | --- | --- |"
+
+
+def test_white_space_between_cells_is_no_damage(tmp_path):
+    cell = '<table:table-cell office:value-type="string">\n<text:p>{}</text:p>\n</table:table-cell>'
+    row = f"<table:table-row>\n  {cell.format('a b')}\n  {cell.format('c')}\n</table:table-row>"
+    body = f'<table:table table:name="S">\n{row}\n</table:table>'
+    assert "| a b | c |" in read(tmp_path, "a.ods", packed("spreadsheet", body)).text
+
+
+@pytest.mark.parametrize("suffix", [".ott", ".txt", ""])
+def test_a_template_is_read_like_a_document(tmp_path, suffix):
+    data = packed("text", "<text:p>Dear …</text:p>", of="-template")
+    assert read(tmp_path, f"a{suffix}", data).text == "Dear …"
+
+
+@pytest.mark.parametrize(
+    ("kind", "body", "text"),
+    [
+        ("text", "<text:h>Rent</text:h><text:p>It is due.</text:p>", "# Rent\n\nIt is due."),
+        (
+            "spreadsheet",
+            '<table:table table:name="S"><table:table-row><table:table-cell '
+            'office:value-type="string"><text:p>a</text:p></table:table-cell></table:table-row>'
+            "</table:table>",
+            "## S\n\n| a |\n| --- |",
+        ),
+        (
+            "presentation",
+            '<draw:page><draw:frame presentation:class="title"><draw:text-box><text:p>Rent</text:p>'
+            "</draw:text-box></draw:frame></draw:page>",
+            "## Rent",
+        ),
+    ],
+)
+def test_a_flat_file_is_read_like_one_of_parts(tmp_path, kind, body, text):
+    about = "<office:meta><meta:initial-creator>Ann</meta:initial-creator></office:meta>"
+    picture = "<draw:image><office:binary-data>AAAA</office:binary-data></draw:image>"
+    flat = (
+        f'<?xml version="1.0"?>\n<office:document {_SPACES} office:mimetype="{_MIMETYPE}{kind}">'
+        f"{about}<office:body><office:{kind}>{body}{picture}</office:{kind}></office:body>"
+        "</office:document>"
+    )
+    reading = read(tmp_path, "a.fodt", flat.encode())
+    assert (reading.text, reading.metadata["author"]) == (text, "Ann")
 
 
 def test_text_boxes_of_a_sheet_follow_its_table_once(tmp_path):

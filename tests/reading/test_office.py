@@ -132,7 +132,9 @@ def test_word_has_what_was_moved_once(tmp_path):
     document = docx.Document()
     moved = '<w:moveFrom {} w:id="5"><w:r><w:t>It ends in May.</w:t></w:r></w:moveFrom>'
     document.add_paragraph()._p.append(parse_xml(moved.format(_W)))
-    document.add_paragraph("The rent is due.")
+    rent = document.add_paragraph("The rent is due.")
+    mark = f'<w:pPr {_W}><w:rPr><w:moveFrom w:id="6"/></w:rPr></w:pPr>'
+    rent._p.insert(0, parse_xml(mark))
     there = moved.replace("moveFrom", "moveTo").format(_W)
     document.add_paragraph()._p.append(parse_xml(there))
     reading = read(tmp_path, "moved.docx", saved(document))

@@ -58,6 +58,15 @@ def test_a_table_in_plain_text_may_be_called_a_workbook(tmp_path):
     assert "Kyoto" in read(tmp_path, "page.xls", page).text
 
 
+def test_excel_4_wrote_a_sheet_without_a_compound_file(tmp_path):
+    cells = b"".join(
+        struct.pack("<HHHHHH", 0x0204, 8 + len(text), 0, column, 0, len(text)) + text
+        for column, text in enumerate((b"City", b"Fee"))
+    )
+    data = struct.pack("<HHHHH", 0x0409, 6, 0, 0x10, 0) + cells + struct.pack("<HH", 10, 0)
+    assert read(tmp_path, "a.xls", data).text.endswith("| City | Fee |\n| --- | --- |")
+
+
 def test_a_name_that_xlrd_does_not_understand_costs_no_text(tmp_path):
     name = struct.pack("<HBBHHHI", 0, 0, 1, 9, 0, 0, 0) + b"\0x" + b"\x2d" + bytes(8)
     data = workbook_file({"Rates": [["City", "Fee"]]}, (0x18, name))
