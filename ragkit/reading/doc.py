@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from ragkit.reading.blocks import Block, inline, note, paragraph, tabled, written
 from ragkit.reading.comments import comment_line
 from ragkit.reading.compound import opened, properties_of
 from ragkit.reading.decode import clean
@@ -14,7 +14,7 @@ from ragkit.reading.formats import Format
 from ragkit.reading.limits import check_text
 from ragkit.reading.margins import header_section, section
 from ragkit.reading.markdown import first_heading
-from ragkit.reading.reading_parts import table, tidy, whole_line
+from ragkit.reading.reading_parts import whole_line
 from ragkit.reading.titles import choose, in_order
 from ragkit.types import Markup, Reading
 
@@ -25,9 +25,6 @@ if TYPE_CHECKING:
     from ragkit.reading.limits import Limits
 
 _BEGINNING = 5000
-_MARKUP = re.compile(r"^[#>]|\\(?=[!-/:-@\[-`{-~])|\*|<(?=[A-Za-z/!?])", re.M)
-_SPACES = re.compile(r"[ \t]+")
-_DEEPEST_HEADING = 6
 _NOTES = (
     (Part.FOOTNOTES, Table.FOOTNOTE_MARKS, Table.FOOTNOTES),
     (Part.ENDNOTES, Table.ENDNOTE_MARKS, Table.ENDNOTES),
@@ -36,13 +33,6 @@ _NOTE, _COMMENT, _DRAWING, _BOX = 2, 30, 26, 22
 """The sizes in bytes of the entries of tables."""
 
 _CELL_ENDS = "\a"
-
-
-class _Block(NamedTuple):
-    """A paragraph or a table; ``prefix`` makes a paragraph a heading or an item of a list."""
-
-    prefix: str
-    text: str
 
 
 def read_document(data: bytes, name: str, limits: Limits) -> Reading:
@@ -86,61 +76,53 @@ class _Body:
         for boxes in list(self._boxes.values()):
             for box in boxes:
                 blocks += self._blocks(*box)
-        notes = enumerate(self._notes.values(), 1)
-        blocks += [
-            _Block("", f"[^{number}]: " + _escaped(" ".join(_lines(self._text, *note))))
-            for number, note in notes
-        ]
-        return tidy("".join(_spaced(blocks)))
+        for number, stretch in enumerate(self._notes.values(), 1):
+            blocks.append(note(number, " ".join(_lines(self._text, *stretch))))
+        return written(blocks)
 
-    def _blocks(self, start: int, end: int) -> Iterator[_Block]:
+    def _blocks(self, start: int, end: int) -> Iterator[Block]:
         """Yield the paragraphs and tables of a stretch of the text."""
         rows = _Rows()
-        for paragraph in self._text.paragraphs(start, end):
-            block = self._block(paragraph)
+        for found in self._text.paragraphs(start, end):
+            block = self._block(found)
             boxes = [
                 inside
-                for place in range(paragraph.start, paragraph.end)
+                for place in range(found.start, found.end)
                 if place in self._boxes
                 for box in self._boxes.pop(place)
                 for inside in self._blocks(*box)
             ]
-            if paragraph.style.in_table or paragraph.mark == _CELL_ENDS:
-                rows.add(paragraph, [block, *boxes])
+            if found.style.in_table or found.mark == _CELL_ENDS:
+                rows.add(found, [block, *boxes])
                 continue
             yield from rows.taken()
             yield block
             yield from boxes
         yield from rows.taken()
 
-    def _block(self, paragraph: Paragraph) -> _Block:
+    def _block(self, found: Paragraph) -> Block:
         pieces = []
-        at = paragraph.start
-        for place in filter(self._marks.__contains__, range(paragraph.start, paragraph.end)):
-            pieces += [_escaped(self._text.readable(at, place)), self._marks[place]]
+        at = found.start
+        for place in filter(self._marks.__contains__, range(found.start, found.end)):
+            pieces += [inline(self._text.readable(at, place)), self._marks[place]]
             at = place + 1
-        pieces.append(_escaped(self._text.readable(at, paragraph.end)))
-        text = "".join(pieces).strip()
-        if level := paragraph.style.level:
-            return _Block("#" * min(level, _DEEPEST_HEADING) + " ", whole_line(text))
-        if paragraph.style.listed:
-            return _Block("- ", text.replace("\n", "\n  "))
-        return _Block("", text)
+        pieces.append(inline(self._text.readable(at, found.end)))
+        return paragraph("".join(pieces), level=found.style.level, depth=int(found.style.listed))
 
 
 class _Rows:
     """Collects the rows of a table from the paragraphs of its cells."""
 
     def __init__(self) -> None:
-        self._rows: list[list[list[_Block]]] = [[]]
-        self._cell: list[_Block] = []
+        self._rows: list[list[list[Block]]] = [[]]
+        self._cell: list[Block] = []
 
-    def add(self, paragraph: Paragraph, blocks: list[_Block]) -> None:
-        """Add a paragraph of a cell, or the end of a row.
+    def add(self, found: Paragraph, blocks: list[Block]) -> None:
+        """Add a paragraph of a cell with what is beside it, or the end of a row.
 
         Word 6 and 95 do not say which marks end rows here; they come after those of last cells.
         """
-        style, ends_cell = paragraph.style, paragraph.mark == _CELL_ENDS
+        style, ends_cell = found.style, found.mark == _CELL_ENDS
         blocks = [block for block in blocks if block.text]
         unknown = ends_cell and not style.in_table and self._rows[-1] and not self._cell + blocks
         if (style.ends_row and not style.nested) or unknown:
@@ -151,38 +133,17 @@ class _Rows:
             self._rows[-1].append(self._cell)
             self._cell = []
 
-    def taken(self) -> Iterator[_Block]:
-        """Yield the table and begin anew; one that has a single column is no table."""
+    def taken(self) -> Iterator[Block]:
+        """Yield the table and begin anew."""
         rows = [*self._rows[:-1], [*self._rows[-1], self._cell]]
         self._rows, self._cell = [[]], []
-        if max(len([cell for cell in row if cell]) for row in rows) == 1:
-            yield from (block for row in rows for cell in row for block in cell)
-        else:
-            yield _Block("", table([[_joined(cell) for cell in row] for row in rows]))
-
-
-def _joined(cell: list[_Block]) -> str:
-    return " ".join(whole_line(block.text) for block in cell)
-
-
-def _spaced(blocks: list[_Block]) -> Iterator[str]:
-    """Yield blocks of Markdown with the space between them; items of a list stand together."""
-    before = ""
-    for block in filter(lambda block: block.text, blocks):
-        yield "\n" if before == block.prefix == "- " else "\n\n"
-        yield block.prefix + block.text
-        before = block.prefix
-
-
-def _escaped(text: str) -> str:
-    """Return a text in which nothing is Markdown."""
-    return _MARKUP.sub(r"\\\g<0>", _SPACES.sub(" ", clean(text)))
+        yield from tabled(rows)
 
 
 def _lines(text: DocText, start: int, end: int) -> Iterator[str]:
     """Yield the paragraphs of a stretch of the text that are not empty, each on one line."""
-    for paragraph in text.paragraphs(start, end):
-        if line := whole_line(clean(text.readable(paragraph.start, paragraph.end))):
+    for found in text.paragraphs(start, end):
+        if line := whole_line(clean(text.readable(found.start, found.end))):
             yield line
 
 

@@ -59,10 +59,10 @@ class Format(StrEnum):
     )
     XLSX = "xlsx", "office.read_workbook", ".xlsx .xlsm .xltx", "workbook", "xl/workbook.xml"
     XLSB = "xlsb", "office.read_workbook", ".xlsb", "workbook", "xl/workbook.bin"
-    ODT = "odt", "odf_documents.read_text", ".odt .ott .fodt", "OpenDocument file", f"{_OPEN}text"
+    ODT = "odt", "odt.read_text", ".odt .ott .fodt", "OpenDocument file", f"{_OPEN}text"
     ODS = (
         "ods",
-        "odf_documents.read_sheets",
+        "ods.read_sheets",
         ".ods .ots .fods",
         "spreadsheet",
         f"{_OPEN}spreadsheet",

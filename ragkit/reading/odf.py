@@ -36,6 +36,7 @@ _PROPERTIES = {
     "subject": f"{_DC}subject",
 }
 CONTENT = "content.xml"
+HREF = "{http://www.w3.org/1999/xlink}href"
 _MANIFEST = "META-INF/manifest.xml"
 _EMPTY_MANIFEST = '<manifest xmlns="urn:oasis:names:tc:opendocument:xmlns:manifest:1.0"/>'
 _PICTURE = re.compile(rb"<office:binary-data>[^<]*</office:binary-data>")

@@ -19,9 +19,10 @@ from ragkit.reading.odf import (
     properties,
     words_of,
 )
-from ragkit.reading.reading_parts import joined, one_line, table
-from ragkit.reading.slides import MOST_POINTS, Slide, heading, slides_reading
-from ragkit.reading.zip_container import part_of, resolved, xml
+from ragkit.reading.odf_objects import embedded, rows_of
+from ragkit.reading.reading_parts import joined, table
+from ragkit.reading.slides import Slide, heading, slides_reading
+from ragkit.reading.zip_container import xml
 
 if TYPE_CHECKING:
     import zipfile
@@ -31,11 +32,9 @@ if TYPE_CHECKING:
     from ragkit.reading.limits import Limits
     from ragkit.types import Reading
 
-_CHART, _PRESENTATION = f"{URN}chart:1.0}}", f"{URN}presentation:1.0}}"
-_HREF = "{http://www.w3.org/1999/xlink}href"
+_PRESENTATION = f"{URN}presentation:1.0}}"
 _BLANKS = (f"{TEXT}s", f"{TEXT}tab", f"{TEXT}line-break")
 _FURNITURE = ("date-time", "footer", "header", "page-number", "page", "handout")
-_MOST_REPEATED = 64
 
 
 def read_slides(data: bytes, name: str, limits: Limits) -> Reading:
@@ -68,7 +67,7 @@ def _slide(archive: zipfile.ZipFile, page: Element) -> Slide:
             title = heading(lines := [*lines_of(shape)])
             pieces += () if title else lines
         else:
-            pieces.append(_embedded(archive, shape) or _body(shape))
+            pieces.append(embedded(archive, shape) or _body(shape))
     pieces.append(f"Notes: {notes}" if notes else "")
     pieces += comments_of(page.iterfind(f"{OFFICE}annotation"))
     return Slide(title, joined(pieces, "\n\n"))
@@ -79,23 +78,11 @@ def _class_of(shape: Element) -> str:
     return shape.get(f"{_PRESENTATION}class", "")
 
 
-def _embedded(archive: zipfile.ZipFile, shape: Element) -> str:
-    """Return title and table of the chart or sheet that a frame shows, from its own part."""
-    reference = shape.find(f"{DRAW}object")
-    part = "" if reference is None else resolved("", f"{reference.get(_HREF, '')}/{CONTENT}")
-    root = part_of(archive, part) if part in archive.namelist() else None
-    if root is None:
-        return ""
-    title = " ".join(line for heading in root.iter(f"{_CHART}title") for line in lines_of(heading))
-    grids = [table(_rows(grid)[:MOST_POINTS]) for grid in root.iter(f"{TABLE}table")]
-    return joined((one_line(title), *grids), "\n\n")
-
-
 def _body(shape: Element) -> str:
     """Return a table, or paragraphs and lists."""
     grid = shape.find(f"{TABLE}table")
     if grid is not None:
-        return table(_rows(grid))
+        return table(rows_of(grid))
     lines = list(_listed(shape))
     if len(lines) == 1:
         return lines[0][1]
@@ -118,16 +105,3 @@ def _listed(shape: Element) -> Iterator[tuple[int, str]]:
             continue
         inside = depth + (element.tag == f"{TEXT}list")
         left += [(child, inside) for child in reversed(element) if child.tag not in SHAPES]
-
-
-def _rows(grid: Element) -> list[list[str]]:
-    """Return the cells of a table."""
-    rows: list[list[str]] = []
-    for row in grid.iter(f"{TABLE}table-row"):
-        cells: list[str] = []
-        for cell in row.iterfind(f"{TABLE}table-cell"):
-            repeated = cell.get(f"{TABLE}number-columns-repeated", "1")
-            count = min(int(repeated), _MOST_REPEATED) if repeated.isdigit() else 1
-            cells += [" ".join(lines_of(cell))] * count
-        rows.append(cells)
-    return rows

@@ -34,7 +34,6 @@ _MEDIA_TYPES = {
     "xlsx": f"{_OFFICE}spreadsheetml.sheet",
     "xlsb": "application/vnd.ms-excel.sheet.binary.macroEnabled.12",
     "xls": "application/vnd.ms-excel",
-    "odt": "application/vnd.oasis.opendocument.text",
     "ods": "application/vnd.oasis.opendocument.spreadsheet",
     "rtf": "application/rtf",
     "html": "text/html",

@@ -15,6 +15,7 @@ _URN = "urn:oasis:names:tc:opendocument:xmlns:"
 _NAMES = ("office", "text", "table", "style", "meta", "chart", "presentation")
 _SPACES = " ".join(f'xmlns:{name}="{_URN}{name}:1.0"' for name in _NAMES)
 _SPACES += f' xmlns:draw="{_URN}drawing:1.0"'
+_SPACES += f' xmlns:svg="{_URN}svg-compatible:1.0"'
 _SPACES += ' xmlns:dc="http://purl.org/dc/elements/1.1/" xmlns:xlink="http://www.w3.org/1999/xlink"'
 _MIMETYPE = "application/vnd.oasis.opendocument."
 
@@ -90,8 +91,8 @@ def test_a_text_has_its_lists_tables_notes_and_comments(tmp_path):
     meta = f"<office:meta>{AUTHOR}<dc:title>The lease</dc:title></office:meta>"
     reading = read(tmp_path, "lease.odt", packed("text", LEASE, styles=STYLES, meta=meta))
     assert reading.text == (
-        "# Lease\n\nR&D pays \\<b> on the first day.\n\n- One\n\n| City | Fee |\n| --- | --- |\n\n"
-        "## Header and footer\n\n- Contract 4711\n\n## Notes\n\n- Or the next working day.\n\n"
+        "# Lease\n\nR&D pays \\<b> on the first day.[^1]\n\n- One\n\n| City | Fee |\n| --- | --- |"
+        "\n\n[^1]: Or the next working day.\n\n## Header and footer\n\n- Contract 4711\n\n"
         "## Comments\n\n- Rui Costa: Ask Anna."
     )
     assert (reading.title, reading.format) == ("Lease", "odt")
@@ -140,6 +141,67 @@ def test_all_words_of_a_cell_are_kept_apart(tmp_path):
     assert text == "| wide second | One | Deep |\n| --- | --- | --- |"
 
 
+def test_sections_header_rows_and_lists_in_lists_are_read(tmp_path):
+    body = (
+        "<text:section><text:p>In a\n  section.</text:p></text:section>"
+        "<table:table><table:table-header-rows><table:table-row><table:table-cell><text:p>Boat"
+        "</text:p></table:table-cell><table:table-cell table:number-columns-repeated='2'><text:p>"
+        "Day</text:p></table:table-cell></table:table-row></table:table-header-rows>"
+        "<table:table-row><table:table-cell><text:p>Yacht</text:p></table:table-cell>"
+        "<table:covered-table-cell/><table:table-cell><text:p>5</text:p></table:table-cell>"
+        "</table:table-row></table:table>"
+        "<text:list><text:list-item><text:p>One</text:p><text:p>More</text:p><text:list>"
+        "<text:list-item><text:p>Deep</text:p></text:list-item></text:list></text:list-item>"
+        "<text:list-item><text:h text:outline-level='2'>Two</text:h></text:list-item></text:list>"
+    )
+    assert read(tmp_path, "a.odt", packed("text", body)).text == (
+        "In a section.\n\n| Boat | Day | Day |\n| --- | --- | --- |\n| Yacht |  | 5 |\n\n"
+        "- One\n\nMore\n\n  - Deep\n\n## Two"
+    )
+
+
+def test_a_table_of_one_column_is_only_a_layout(tmp_path):
+    cell = "<table:table-cell><text:h>Rent</text:h><text:p>It is due.</text:p></table:table-cell>"
+    body = f"<table:table><table:table-row>{cell}</table:table-row></table:table>"
+    assert read(tmp_path, "a.odt", packed("text", body)).text == "# Rent\n\nIt is due."
+
+
+def test_links_keep_their_targets_and_pictures_what_is_said_of_them(tmp_path):
+    body = (
+        '<text:p>See <text:a xlink:href="https://example.org/a">the <text:span>rules</text:span>'
+        '</text:a>, <text:a xlink:href="#here">here</text:a>, <text:a '
+        'xlink:href="https://example.org/">example.org</text:a><draw:frame>'
+        "<draw:image/><svg:desc>A pier at dawn</svg:desc></draw:frame>.</text:p>"
+    )
+    assert read(tmp_path, "a.odt", packed("text", body)).text == (
+        "See [the rules](https://example.org/a), here, example.org.\n\nA pier at dawn"
+    )
+
+
+def test_what_was_deleted_and_directories_are_no_text(tmp_path):
+    body = (
+        "<text:tracked-changes><text:changed-region><text:deletion><text:p>forty</text:p>"
+        "</text:deletion></text:changed-region></text:tracked-changes><text:table-of-content>"
+        "<text:index-body><text:p>Rent 3</text:p></text:index-body></text:table-of-content>"
+        '<text:p text:style-name="Title">The # lease</text:p><text:p># fifty</text:p>'
+    )
+    reading = read(tmp_path, "a.odt", packed("text", body))
+    assert (reading.title, reading.text) == ("The # lease", "# The # lease\n\n\\# fifty")
+
+
+def test_charts_are_tables_and_formulas_their_source(tmp_path):
+    body = (
+        '<text:p>So <draw:frame><draw:object xlink:href="./Object 1"/></draw:frame> holds.</text:p>'
+        '<text:p><draw:frame><draw:object xlink:href="./Object 2"/></draw:frame></text:p>'
+    )
+    math = '<math xmlns="http://www.w3.org/1998/Math/MathML"><annotation>a = b</annotation></math>'
+    chart = f"<office:body><office:chart>{CHART}</office:chart></office:body>"
+    data = packed("text", body, **{"Object 1/content": math, "Object 2/content": chart})
+    assert read(tmp_path, "a.odt", data).text == (
+        "So `a = b` holds.\n\nPassengers\n\n| City |\n| --- |\n| Kyoto |"
+    )
+
+
 def test_text_in_boxes_and_shapes_follows_the_paragraph_that_holds_them(tmp_path):
     box = "<draw:frame><draw:text-box><text:p>Box {0}.</text:p><text:p>More {0}.</text:p>"
     frame = f"{box}</draw:text-box></draw:frame>"
@@ -157,7 +219,7 @@ def test_long_notes_and_comments_are_whole(tmp_path):
     long = "word " * 200 + "end"
     body = LEASE.replace("Ask Anna.", long).replace("Or the next working day.", long)
     text = read(tmp_path, "lease.odt", packed("text", body)).text
-    assert f"\n- {long}\n" in text
+    assert f"\n[^1]: {long}\n" in text
     assert text.endswith(f"- Rui Costa: {long}")
 
 
