@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 _SIGN = re.compile(r"\\(?=[!-/:-@\[-`{-~])|\*|<(?=[A-Za-z/!?])")
 _FIRST_SIGN = re.compile(r"^[#>]", re.M)
-_SPACES = re.compile(r"[ \t]+")
+_SPACES = re.compile(r"[ \t\xa0]+")
 _AROUND_BREAK = re.compile(r" ?\n ?")
 _DEEPEST_HEADING, _DEEPEST_LIST = 6, 8
 
@@ -71,8 +71,8 @@ def inline(text: str) -> str:
 
 
 def note(number: int, text: str) -> Block:
-    """Return what a note says, to which ``[^number]`` refers."""
-    return Block("", f"[^{number}]: {inline(text)}")
+    """Return what a note says in ``inline`` text, to which ``[^number]`` refers."""
+    return Block("", f"[^{number}]: {text}")
 
 
 def _says(cell: Sequence[Block]) -> bool:

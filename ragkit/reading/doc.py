@@ -77,7 +77,7 @@ class _Body:
             for box in boxes:
                 blocks += self._blocks(*box)
         for number, stretch in enumerate(self._notes.values(), 1):
-            blocks.append(note(number, " ".join(_lines(self._text, *stretch))))
+            blocks.append(note(number, inline(" ".join(_lines(self._text, *stretch)))))
         return written(blocks)
 
     def _blocks(self, start: int, end: int) -> Iterator[Block]:

@@ -68,7 +68,7 @@ class Format(StrEnum):
         f"{_OPEN}spreadsheet",
     )
     ODP = "odp", "odf_slides.read_slides", ".odp .otp .fodp", "presentation", f"{_OPEN}presentation"
-    RTF = "rtf", "office.read_rtf", ".rtf", "rich text file"
+    RTF = "rtf", "rtf.read_rtf", ".rtf", "rich text file"
     EPUB = "epub", "html.read_epub", ".epub", "e-book", "META-INF/container.xml"
     MSG = "msg", "outlook.read_message", ".msg", "e-mail"
     ENEX = "enex", "enex.read_notes", ".enex", "export of notes"

@@ -103,7 +103,9 @@ class _Body:
         blocks = [
             block for body in self._root.iter(f"{OFFICE}text") for block in self._blocks(body)
         ]
-        return written([*blocks, *(note(at, text) for at, text in enumerate(self._notes, 1))])
+        return written(
+            [*blocks, *(note(at, inline(text)) for at, text in enumerate(self._notes, 1))]
+        )
 
     def _blocks(self, elements: Iterable[Element], depth: int = 0) -> Iterator[Block]:
         """Yield the blocks of elements; paragraphs are items if ``depth`` lists are around them."""

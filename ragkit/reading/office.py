@@ -35,14 +35,11 @@ _MEDIA_TYPES = {
     "xlsb": "application/vnd.ms-excel.sheet.binary.macroEnabled.12",
     "xls": "application/vnd.ms-excel",
     "ods": "application/vnd.oasis.opendocument.spreadsheet",
-    "rtf": "application/rtf",
     "html": "text/html",
 }
 _ONLY_DATE = re.compile(r"(\d{4}-\d\d-\d\d)[ T]00:00:00")
 _ONLY_TIME = re.compile(r"1899-12-3[01][ T](\d\d:\d\d:\d\d)")
 _HEADING_NEAR_TOP = 500
-_RTF_ESCAPE = re.compile(rb"\\(\\|[~_-])", re.S)
-_RTF_LETTERS = {b"~": b" ", b"_": b"-", b"-": b""}
 _NEEDLESS = re.compile(r"\\([&>]|!(?!\[)|(?<!^.)#)", re.M)
 
 
@@ -85,24 +82,6 @@ def read_word(data: bytes, name: str, limits: Limits) -> Reading:
         format=Format.DOCX,
         markup=Markup.MARKDOWN,
         metadata=metadata,
-    )
-
-
-def read_rtf(data: bytes, name: str, limits: Limits) -> Reading:  # noqa: ARG001
-    """Read a rich text file as Markdown.
-
-    Raises:
-        ReadingError: it is damaged.
-    """
-    # The converter takes a space that is not broken, and hyphens, for other letters.
-    plain = _RTF_ESCAPE.sub(lambda escape: _RTF_LETTERS.get(escape[1], escape[0]), data)
-    content = convert(plain, "rtf", Format.RTF.label).content
-    text = tidy(clean(strip_embedded(unescaped(content))))
-    return Reading(
-        text=text,
-        title=choose([first_heading(text[:_HEADING_NEAR_TOP])], name),
-        format=Format.RTF,
-        markup=Markup.MARKDOWN,
     )
 
 

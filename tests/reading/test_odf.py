@@ -229,13 +229,6 @@ def test_a_header_that_stands_late_in_the_text_is_not_repeated(tmp_path):
     assert text.count("Contract 4711") == 1
 
 
-def test_a_rich_text_keeps_its_signs(tmp_path):
-    data = rb"{\rtf1\ansi\b Lease\b0\par R&D pays in M\'e4rz! \u8364? 12\par}"
-    reading = read(tmp_path, "lease.rtf", data)
-    assert reading.text == "**Lease**\n\nR&D pays in März! € 12"
-    assert reading.title == "lease"
-
-
 @pytest.mark.parametrize(
     ("name", "data", "said"),
     [
@@ -244,7 +237,6 @@ def test_a_rich_text_keeps_its_signs(tmp_path):
         ("a.odt", packed("text", "")[:200], "This OpenDocument file is damaged"),
         ("a.odt", packed("text", ""), "This OpenDocument file contains no text"),
         ("a.odt", b"plain words", "the content is something else"),
-        ("a.rtf", bytes(range(256)), "the content is something else"),
     ],
 )
 def test_what_cannot_be_read_says_why(tmp_path, name, data, said):
@@ -343,11 +335,6 @@ def test_a_word_with_a_reading_keeps_both(tmp_path):
         "</text:ruby>です。</text:p>"
     )
     assert read(tmp_path, "ruby.odt", packed("text", body)).text == "これは漢字(かんじ)です。"
-
-
-def test_rich_text_has_its_spaces_and_hyphens(tmp_path):
-    data = rb"{\rtf1\ansi 5\~km e\_mail hy\-phen a\\~b\par}"
-    assert read(tmp_path, "a.rtf", data).text == r"5 km e-mail hyphen a\\\~b"
 
 
 def test_an_encrypted_file_says_so(tmp_path):
