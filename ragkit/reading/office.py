@@ -19,7 +19,7 @@ from ragkit.reading.reading_parts import joined, one_line, table, tidy, tile
 from ragkit.reading.sheet_asides import asides_of_workbook
 from ragkit.reading.text_boxes import with_boxes_apart
 from ragkit.reading.titles import choose
-from ragkit.reading.zip_container import open_archive, rewritten, xml
+from ragkit.reading.zip_container import open_archive, part_of, rewritten, xml
 from ragkit.types import Markup, Reading
 
 if TYPE_CHECKING:
@@ -270,9 +270,8 @@ def _restored(markdown: str) -> str:
 
 def _numbering_of_styles(archive: zipfile.ZipFile) -> dict[str, bytes]:
     """Return, for each list style, the numbering to write into its paragraphs."""
-    try:
-        styles = ElementTree.fromstring(archive.read("word/styles.xml"))  # noqa: S314
-    except (ElementTree.ParseError, ValueError, LookupError):
+    styles = part_of(archive, "word/styles.xml")
+    if styles is None:
         return {}
     numbering: dict[str, bytes] = {}
     for style in styles.iter(f"{_W}style"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import lzma
 import posixpath
+import re
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
@@ -37,6 +38,8 @@ _ENTITIES = (
     "The file defines XML entities, which documents of its kind never need.",
     "If you trust it, save it again from the program that made it.",
 )
+_STRICT = re.compile(rb"http://purl\.oclc\.org/ooxml/(\w+)/")
+_USUAL = rb"http://schemas.openxmlformats.org/\1/2006/"
 
 
 @contextmanager
@@ -72,8 +75,9 @@ def open_archive(data: bytes, limits: Limits, label: str) -> zipfile.ZipFile:
 
 
 def xml(archive: zipfile.ZipFile, name: str) -> Element:
-    """Parse a member as XML; any error is passed on."""
-    return ElementTree.fromstring(archive.read(name))  # noqa: S314 - entities were refused
+    """Parse a member as XML, with the usual names of "Strict Open XML"; any error is passed on."""
+    part = _STRICT.sub(_USUAL, archive.read(name))
+    return ElementTree.fromstring(part)  # noqa: S314 - entities were refused
 
 
 def rewritten(archive: zipfile.ZipFile, change: Callable[[str, bytes], bytes]) -> bytes:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pptx
 import pytest
 from office_files import (
@@ -65,6 +67,16 @@ def test_slides_are_sections_with_bullets_notes_and_tables(tmp_path):
     assert [(page.number, page.label) for page in reading.pages] == [(1, "1"), (2, "2")]
     assert reading.pages[0].end == reading.pages[1].start
     assert reading.text[reading.pages[1].start :].startswith("## Slide 2")
+
+
+def test_slides_with_the_names_of_strict_open_xml_are_read(tmp_path):
+    kinds = rb"drawingml|presentationml|officeDocument"
+    usual = re.compile(rb"http://schemas.openxmlformats.org/(%b)/2006/" % kinds)
+    parts = {
+        name: usual.sub(rb"http://purl.oclc.org/ooxml/\1/", part)
+        for name, part in members(slides_file())
+    }
+    assert read(tmp_path, "show.pptx", zipped(parts)).text.startswith("## Goals\n\n- Faster search")
 
 
 _CP = "http://schemas.microsoft.com/office/powerpoint/2018/8/main"
