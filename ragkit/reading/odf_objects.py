@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ragkit.reading.drawings import MOST_POINTS
 from ragkit.reading.odf import CONTENT, DRAW, HREF, TABLE, URN, lines_of
 from ragkit.reading.reading_parts import joined, one_line, table, whole_line
-from ragkit.reading.slides import MOST_POINTS
 from ragkit.reading.zip_container import part_of, resolved
 
 if TYPE_CHECKING:

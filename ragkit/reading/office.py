@@ -19,7 +19,14 @@ from ragkit.reading.reading_parts import joined, one_line, table, tidy, tile
 from ragkit.reading.sheet_asides import asides_of_workbook
 from ragkit.reading.text_boxes import with_boxes_apart
 from ragkit.reading.titles import choose
-from ragkit.reading.zip_container import open_archive, part_of, rewritten, xml
+from ragkit.reading.word_drawings import with_drawings_as_boxes
+from ragkit.reading.zip_container import (
+    open_archive,
+    part_of,
+    rewritten,
+    with_usual_names,
+    xml,
+)
 from ragkit.types import Markup, Reading
 
 if TYPE_CHECKING:
@@ -71,7 +78,7 @@ def read_word(data: bytes, name: str, limits: Limits) -> Reading:
         ReadingError: damaged, locked, or a decompression bomb.
     """
     label = Format.DOCX.label
-    archive = open_archive(data, limits, label)
+    archive = with_usual_names(open_archive(data, limits, label))
     content = convert(_for_converter(archive), "docx", label).content
     text = tidy(clean(strip_embedded(_restored(content))))
     metadata, title = core_properties(archive)
@@ -233,6 +240,7 @@ def _for_converter(archive: zipfile.ZipFile) -> bytes:
         if name == _TEXT_PARTS[0]:
             part = word_notes.with_notes_below(part, notes)
             part = word_formulas.with_formulas_below(part)
+            part = with_drawings_as_boxes(part, archive)
         part = _MOVED_AWAY.sub(b"", with_boxes_apart(part))
         part = _PARAGRAPH_STYLE.sub(numbered, part) if numbering else part
         part = _RUBY.sub(rb"\2<w:r><w:t>(</w:t></w:r>\1<w:r><w:t>)</w:t></w:r>", part)

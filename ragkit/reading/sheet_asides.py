@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ragkit.reading.comments import comment_line, names_of
-from ragkit.reading.decode import clean
-from ragkit.reading.reading_parts import whole_line
+from ragkit.reading.drawings import chart_of, lines_of
 from ragkit.reading.zip_container import part_of, relations
 
 if TYPE_CHECKING:
@@ -14,8 +13,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from xml.etree.ElementTree import Element
 
-_A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
-_C = "{http://schemas.openxmlformats.org/drawingml/2006/chart}"
 _S = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
 _ID = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
 _THREADED = "{http://schemas.microsoft.com/office/spreadsheetml/2018/threadedcomments}"
@@ -26,7 +23,7 @@ _COPY = "[Threaded comment]"
 def asides_of_workbook(archive: zipfile.ZipFile) -> dict[str, list[str]]:
     """Return the lines beside the cells of each sheet that has any, by its name.
 
-    A text box or a title of a chart is a line for each paragraph, a comment "Rui on B2: ask Anna".
+    Text boxes have a line for each paragraph, charts their titles, comments "Rui on B2: ask Anna".
     """
     found: dict[str, list[str]] = {}
     workbook = "xl/workbook.xml"
@@ -50,23 +47,11 @@ def _drawn(archive: zipfile.ZipFile, part: str) -> Iterator[str]:
     """Yield the paragraphs of text boxes, and the titles of charts."""
     drawing = part_of(archive, part)
     if drawing is not None:
-        yield from _paragraphs(drawing)
+        yield from (line.text for line in lines_of(drawing))
     for target, kind in relations(archive, part).values():
         chart = part_of(archive, target) if kind == "chart" else None
-        title = None if chart is None else chart.find(f"{_C}chart/{_C}title")
-        if title is not None:
-            yield from _paragraphs(title)
-
-
-def _paragraphs(part: Element) -> Iterator[str]:
-    for paragraph in part.iter(f"{_A}p"):
-        words = (
-            " " if element.tag == f"{_A}br" else element.text or ""
-            for element in paragraph.iter()
-            if element.tag in (f"{_A}t", f"{_A}br")
-        )
-        if line := whole_line(clean("".join(words))):
-            yield line
+        if chart is not None and (title := chart_of(chart).title):
+            yield title
 
 
 def _notes(comments: Element) -> Iterator[str]:

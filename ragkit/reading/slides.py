@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from ragkit.reading.comments import comments_of_slide
-from ragkit.reading.decode import clean
+from ragkit.reading.drawings import chart_of, lines_of
 from ragkit.reading.formats import Format
 from ragkit.reading.limits import damaged
 from ragkit.reading.office import core_properties
@@ -32,8 +32,6 @@ _TITLES = ("title", "ctrTitle")
 _FURNITURE = ("dt", "ftr", "sldNum", "hdr", "sldImg")
 _LISTS = ("body", "obj", "")
 _BEGINNING = 5000
-MOST_POINTS = 100
-"""Rows of a chart's table: more of its figures help no search."""
 
 
 class Slide(NamedTuple):
@@ -141,27 +139,9 @@ def _drawing(
 
 
 def _chart(root: Element) -> str:
-    """Return a chart as its title and a table with a column for each series."""
-    heading = root.find(f"{_C}chart/{_C}title")
-    title = " ".join(_lines(heading, marked=False)) if heading is not None else ""
-    header = [""]
-    rows: dict[str, list[str]] = {}
-    for number, series in enumerate(root.iter(f"{_C}ser"), 1):
-        header.append(" ".join(_points(series, "tx").values()))
-        categories = _points(series, "cat") or _points(series, "xVal")
-        for place, value in (_points(series, "val") or _points(series, "yVal")).items():
-            row = rows.setdefault(place, [categories.get(place, "")])
-            row += [""] * (number - len(row)) + [value]
-    return joined((title, table([header, *list(rows.values())[:MOST_POINTS]])), "\n\n")
-
-
-def _points(series: Element, tag: str) -> dict[str, str]:
-    """Return the values of a series under a tag, by their places."""
-    values: dict[str, str] = {}
-    for point in series.iterfind(f"{_C}{tag}//{_C}pt"):
-        # Of categories in several levels, the innermost comes first.
-        values.setdefault(point.get("idx", ""), clean(point.findtext(f"{_C}v") or ""))
-    return values
+    """Return a chart as its title and its table."""
+    chart = chart_of(root)
+    return joined((chart.title, table(chart.rows)), "\n\n")
 
 
 def _body(shape: Element, listed: bool) -> str:
@@ -181,19 +161,8 @@ def _body(shape: Element, listed: bool) -> str:
 
 def _lines(shape: Element, marked: bool) -> Iterator[str]:
     """Yield the paragraphs of a shape, indented and marked as list items if ``marked``."""
-    for paragraph in shape.iter(f"{_A}p"):
-        text = "".join(
-            " " if part.tag == f"{_A}br" else part.text or ""
-            for part in paragraph.iter()
-            if part.tag in (f"{_A}t", f"{_A}br")
-        )
-        text = " ".join(clean(text).split())
-        if not text:
-            continue
-        properties = paragraph.find(f"{_A}pPr")
-        level = properties.get("lvl", "0") if properties is not None else "0"
-        indent = "  " * min(int(level), 8) if level.isdigit() else ""
-        yield f"{indent}- {text}" if marked else text
+    for line in lines_of(shape):
+        yield f"{'  ' * line.depth}- {line.text}" if marked else line.text
 
 
 def _notes(root: Element) -> str:

@@ -20,7 +20,7 @@ from ragkit.reading.formats import (
     readable_suffixes,
 )
 from ragkit.reading.limits import damaged, locked
-from ragkit.reading.zip_container import unpacking
+from ragkit.reading.zip_container import unpacking, usual_name
 
 _MBOX = re.compile(
     rb"(?:\xef\xbb\xbf)?\s*From [^\r\n]{1,300}\d\d:\d\d[^\r\n]{0,60}\r?\n"
@@ -175,7 +175,7 @@ def zip_format(suffix: str, stream: IO[bytes]) -> Format:
     claimed = DOCUMENT_SUFFIXES.get(suffix)
     try:
         with unpacking(SkippedError(*_ARCHIVE)), zipfile.ZipFile(stream) as archive:
-            members = set(archive.namelist())
+            members = set(map(usual_name, archive.namelist()))
             kind = _mimetype(archive) if "mimetype" in members else ""
     except SkippedError:
         if claimed in _CONTAINERS:

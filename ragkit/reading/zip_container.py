@@ -38,6 +38,7 @@ _ENTITIES = (
     "The file defines XML entities, which documents of its kind never need.",
     "If you trust it, save it again from the program that made it.",
 )
+_NUMBERED = re.compile(r"(?<=^word/)((?:_rels/)?document)\d+(?=\.xml(?:\.rels)?$)")
 _STRICT = re.compile(rb"http://purl\.oclc\.org/ooxml/(\w+)/")
 _USUAL = rb"http://schemas.openxmlformats.org/\1/2006/"
 
@@ -78,6 +79,22 @@ def xml(archive: zipfile.ZipFile, name: str) -> Element:
     """Parse a member as XML, with the usual names of "Strict Open XML"; any error is passed on."""
     part = _STRICT.sub(_USUAL, archive.read(name))
     return ElementTree.fromstring(part)  # noqa: S314 - entities were refused
+
+
+def usual_name(member: str) -> str:
+    """Return the usual name of a member, where Office sometimes adds a number to it."""
+    return _NUMBERED.sub(r"\1", member)
+
+
+def with_usual_names(archive: zipfile.ZipFile) -> zipfile.ZipFile:
+    """Return a container whose members have their usual names."""
+    if all(usual_name(name) == name for name in archive.namelist()):
+        return archive
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as copy:
+        for name in archive.namelist():
+            copy.writestr(usual_name(name), archive.read(name))
+    return zipfile.ZipFile(buffer)
 
 
 def rewritten(archive: zipfile.ZipFile, change: Callable[[str, bytes], bytes]) -> bytes:

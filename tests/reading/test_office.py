@@ -7,7 +7,16 @@ import zipfile
 import docx
 import pytest
 from docx.oxml import parse_xml
-from office_files import epub_file, members, saved, slides_file, word_file, zipped
+from office_files import (
+    DRAWING,
+    RELATION,
+    epub_file,
+    members,
+    saved,
+    slides_file,
+    word_file,
+    zipped,
+)
 from reading_files import read
 
 from ragkit.errors import ReadingError
@@ -128,6 +137,18 @@ def test_word_is_read_whatever_prefix_its_names_have(tmp_path, prefix):
     assert reading.text == "# Lease\n\nThe rent is due for R&D."
 
 
+def test_word_is_read_whatever_number_the_name_of_its_text_has(tmp_path):
+    parts = {
+        name.replace("/document.xml", "/document2.xml"): part
+        for name, part in members(saved(lease()))
+    }
+    text = read(tmp_path, "a.docx", zipped(parts)).text
+    assert text.startswith("# Lease\n\nThe rent is due on the first day.")
+    assert text.endswith(
+        "Rui Costa on “The rent is due on the first day.”: Ask Anna about the fifth day."
+    )
+
+
 def test_word_has_what_was_moved_once(tmp_path):
     document = docx.Document()
     moved = '<w:moveFrom {} w:id="5"><w:r><w:t>It ends in May.</w:t></w:r></w:moveFrom>'
@@ -207,6 +228,48 @@ def test_a_text_box_follows_the_paragraph_that_holds_it(tmp_path, old):
     document.add_paragraph("The deposit is not.")
     assert read(tmp_path, "a.docx", saved(document)).text == (
         "The rent is due.\n\nSee page 9.\n\nOr 10.\n\nThe deposit is not."
+    )
+
+
+def point(tag, *values):
+    points = (f'<c:pt idx="{at}"><c:v>{value}</c:v></c:pt>' for at, value in enumerate(values))
+    return f"<c:{tag}><c:cache>{''.join(points)}</c:cache></c:{tag}>"
+
+
+CHART = (
+    f'<c:chartSpace xmlns:c="{DRAWING}/chart" xmlns:a="{DRAWING}/main"><c:chart><c:title><a:p><a:r>'
+    "<a:t>Trips &amp; fees</a:t></a:r></a:p></c:title><c:ser>"
+    f"{point('tx', '2024')}{point('cat', 'May', 'June')}{point('val', 3, 4)}</c:ser></c:chart>"
+    "</c:chartSpace>"
+)
+DIAGRAM = (
+    f'<d:dataModel xmlns:d="{DRAWING}/diagram" xmlns:a="{DRAWING}/main">'
+    "<a:p><a:r><a:t>Plan</a:t></a:r></a:p><a:p/><a:p><a:r><a:t>Build</a:t></a:r></a:p></d:dataModel>"
+)
+
+
+def test_charts_and_diagrams_follow_the_paragraph_that_holds_them(tmp_path):
+    document = docx.Document()
+    for tag, kind, identity in (("c:chart", "chart", "id"), ("dgm:relIds", "diagram", "dm")):
+        prefix = tag.partition(":")[0]
+        drawing = (
+            f'<w:r {_W}><w:drawing><{tag} xmlns:{prefix}="{DRAWING}/{kind}" xmlns:r="{RELATION}" '
+            f'r:{identity}="{kind}"/></w:drawing></w:r>'
+        )
+        document.add_paragraph(f"See the {kind}.")._p.append(parse_xml(drawing))
+    document.add_paragraph("The end.")
+    parts = dict(members(saved(document)))
+    for kind, part in (("chart", CHART), ("diagramData", DIAGRAM)):
+        link = (
+            f'<Relationship Id="{kind.removesuffix("Data")}" Type="{RELATION}/{kind}" '
+            f'Target="{kind}.xml"/></Relationships>'
+        )
+        relations = "word/_rels/document.xml.rels"
+        parts[relations] = parts[relations].replace(b"</Relationships>", link.encode())
+        parts[f"word/{kind}.xml"] = part.encode()
+    assert read(tmp_path, "a.docx", zipped(parts)).text == (
+        "See the chart.\n\nTrips & fees\n\n|  | 2024 |\n| --- | --- |\n| May | 3 |\n| June | 4 |"
+        "\n\nSee the diagram.\n\nPlan\n\nBuild\n\nThe end."
     )
 
 

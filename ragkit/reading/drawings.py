@@ -1,0 +1,70 @@
+"""Charts and diagrams of Office files, whose contents stand in parts of their own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from ragkit.reading.decode import clean
+from ragkit.reading.reading_parts import whole_line
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from xml.etree.ElementTree import Element
+
+_A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
+_C = "{http://schemas.openxmlformats.org/drawingml/2006/chart}"
+_DEEPEST = 8
+MOST_POINTS = 100
+"""Rows of a chart's table: more of its figures help no search."""
+
+
+class Line(NamedTuple):
+    """A paragraph of a drawing, and how deep it is indented."""
+
+    text: str
+    depth: int
+
+
+class Chart(NamedTuple):
+    """The title of a chart, and a table with a column for each of its series."""
+
+    title: str
+    rows: list[list[str]]
+
+
+def lines_of(drawing: Element) -> Iterator[Line]:
+    """Yield the paragraphs of a drawing that are not empty."""
+    for paragraph in drawing.iter(f"{_A}p"):
+        words = (
+            " " if part.tag == f"{_A}br" else part.text or ""
+            for part in paragraph.iter()
+            if part.tag in (f"{_A}t", f"{_A}br")
+        )
+        if text := whole_line(clean("".join(words))):
+            properties = paragraph.find(f"{_A}pPr")
+            level = "0" if properties is None else properties.get("lvl", "0")
+            yield Line(text, min(int(level), _DEEPEST) if level.isdecimal() else 0)
+
+
+def chart_of(root: Element) -> Chart:
+    """Return a chart from its part."""
+    heading = root.find(f"{_C}chart/{_C}title")
+    title = "" if heading is None else " ".join(line.text for line in lines_of(heading))
+    header = [""]
+    rows: dict[str, list[str]] = {}
+    for number, series in enumerate(root.iter(f"{_C}ser"), 1):
+        header.append(" ".join(_points(series, "tx").values()))
+        categories = _points(series, "cat") or _points(series, "xVal")
+        for place, value in (_points(series, "val") or _points(series, "yVal")).items():
+            row = rows.setdefault(place, [categories.get(place, "")])
+            row += [""] * (number - len(row)) + [value]
+    return Chart(title, [header, *list(rows.values())[:MOST_POINTS]] if any(header) or rows else [])
+
+
+def _points(series: Element, tag: str) -> dict[str, str]:
+    """Return the values of a series under a tag, by their places."""
+    values: dict[str, str] = {}
+    for point in series.iterfind(f"{_C}{tag}//{_C}pt"):
+        # Of categories in several levels, the innermost comes first.
+        values.setdefault(point.get("idx", ""), clean(point.findtext(f"{_C}v") or ""))
+    return values
