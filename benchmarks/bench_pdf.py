@@ -28,8 +28,9 @@ from reportlab.pdfbase.pdfmetrics import stringWidth
 from reportlab.pdfbase.ttfonts import TTFont
 from reportlab.pdfgen.canvas import Canvas
 
-from ragkit.reading import ReaderPool, ReadTask, pdf_pdfium
-from ragkit.reading.pdf import read_pdf
+from ragkit.reading import ReaderPool, ReadTask
+from ragkit.reading.pdf import by_pdfium
+from ragkit.reading.pdf.reader import read_pdf
 from ragkit.settings import ReadingSettings
 
 PAGES = 60
@@ -120,7 +121,7 @@ def timed(data: bytes) -> tuple[float, str, int]:
 def compared(name: str, data: bytes, words: list[str] | None) -> dict[str, float]:
     found: dict[str, float] = {}
     seconds, text, pages = min(timed(data) for _ in range(3))
-    with mock.patch.object(pdf_pdfium, "contents_of", return_value=None):
+    with mock.patch.object(by_pdfium, "contents_of", return_value=None):
         before, old, _ = min(timed(data) for _ in range(2))
     found[f"{name}: pages a CPU second"] = pages / seconds
     found[f"{name}: to pypdf"] = before / seconds

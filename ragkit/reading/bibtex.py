@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from ragkit import months
 from ragkit.reading.code import read_code
 from ragkit.reading.formats import Format
-from ragkit.reading.latex_blocks import SEPARATORS, inline
-from ragkit.reading.latex_rewriter import Rewriter
-from ragkit.reading.latex_source import Places
-from ragkit.reading.latex_special import SPECIAL
+from ragkit.reading.latex.blocks import SEPARATORS, inline
+from ragkit.reading.latex.rewriter import Rewriter
+from ragkit.reading.latex.source import Places
+from ragkit.reading.latex.special import SPECIAL
 from ragkit.reading.reading_parts import joined, stem, tidy
 from ragkit.types import Markup, Reading
 

@@ -30,7 +30,7 @@ from ragkit.reading.limits import (
     uncut,
     wall_seconds,
 )
-from ragkit.reading.pdf_contents import PageRun
+from ragkit.reading.pdf.contents import PageRun
 from ragkit.reading.readers import read_file, read_pages
 from ragkit.types import Reading
 

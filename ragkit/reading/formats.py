@@ -7,7 +7,11 @@ from enum import StrEnum
 from pathlib import PurePosixPath
 from typing import Self
 
-_OPEN = "application/vnd.oasis.opendocument."
+_ODT, _ODS, _ODP = (
+    f"application/vnd.oasis.opendocument.{kind}" for kind in ("text", "spreadsheet", "presentation")
+)
+_ODT_LABEL = "OpenDocument file"
+_DOCX, _PPTX, _XLSX = "word/document.xml", "ppt/presentation.xml", "xl/workbook.xml"
 
 
 class Format(StrEnum):
@@ -39,36 +43,24 @@ class Format(StrEnum):
     RST = "rst", "plain.read_rst", ".rst .rest"
     ASCIIDOC = "asciidoc", "plain.read_asciidoc", ".adoc .asciidoc"
     ORG = "org", "org.read_org", ".org"
-    LATEX = "latex", "latex.read_latex", ".tex .ltx .latex"
+    LATEX = "latex", "latex.reader.read_latex", ".tex .ltx .latex"
     BIBTEX = "bibtex", "bibtex.read_bibtex", ".bib", "bibliography"
     HTML = "html", "html.read_html", ".html .htm .xhtml", "web page"
     FB2 = "fb2", "fb2.read_book", ".fb2", "e-book"
     OPML = "opml", "opml.read_outline", ".opml", "outline"
     MHTML = "mhtml", "mail.read_saved_page", ".mhtml .mht .webarchive", "web page"
-    PDF = "pdf", "pdf.read_pdf", ".pdf", "PDF"
-    DOCX = "docx", "office.read_word", ".docx .docm .dotx", "Word document", "word/document.xml"
-    DOC = "doc", "doc.read_document", ".doc .dot", "Word document"
-    XLS = "xls", "xls.read_workbook", ".xls .xlt", "workbook"
-    PPT = "ppt", "ppt.read_slides", ".ppt .pps", "presentation"
-    PPTX = (
-        "pptx",
-        "slides.read_slides",
-        ".pptx .pptm .ppsx .potx",
-        "presentation",
-        "ppt/presentation.xml",
-    )
-    XLSX = "xlsx", "office.read_workbook", ".xlsx .xlsm .xltx", "workbook", "xl/workbook.xml"
-    XLSB = "xlsb", "office.read_workbook", ".xlsb", "workbook", "xl/workbook.bin"
-    ODT = "odt", "odt.read_text", ".odt .ott .fodt", "OpenDocument file", f"{_OPEN}text"
-    ODS = (
-        "ods",
-        "ods.read_sheets",
-        ".ods .ots .fods",
-        "spreadsheet",
-        f"{_OPEN}spreadsheet",
-    )
-    ODP = "odp", "odf_slides.read_slides", ".odp .otp .fodp", "presentation", f"{_OPEN}presentation"
-    RTF = "rtf", "rtf.read_rtf", ".rtf", "rich text file"
+    PDF = "pdf", "pdf.reader.read_pdf", ".pdf", "PDF"
+    DOCX = "docx", "office.word.read_word", ".docx .docm .dotx", "Word document", _DOCX
+    DOC = "doc", "office_97.doc.read_document", ".doc .dot", "Word document"
+    XLS = "xls", "office_97.xls.read_workbook", ".xls .xlt", "workbook"
+    PPT = "ppt", "office_97.ppt.read_slides", ".ppt .pps", "presentation"
+    PPTX = "pptx", "office.slides.read_slides", ".pptx .pptm .ppsx .potx", "presentation", _PPTX
+    XLSX = "xlsx", "office.workbooks.read_workbook", ".xlsx .xlsm .xltx", "workbook", _XLSX
+    XLSB = "xlsb", "office.workbooks.read_workbook", ".xlsb", "workbook", "xl/workbook.bin"
+    ODT = "odt", "open_document.text.read_text", ".odt .ott .fodt", _ODT_LABEL, _ODT
+    ODS = "ods", "open_document.sheets.read_sheets", ".ods .ots .fods", "spreadsheet", _ODS
+    ODP = "odp", "open_document.slides.read_slides", ".odp .otp .fodp", "presentation", _ODP
+    RTF = "rtf", "rtf.reader.read_rtf", ".rtf", "rich text file"
     EPUB = "epub", "html.read_epub", ".epub", "e-book", "META-INF/container.xml"
     MSG = "msg", "outlook.read_message", ".msg", "e-mail"
     ENEX = "enex", "enex.read_notes", ".enex", "export of notes"

@@ -14,7 +14,7 @@ from ragkit.reading.heads import with_head
 from ragkit.reading.html_formulas import ANY_TAG, Formulas
 from ragkit.reading.limits import damaged
 from ragkit.reading.markdown import first_heading, metadata_from, strip_embedded
-from ragkit.reading.office import convert
+from ragkit.reading.office.converter import convert
 from ragkit.reading.reading_parts import joined, one_line, tidy
 from ragkit.reading.titles import choose
 from ragkit.reading.zip_container import open_archive, resolved, xml

@@ -12,10 +12,10 @@ from email.mime.text import MIMEText
 from email.utils import format_datetime, formataddr
 from typing import TYPE_CHECKING
 
-from ragkit.reading.compound import opened
 from ragkit.reading.decode import clean, decode
 from ragkit.reading.formats import Format
 from ragkit.reading.mail import read_mail
+from ragkit.reading.office_97.compound import opened
 from ragkit.reading.reading_parts import whole_line
 
 if TYPE_CHECKING:

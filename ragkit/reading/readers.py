@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ragkit.reading.limits import Limits
-    from ragkit.reading.pdf_contents import PageRun
+    from ragkit.reading.pdf.contents import PageRun
     from ragkit.types import Reading
 
 _FRONT_MATTER = (Format.MARKDOWN, Format.MDX)
@@ -75,12 +75,12 @@ def read_pages(path: Path, name: str, limits: Limits, first: int, end: int) -> t
     Raises:
         ReadingError: the file cannot be read.
     """
-    from ragkit.reading import pdf_contents, pdf_pdfium
+    from ragkit.reading.pdf import by_pdfium, contents
 
     data = load(path, limits)
     if sniff(name, data) is not Format.PDF:
-        return 0, pdf_contents.PageRun()
-    return pdf_pdfium.run_of(data, limits, first, end)
+        return 0, contents.PageRun()
+    return by_pdfium.run_of(data, limits, first, end)
 
 
 def load(path: Path, limits: Limits) -> bytes:

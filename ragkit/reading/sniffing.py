@@ -10,7 +10,6 @@ from pathlib import PurePosixPath
 from typing import IO
 
 from ragkit.errors import ReadingError, SkippedError
-from ragkit.reading.compound import is_compound, opened
 from ragkit.reading.decode import looks_binary
 from ragkit.reading.formats import (
     DOCUMENT_SUFFIXES,
@@ -20,6 +19,7 @@ from ragkit.reading.formats import (
     readable_suffixes,
 )
 from ragkit.reading.limits import damaged, locked
+from ragkit.reading.office_97.compound import is_compound, opened
 from ragkit.reading.zip_container import unpacking, usual_name
 
 _MBOX = re.compile(

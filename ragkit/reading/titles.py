@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from ragkit.reading.reading_parts import joined, one_line, stem
 
 if TYPE_CHECKING:
-    from ragkit.reading.pdf_contents import Line
+    from ragkit.reading.pdf.contents import Line
 
 _LONGEST_HEADING = 150
 _LONGEST_KIND = 40

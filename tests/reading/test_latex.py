@@ -9,7 +9,7 @@ import time
 import pytest
 
 from ragkit.reading.formats import Format
-from ragkit.reading.latex import read_latex
+from ragkit.reading.latex.reader import read_latex
 from ragkit.reading.sniffing import sniff
 
 PAPER = r"""\documentclass[11pt]{article}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ragkit.reading.number_formats import parse
+from ragkit.reading.office.number_formats import parse
 
 ACCOUNTING = r'_(* #,##0.00_);_(* \(#,##0.00\);_(* "-"??_);_(@_)'
 EURO = r'_-* #,##0.00\ "€"_-;\-* #,##0.00\ "€"_-;_-* "-"??\ "€"_-;_-@_-'

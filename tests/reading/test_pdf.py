@@ -10,10 +10,11 @@ from reportlab.lib.utils import ImageReader
 from reportlab.pdfgen import canvas
 
 from ragkit.errors import ReadingError
-from ragkit.reading import pdf_pdfium, read_file
-from ragkit.reading.pdf_contents import Line
-from ragkit.reading.pdf_paragraphs import flow
-from ragkit.reading.pdf_vocabulary import Vocabulary
+from ragkit.reading import read_file
+from ragkit.reading.pdf import by_pdfium
+from ragkit.reading.pdf.contents import Line
+from ragkit.reading.pdf.paragraphs import flow
+from ragkit.reading.pdf.vocabulary import Vocabulary
 from ragkit.settings import ReadingSettings
 
 SETTINGS = ReadingSettings()
@@ -198,7 +199,7 @@ def test_a_file_with_something_before_it_is_read(tmp_path):
 
 
 def test_what_pdfium_cannot_open_is_read_by_pypdf(tmp_path, monkeypatch):
-    monkeypatch.setattr(pdf_pdfium, "contents_of", lambda *_: None)
+    monkeypatch.setattr(by_pdfium, "contents_of", lambda *_: None)
     marks = [(1, 1, "Second page")]
     reading = read(tmp_path, make_pdf([["First page"], ["Second page"]], marks, title="A Paper"))
     assert reading.text == "First page\n\nSecond page"
@@ -210,7 +211,7 @@ def test_what_pdfium_cannot_open_is_read_by_pypdf(tmp_path, monkeypatch):
 def test_both_readers_find_the_same_in_a_plain_file(tmp_path, monkeypatch):
     data = make_pdf([[LONG, LONG, "Fin."], [LONG]], [(1, 1, "Fin")], title="A Paper")
     first = read(tmp_path, data)
-    monkeypatch.setattr(pdf_pdfium, "contents_of", lambda *_: None)
+    monkeypatch.setattr(by_pdfium, "contents_of", lambda *_: None)
     assert read(tmp_path, data) == first
 
 

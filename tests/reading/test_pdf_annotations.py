@@ -12,7 +12,7 @@ from reportlab.pdfgen import canvas
 
 from ragkit.errors import ReadingError
 from ragkit.reading import read_file
-from ragkit.reading.pdf_contents import Line, PageRun
+from ragkit.reading.pdf.contents import Line, PageRun
 from ragkit.settings import ReadingSettings
 
 WORDS = "The ferry leaves at nine from the old pier."

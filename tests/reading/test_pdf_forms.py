@@ -19,9 +19,9 @@ from reportlab.pdfgen import canvas
 from ragkit.errors import ReadingError
 from ragkit.reading import read_file
 from ragkit.reading.limits import Limits
-from ragkit.reading.pdf import read_pdf
-from ragkit.reading.pdf_forms import readable
-from ragkit.reading.pdf_page import render_page
+from ragkit.reading.pdf.forms import readable
+from ragkit.reading.pdf.page import render_page
+from ragkit.reading.pdf.reader import read_pdf
 from ragkit.settings import ReadingSettings
 
 SETTINGS = ReadingSettings()
@@ -295,7 +295,7 @@ def test_values_count_as_text(tmp_path):
 
 def test_a_form_without_fields_does_not_open_the_slow_reader(monkeypatch):
     opened = []
-    monkeypatch.setattr("ragkit.reading.pdf_pypdf.opened", opened.append)
+    monkeypatch.setattr("ragkit.reading.pdf.by_pypdf.opened", opened.append)
     assert read_pdf(form(), "a.pdf", Limits.of(SETTINGS)).text == "A form to fill in"
     assert opened == []
 

@@ -8,7 +8,7 @@ import pytest
 from reportlab.pdfgen.canvas import Canvas
 
 from ragkit.reading import read_file
-from ragkit.reading.pdf_vocabulary import Vocabulary
+from ragkit.reading.pdf.vocabulary import Vocabulary
 from ragkit.settings import ReadingSettings
 
 TABLE = [

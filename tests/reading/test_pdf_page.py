@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ragkit.errors import ReadingError
-from ragkit.reading.pdf_page import (
+from ragkit.reading.pdf.page import (
     Cut,
     Rectangle,
     lines_of,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ragkit.reading.pdf_contents import Line
-from ragkit.reading.pdf_running import without_running_lines
+from ragkit.reading.pdf.contents import Line
+from ragkit.reading.pdf.running import without_running_lines
 
 BODY = [
     "The ferry crosses the lake in summer,",

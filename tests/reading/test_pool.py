@@ -23,8 +23,8 @@ from reportlab.pdfgen.canvas import Canvas
 from ragkit.errors import PassingError, ReadingError, SkippedError
 from ragkit.reading import ReaderPool, ReadTask, process, read_file, wire
 from ragkit.reading.limits import Limits
-from ragkit.reading.pdf_contents import PageRun
-from ragkit.reading.pdf_pdfium import contents_of
+from ragkit.reading.pdf.by_pdfium import contents_of
+from ragkit.reading.pdf.contents import PageRun
 from ragkit.reading.process import Pages, Read, ReadingProcess
 from ragkit.reading.spread import SpreadPages
 from ragkit.settings import ReadingSettings

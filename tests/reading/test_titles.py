@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from ragkit.reading.pdf_contents import Line
+from ragkit.reading.pdf.contents import Line
 from ragkit.reading.titles import choose, headings_of, in_order, readable
 
 SAW = "HX-200 Panel Saw"

@@ -20,7 +20,7 @@ from starlette.routing import Route
 
 from ragkit.errors import NotFoundError, RagkitError
 from ragkit.library import DocumentDetail
-from ragkit.reading.pdf_page import Cut, PageImage, Rectangle, picture_of, sizes_of
+from ragkit.reading.pdf.page import Cut, PageImage, Rectangle, picture_of, sizes_of
 from ragkit.retrieval.highlight import highlight_question
 from ragkit.surfaces.http.shared import NO_STORE, SharedLibrary, query_number
 from ragkit.types import Page

@@ -1,0 +1,1 @@
+"""Reads Word documents, workbooks and presentations."""

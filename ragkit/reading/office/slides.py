@@ -1,0 +1,175 @@
+"""Presentations: each slide a section with its bullets, tables, charts, diagrams and notes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from ragkit.reading.comments import comments_of_slide
+from ragkit.reading.formats import Format
+from ragkit.reading.limits import damaged
+from ragkit.reading.office.converter import core_properties
+from ragkit.reading.office.drawings import chart_of, lines_of
+from ragkit.reading.reading_parts import joined, one_line, table, tile, whole_line
+from ragkit.reading.titles import choose, in_order
+from ragkit.reading.zip_container import open_archive, relations, xml
+from ragkit.types import Markup, Reading
+
+if TYPE_CHECKING:
+    import zipfile
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from xml.etree.ElementTree import Element
+
+    from ragkit.reading.limits import Limits
+    from ragkit.types import Metadata
+
+_A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
+_C = "{http://schemas.openxmlformats.org/drawingml/2006/chart}"
+_D = "{http://schemas.openxmlformats.org/drawingml/2006/diagram}"
+_P = "{http://schemas.openxmlformats.org/presentationml/2006/main}"
+_R = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
+_SHAPES = (f"{_P}sp", f"{_P}graphicFrame")
+_TITLES = ("title", "ctrTitle")
+_FURNITURE = ("dt", "ftr", "sldNum", "hdr", "sldImg")
+_LISTS = ("body", "obj", "")
+_BEGINNING = 5000
+
+
+class Slide(NamedTuple):
+    """What a slide says, as Markdown; either may be empty."""
+
+    title: str
+    body: str
+
+
+def read_slides(data: bytes, name: str, limits: Limits) -> Reading:
+    """Read the slides of a PPTX file in the order in which they are shown.
+
+    Raises:
+        ReadingError: damaged, locked, a decompression bomb, or without a sound index of slides.
+    """
+    archive = open_archive(data, limits, Format.PPTX.label)
+    slides = [_slide(archive, part) for part in _slide_parts(archive)]
+    return slides_reading(slides, name, Format.PPTX, core_properties(archive))
+
+
+def slides_reading(
+    slides: Sequence[Slide], name: str, file_format: Format, properties: tuple[Metadata, str]
+) -> Reading:
+    """Return a presentation whose slides are sections; ``properties`` are metadata and title."""
+    metadata, title = properties
+    empty = not any(slide.title or slide.body for slide in slides)
+    text, pages = tile(
+        (str(number), joined((f"## {slide.title or f'Slide {number}'}", slide.body), "\n\n"))
+        for number, slide in enumerate(() if empty else slides, 1)
+    )
+    first = next((slide.title for slide in slides if slide.title), "")
+    return Reading(
+        text=text,
+        title=choose(in_order(title, [first], text[:_BEGINNING]), name),
+        format=file_format,
+        markup=Markup.MARKDOWN,
+        pages=pages,
+        metadata=metadata,
+    )
+
+
+def heading(lines: Iterable[str]) -> str:
+    """Return the lines of a title as a heading, or nothing if they are too long for one."""
+    whole = whole_line(" ".join(lines))
+    return whole if whole == one_line(whole) else ""
+
+
+def _slide_parts(archive: zipfile.ZipFile) -> list[str]:
+    """Return the member names of the slides, in order."""
+    root = xml(archive, "ppt/presentation.xml")
+    targets = relations(archive, "ppt/presentation.xml")
+    identities = [entry.get(f"{_R}id", "") for entry in root.iter(f"{_P}sldId")]
+    parts = [targets[identity][0] for identity in identities if identity in targets]
+    if identities and not parts:
+        raise damaged(Format.PPTX.label)
+    return parts
+
+
+def _slide(archive: zipfile.ZipFile, part: str) -> Slide:
+    """Return title and body of one slide."""
+    if part not in archive.namelist():
+        return Slide("", "")
+    title = ""
+    pieces: list[str] = []
+    linked = relations(archive, part)
+    for shape in _shapes(xml(archive, part)):
+        kind = _placeholder(shape)
+        if kind in _TITLES and not title:
+            title = heading(lines := [*_lines(shape, marked=False)])
+            pieces += () if title else lines
+        elif kind not in _FURNITURE:
+            drawing = _drawing(archive, shape, linked)
+            pieces.append(drawing or _body(shape, listed=kind in _LISTS))
+    for target, kind in linked.values():
+        if kind == "notesSlide" and target in archive.namelist():
+            notes = _notes(xml(archive, target))
+            pieces.append(f"Notes: {notes}" if notes else "")
+    pieces += comments_of_slide(archive, [*linked.values()])
+    return Slide(title, joined(pieces, "\n\n"))
+
+
+def _shapes(root: Element) -> Iterator[Element]:
+    """Return every shape and table frame, those in groups as well."""
+    return (element for element in root.iter() if element.tag in _SHAPES)
+
+
+def _placeholder(shape: Element) -> str | None:
+    """Return the kind of placeholder that a shape is; ``None`` for a free text box."""
+    placeholder = shape.find(f"{_P}nvSpPr/{_P}nvPr/{_P}ph")
+    return None if placeholder is None else placeholder.get("type", "")
+
+
+def _drawing(
+    archive: zipfile.ZipFile, shape: Element, linked: Mapping[str, tuple[str, str]]
+) -> str:
+    """Return the table of a chart or the list of a diagram, whose content is in another part."""
+    for tag, key in ((f"{_C}chart", "id"), (f"{_D}relIds", "dm")):
+        reference = shape.find(f".//{tag}")
+        identity = "" if reference is None else reference.get(f"{_R}{key}", "")
+        part, _ = linked.get(identity, ("", ""))
+        if part in archive.namelist():
+            root = xml(archive, part)
+            return _chart(root) if key == "id" else "\n".join(_lines(root, marked=True))
+    return ""
+
+
+def _chart(root: Element) -> str:
+    """Return a chart as its title and its table."""
+    chart = chart_of(root)
+    return joined((chart.title, table(chart.rows)), "\n\n")
+
+
+def _body(shape: Element, listed: bool) -> str:
+    """Return a table, a list or paragraphs."""
+    grid = shape.find(f".//{_A}tbl")
+    if grid is not None:
+        return table(
+            [
+                [" ".join(_lines(column, marked=False)) for column in row.iter(f"{_A}tc")]
+                for row in grid.iter(f"{_A}tr")
+            ]
+        )
+    lines = list(_lines(shape, marked=listed))
+    many = listed and len(lines) > 1
+    return "\n".join(lines) if many else "\n\n".join(line.removeprefix("- ") for line in lines)
+
+
+def _lines(shape: Element, marked: bool) -> Iterator[str]:
+    """Yield the paragraphs of a shape, indented and marked as list items if ``marked``."""
+    for line in lines_of(shape):
+        yield f"{'  ' * line.depth}- {line.text}" if marked else line.text
+
+
+def _notes(root: Element) -> str:
+    """Return the speaker notes, without the slide's picture and number."""
+    return "\n\n".join(
+        line
+        for shape in _shapes(root)
+        if _placeholder(shape) == "body"
+        for line in _lines(shape, marked=False)
+    )

@@ -1,0 +1,162 @@
+"""Word documents, rewritten so that the converter loses nothing of them."""
+
+from __future__ import annotations
+
+import re
+import zipfile
+from html import unescape
+from typing import TYPE_CHECKING
+from xml.etree import ElementTree
+
+from ragkit.reading.decode import clean
+from ragkit.reading.formats import Format
+from ragkit.reading.margins import margins_of
+from ragkit.reading.markdown import first_heading, strip_embedded
+from ragkit.reading.office import word_formulas, word_notes
+from ragkit.reading.office.converter import convert, core_properties
+from ragkit.reading.office.text_boxes import with_boxes_apart
+from ragkit.reading.office.word_drawings import with_drawings_as_boxes
+from ragkit.reading.reading_parts import tidy
+from ragkit.reading.titles import choose
+from ragkit.reading.zip_container import (
+    open_archive,
+    part_of,
+    rewritten,
+    with_usual_names,
+)
+from ragkit.types import Markup, Reading
+
+if TYPE_CHECKING:
+    from ragkit.reading.limits import Limits
+
+_HEADING_NEAR_TOP = 500
+
+
+def read_word(data: bytes, name: str, limits: Limits) -> Reading:
+    """Read a DOCX file as Markdown.
+
+    Raises:
+        ReadingError: damaged, locked, or a decompression bomb.
+    """
+    label = Format.DOCX.label
+    archive = with_usual_names(open_archive(data, limits, label))
+    content = convert(_for_converter(archive), "docx", label).content
+    text = tidy(clean(strip_embedded(_restored(content))))
+    metadata, title = core_properties(archive)
+    near_top = first_heading(text[:_HEADING_NEAR_TOP])
+    return Reading(
+        text=(text + margins_of(archive, text)).lstrip(),
+        title=choose([near_top, title, first_heading(text)], name),
+        format=Format.DOCX,
+        markup=Markup.MARKDOWN,
+        metadata=metadata,
+    )
+
+
+_W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+_PARAGRAPH_STYLE = re.compile(
+    rb"(<w:pPr(?:\s[^>]*)?>\s*<w:pStyle\s[^>]{0,80}?w:val=\"([^\"]{1,200})\"[^>]{0,80}/>)((?:(?!</w:pPr>|<w:numPr).){0,3000})(</w:pPr>|<w:numPr)",
+    re.S,
+)
+_TEXT_PARTS = ("word/document.xml", *word_notes.PARTS)
+_TEXT = re.compile(rb"<[wm]:t(?: [^<>]*)?>[^<]*")
+_REFERENCE = re.compile(rb"&(#?\w{1,8});")
+_SPACE = re.compile(rb"<w:(?:tab|cr|ptab(?: [^>]*)?)\s*/>")
+_MOVED_AWAY = re.compile(rb"<w:moveFrom(?: [^<>]*)?(?<!/)>.*?</w:moveFrom>", re.S)
+_RUBY = re.compile(
+    rb"(<w:rt(?: [^<>]*)?>.*?</w:rt>)\s*(<w:rubyBase(?: [^<>]*)?>.*?</w:rubyBase>)", re.S
+)
+_HYPHEN = re.compile(rb"<w:noBreakHyphen\s*/>")
+_STAND_INS = str.maketrans("&<>", "\ufdd0\ufdd1\ufdd2")
+"""Characters that no text has, in the place of those that must be references in XML."""
+
+_SIGNS = str.maketrans("\ufdd0\ufdd1\ufdd2", "&<>")
+_STARTS_TAG = re.compile("\ufdd1(?=[A-Za-z/!?])")
+
+
+def _for_converter(archive: zipfile.ZipFile) -> bytes:
+    """Return a Word document rewritten so that the converter loses nothing of it.
+
+    The converter ignores the numbering of styles ("List Bullet"), and drops character references
+    (``&amp;``), tabs, carriage returns, non-breaking hyphens, and paragraphs that hold text boxes;
+    it mixes up notes and moves formulas, reads twice what was moved, and has the reading of a word
+    before it.
+    """
+    numbering = _numbering_of_styles(archive)
+
+    def numbered(paragraph: re.Match[bytes]) -> bytes:
+        number = numbering.get(paragraph[2].decode("utf-8", "replace"))
+        if not number or paragraph[4] != b"</w:pPr>":
+            return paragraph[0]
+        return paragraph[1] + number + paragraph[3] + paragraph[4]
+
+    there = set(archive.namelist())
+    notes = word_notes.notes_of(
+        _with_usual_prefix(archive.read(name)) for name in word_notes.PARTS if name in there
+    )
+
+    def changed(name: str, part: bytes) -> bytes:
+        if name not in _TEXT_PARTS:
+            return part
+        if notes and name in word_notes.PARTS:
+            return b""
+        part = _with_usual_prefix(part)
+        if name == _TEXT_PARTS[0]:
+            part = word_notes.with_notes_below(part, notes)
+            part = word_formulas.with_formulas_below(part)
+            part = with_drawings_as_boxes(part, archive)
+        part = _MOVED_AWAY.sub(b"", with_boxes_apart(part))
+        part = _PARAGRAPH_STYLE.sub(numbered, part) if numbering else part
+        part = _RUBY.sub(rb"\2<w:r><w:t>(</w:t></w:r>\1<w:r><w:t>)</w:t></w:r>", part)
+        part = _HYPHEN.sub(b"<w:t>-</w:t>", part)
+        part = _SPACE.sub(b'<w:t xml:space="preserve"> </w:t>', part)
+        return _TEXT.sub(lambda text: _REFERENCE.sub(_stand_in, text[0]), part)
+
+    return rewritten(archive, changed)
+
+
+def _with_usual_prefix(part: bytes) -> bytes:
+    """Return XML in which the names of Word have the prefix by which the converter knows them."""
+    if b"<w:" in part:
+        return part
+    try:
+        root = ElementTree.fromstring(part)  # noqa: S314 - entities were refused
+    except ElementTree.ParseError:
+        return part
+    ElementTree.register_namespace("w", _W[1:-1])
+    written: bytes = ElementTree.tostring(root, "utf-8", xml_declaration=True)
+    return written
+
+
+def _stand_in(reference: re.Match[bytes]) -> bytes:
+    """Return the character of a reference, or what stands in for it."""
+    return unescape(reference[0].decode()).translate(_STAND_INS).encode("utf-8", "replace")
+
+
+def _restored(markdown: str) -> str:
+    """Return converted text with its signs and notes; a sign that would begin a tag is escaped."""
+    whole = word_formulas.with_formulas_in_place(markdown)
+    numbered = word_notes.MARK.sub(r"[^\1]", whole)
+    return _STARTS_TAG.sub(r"\\<", numbered).translate(_SIGNS)
+
+
+def _numbering_of_styles(archive: zipfile.ZipFile) -> dict[str, bytes]:
+    """Return, for each list style, the numbering to write into its paragraphs."""
+    styles = part_of(archive, "word/styles.xml")
+    if styles is None:
+        return {}
+    numbering: dict[str, bytes] = {}
+    for style in styles.iter(f"{_W}style"):
+        properties = style.find(f"{_W}pPr")
+        number = properties.find(f"{_W}numPr/{_W}numId") if properties is not None else None
+        value = number.get(f"{_W}val", "") if number is not None else ""
+        heading = properties is not None and properties.find(f"{_W}outlineLvl") is not None
+        if not value.isdigit() or value == "0" or heading:
+            continue
+        level = style.find(f"{_W}pPr/{_W}numPr/{_W}ilvl")
+        depth = level.get(f"{_W}val", "0") if level is not None else "0"
+        numbering[style.get(f"{_W}styleId", "")] = (
+            f'<w:numPr><w:ilvl w:val="{depth if depth.isdigit() else 0}"/>'
+            f'<w:numId w:val="{value}"/></w:numPr>'
+        ).encode()
+    return numbering

@@ -1,0 +1,85 @@
+"""Workbooks: each sheet that is not empty is a section."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from ragkit.reading.decode import clean
+from ragkit.reading.formats import Format
+from ragkit.reading.office.cell_formats import with_shown_numbers
+from ragkit.reading.office.converter import convert, core_properties
+from ragkit.reading.office.sheet_asides import asides_of_workbook
+from ragkit.reading.reading_parts import joined, one_line, table, tile
+from ragkit.reading.titles import choose
+from ragkit.reading.zip_container import open_archive
+from ragkit.types import Markup, Reading
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from ragkit.reading.limits import Limits
+    from ragkit.types import Page
+
+_ONLY_DATE = re.compile(r"(\d{4}-\d\d-\d\d)[ T]00:00:00")
+_ONLY_TIME = re.compile(r"1899-12-3[01][ T](\d\d:\d\d:\d\d)")
+
+
+def read_workbook(data: bytes, name: str, limits: Limits) -> Reading:
+    """Read an XLSX or XLSB file: each sheet that is not empty is a section.
+
+    Raises:
+        ReadingError: damaged, locked, or a decompression bomb.
+    """
+    archive = open_archive(data, limits, Format.XLSX.label)
+    metadata, title = core_properties(archive)
+    file_format = Format.XLSB if Format.XLSB.part in archive.namelist() else Format.XLSX
+    shown = with_shown_numbers(data, archive)
+    text, pages = sheets_of(converted_sheets(shown, file_format), asides_of_workbook(archive))
+    return Reading(
+        text=text,
+        title=choose([title], name),
+        format=file_format,
+        markup=Markup.MARKDOWN,
+        pages=pages,
+        metadata=metadata,
+    )
+
+
+def converted_sheets(
+    data: bytes, file_format: Format
+) -> Iterator[tuple[str, Sequence[Sequence[Any]]]]:
+    """Yield the name and the rows of each sheet of a workbook.
+
+    Raises:
+        ReadingError: it is damaged.
+    """
+    result = convert(data, file_format, file_format.label)
+    tables = {int(sheet.page_number or 0): sheet.cells for sheet in result.tables}
+    names: Sequence[str] = result.metadata.get("sheet_names") or ()
+    for number in range(1, max((len(names), *tables)) + 1):
+        named = names[number - 1] if number <= len(names) else f"Sheet {number}"
+        yield named, tables.get(number, ())
+
+
+def sheets_of(
+    sheets: Iterable[tuple[str, Sequence[Sequence[Any]]]], asides: Mapping[str, Sequence[str]]
+) -> tuple[str, tuple[Page, ...]]:
+    """Return the sheets that are not empty as sections: the table, then what stands beside it.
+
+    They are given as their names and rows, and the ``asides`` by the names of sheets.
+    """
+    sections: list[tuple[str, str]] = []
+    for named, rows in sheets:
+        name = one_line(clean(named))
+        pieces = (table([[_cell(value) for value in row] for row in rows]), *asides.get(named, ()))
+        if any(pieces):
+            sections.append((name, joined((f"## {name}", *pieces), "\n\n")))
+    return tile(sections)
+
+
+def _cell(value: Any) -> str:
+    """Return a cell as text. Excel stores a date as its midnight, and a time as one of day 0."""
+    text = clean(str(value)) if value is not None else ""
+    alone = _ONLY_DATE.fullmatch(text.strip()) or _ONLY_TIME.fullmatch(text.strip())
+    return alone[1] if alone else text

@@ -1,0 +1,324 @@
+"""The text of a DOC file: its pieces put together, and the parts that it consists of.
+
+After "[MS-DOC]: Word (.doc) Binary File Format" of Microsoft. Word 6 and 95 wrote the same with
+narrower tables, all in one stream, in the code page of their language.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+from bisect import bisect_right
+from dataclasses import dataclass
+from enum import IntEnum
+from itertools import accumulate, pairwise
+from typing import TYPE_CHECKING, Self
+
+from ragkit.errors import ReadingError
+from ragkit.reading.decode import decode
+from ragkit.reading.formats import Format
+from ragkit.reading.limits import damaged, locked
+from ragkit.reading.office_97.doc_properties import (
+    LOST,
+    Style,
+    character_runs,
+    paragraph_runs,
+    style_of,
+    styles_of,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from olefile import OleFileIO
+
+_WORD_97 = 0xA5EC
+_WORD_95 = (0xA5DC, 0xA697, 0xA698, 0xA699)
+_IN_PIECES, _ENCRYPTED, _SECOND_TABLE = 0x4, 0x100, 0x200
+_NARROW = 1 << 30
+_CODE_PAGES = {
+    0x01: "cp1256", 0x02: "cp1251", 0x05: "cp1250", 0x08: "cp1253", 0x0D: "cp1255", 0x0E: "cp1250",
+    0x11: "cp932", 0x12: "cp949", 0x15: "cp1250", 0x18: "cp1250", 0x19: "cp1251", 0x1B: "cp1250",
+    0x1E: "cp874", 0x1F: "cp1254", 0x22: "cp1251", 0x24: "cp1250", 0x25: "cp1257", 0x26: "cp1257",
+    0x27: "cp1257",
+}  # fmt: skip
+"""The code pages of Word 6 and 95, by the lower part of the number of a language."""
+
+_GUESSED = ("cp1252", "cp1251", "cp1250", "cp1253", "cp1254", "cp1255", "cp1256")
+_MACINTOSH = 1
+_CONTROLS = bytes(range(32))
+_CHINESE = {0x0404: "cp950", 0x0C04: "cp950", 0x0804: "cp936", 0x1004: "cp936"}
+_PARTS = 8
+_FIELD = re.compile("[\x13-\x15]")
+_FIELD_BEGINS, _RESULT_BEGINS = "\x13", "\x14"
+_SIGNS_IN_LINKS = re.compile(r"[\x00-\x1f]")
+_LINK = re.compile(r'\s*HYPERLINK\s+"((?:https?://|mailto:)[^"\s<>()]{1,1000})"')
+_PARAGRAPH_ENDS = re.compile(r"[\r\x07\f]|\Z")
+_READABLE = {
+    **dict.fromkeys(range(32)), 0x9: "\t", 0xB: "\n", 0xE: "\n", 0x1E: "-",
+}  # fmt: skip
+"""Line breaks and hyphens of Word; its other signs stand for what is no text."""
+
+
+class Part(IntEnum):
+    """The parts of a text, in the order in which they follow each other."""
+
+    BODY = 0
+    FOOTNOTES = 1
+    MARGINS = 2
+    COMMENTS = 4
+    ENDNOTES = 5
+    BOXES = 6
+    MARGIN_BOXES = 7
+
+
+class Table(IntEnum):
+    """The tables of a file that are read, by their places in its head."""
+
+    STYLES = 1
+    FOOTNOTE_MARKS = 2
+    FOOTNOTES = 3
+    COMMENT_MARKS = 4
+    COMMENTS = 5
+    MARGINS = 11
+    CHARACTERS = 12
+    PARAGRAPHS = 13
+    PIECES = 33
+    AUTHORS = 36
+    DRAWINGS = 40
+    ENDNOTE_MARKS = 46
+    ENDNOTES = 47
+    BOXES = 56
+
+
+@dataclass(frozen=True, slots=True)
+class Paragraph:
+    """A paragraph from ``start`` to ``end``, where its ``mark`` is."""
+
+    start: int
+    end: int
+    mark: str
+    style: Style
+
+
+@dataclass(frozen=True, slots=True)
+class _Head:
+    """The head of a file. Word 6 and 95 are ``old``; ``tables`` is where the list of tables is."""
+
+    old: bool
+    language: int
+    flags: int
+    machine: int
+    begin: int
+    lengths: tuple[int, ...]
+    tables: int
+
+    @classmethod
+    def of(cls, document: bytes) -> Self:
+        kind, _, _, language, _, flags = struct.unpack_from("<6H", document)
+        if kind != _WORD_97 and kind not in _WORD_95:
+            raise ReadingError(
+                "This file was written by a version of Word before 6.0.",
+                "Open it in a word processor and save it as .docx.",
+            )
+        if flags & _ENCRYPTED:
+            raise locked(Format.DOC.label)
+        old = kind != _WORD_97
+        lengths = struct.unpack_from(f"<{_PARTS}i", document, 0x34 if old else 0x4C)
+        if min(lengths) < 0:
+            raise damaged(Format.DOC.label)
+        (begin,) = struct.unpack_from("<I", document, 0x18)
+        tables = 0x58 if old else 0x9A
+        return cls(old, language, flags, document[0x12], begin, lengths, tables)
+
+    @property
+    def table_stream(self) -> str:
+        if self.old:
+            return "WordDocument"
+        return "1Table" if self.flags & _SECOND_TABLE else "0Table"
+
+    def encoding(self, sample: bytes) -> str:
+        """Return the encoding of a text of Word 6 or 95, which may be none of its language."""
+        if self.machine == _MACINTOSH:
+            return "mac_roman"
+        by_language = _CODE_PAGES.get(self.language & 0xFF)
+        if encoding := _CHINESE.get(self.language) or by_language:
+            return encoding
+        stored = sample.translate(None, _CONTROLS)
+        likeliest, _ = decode(stored)
+        return next(
+            (one for one in _GUESSED if stored.decode(one, "replace") == likeliest), "cp1252"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """Characters from ``start`` to before ``end``, of ``width`` bytes, stored from ``place`` on."""
+
+    start: int
+    end: int
+    place: int
+    width: int
+
+    def at(self, stored: int) -> int:
+        """Return the place in the text of a stored byte, or the nearest in this piece."""
+        return min(self.start + max(stored - self.place, 0) // self.width, self.end)
+
+
+class DocText:
+    """The text of a DOC file, without what was deleted and without the codes of fields.
+
+    Places in it count as Word does: units of UTF-16, or bytes in Word 6 and 95, over all parts.
+    ``links`` are pieces of Markdown by the places of the signs in whose place they stand.
+    """
+
+    def __init__(self, file: OleFileIO) -> None:
+        """Read the text.
+
+        Raises:
+            ReadingError: damaged, locked, or older than Word 6.
+        """
+        try:
+            self._document = file.openstream("WordDocument").read()
+            self._head = _Head.of(self._document)
+            self._stream = file.openstream(self._head.table_stream).read()
+            self._pieces = self._read_pieces()
+            size = sum((piece.end - piece.start) * piece.width for piece in self._pieces)
+            if size > len(self._document) or any(one.end < one.start for one in self._pieces):
+                raise damaged(Format.DOC.label)
+            self._text, self.links = self._read_text()
+            if self._head.old:
+                self._encoding = self._head.encoding(self._text.encode("latin-1"))
+            self._styles = styles_of(self._wide(Table.STYLES))
+            self._runs = paragraph_runs(self._document, self._wide(Table.PARAGRAPHS))
+        except (struct.error, IndexError, OSError) as error:
+            raise damaged(Format.DOC.label) from error
+
+    def span(self, part: Part) -> tuple[int, int]:
+        """Return where a part begins and ends."""
+        ends = [0, *accumulate(self._head.lengths)]
+        return ends[part], ends[part + 1]
+
+    def places(self, table: Table, size: int) -> tuple[Sequence[int], Sequence[bytes]]:
+        """Return the places and the entries, of ``size`` bytes each, of a table."""
+        data = self.stored(table)
+        count = max((len(data) - 4) // (4 + size), 0)
+        places = struct.unpack_from(f"<{count + 1}I", data) if len(data) >= 4 else ()
+        rest = data[4 * (count + 1) :]
+        return places, [rest[size * n : size * (n + 1)] for n in range(count)]
+
+    def stored(self, wanted: Table) -> bytes:
+        """Return the bytes of a table; none where the file does not have it."""
+        at = self._head.tables + 8 * wanted
+        if (self._head.old and wanted > Table.PIECES) or at + 8 > len(self._document):
+            return b""
+        start, size = struct.unpack_from("<II", self._document, at)
+        table: bytes = self._stream[start : start + size]
+        return table
+
+    def paragraphs(self, start: int, end: int) -> Iterator[Paragraph]:
+        """Yield the paragraphs of a stretch of the text."""
+        begin = start
+        for mark in _PARAGRAPH_ENDS.finditer(self._text[start:end]):
+            at = begin + mark.start()
+            yield Paragraph(start, at, mark[0], self._style(at))
+            start = at + 1
+
+    def readable(self, start: int, end: int) -> str:
+        """Return a stretch of the text as it is read, without Word's signs."""
+        text = self._text[start:end].translate(_READABLE)
+        if self._head.old:
+            return text.encode("latin-1").decode(self._encoding, "replace")
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+    def _style(self, at: int) -> Style:
+        """Return how the paragraph looks whose mark is at a place."""
+        index = bisect_right(self._pieces, at, key=lambda piece: piece.start) - 1
+        if index < 0:
+            return Style()
+        piece = self._pieces[index]
+        stored = piece.place + (at - piece.start) * piece.width
+        number = bisect_right(self._runs, stored, key=lambda run: run.start) - 1
+        if number < 0 or stored >= self._runs[number].end:
+            return Style()
+        return style_of(self._runs[number], self._styles)
+
+    def _wide(self, table: Table) -> bytes:
+        """Return a table that is only understood as Word 97 and later write it."""
+        return b"" if self._head.old else self.stored(table)
+
+    def _read_pieces(self) -> list[_Piece]:
+        if self._head.old and not self._head.flags & _IN_PIECES:
+            return [_Piece(0, sum(self._head.lengths), self._head.begin, 1)]
+        data, at = self.stored(Table.PIECES), 0
+        while data[at] == 1:
+            at += 3 + int.from_bytes(data[at + 1 : at + 3], "little")
+        data = data[at + 5 :]
+        count = (len(data) - 4) // 12
+        places = struct.unpack_from(f"<{count + 1}I", data)
+        entries = struct.iter_unpack("<HIH", data[4 * (count + 1) :][: 8 * count])
+        return [
+            self._piece(start, end, place)
+            for (start, end), (_, place, _) in zip(pairwise(places), entries, strict=True)
+        ]
+
+    def _piece(self, start: int, end: int, place: int) -> _Piece:
+        if self._head.old:
+            return _Piece(start, end, place, 1)
+        if place & _NARROW:
+            return _Piece(start, end, (place & (_NARROW - 1)) // 2, 1)
+        return _Piece(start, end, place, 2)
+
+    def _read_text(self) -> tuple[str, dict[int, str]]:
+        """Return the text of all parts, a character for each place, and its links."""
+        letters: list[str] = []
+        for piece in self._pieces:
+            count = piece.end - piece.start
+            stored = self._document[piece.place : piece.place + count * piece.width]
+            if piece.width == 2:
+                units = struct.unpack_from(f"<{len(stored) // 2}H", stored)
+                text = "".join(map(chr, units))
+            else:
+                text = stored.decode("latin-1" if self._head.old else "cp1252", "replace")
+            # What the file has lost counts as well, so that the rest keeps its places.
+            letters += text.ljust(count, LOST)
+        by_place = sorted(self._pieces, key=lambda piece: piece.place)
+        for run in character_runs(self._document, self._wide(Table.CHARACTERS)):
+            if (instead := run.instead) is None:
+                continue
+            first = bisect_right(by_place, run.start, key=lambda piece: piece.place) - 1
+            for piece in by_place[max(first, 0) :]:
+                if piece.place >= run.end:
+                    break
+                start, end = piece.at(run.start), piece.at(run.end)
+                letters[start:end] = instead * (end - start)
+        return _fields("".join(letters))
+
+
+def _fields(text: str) -> tuple[str, dict[int, str]]:
+    """Return a text in which the codes of fields, but not their results, are lost; and its links.
+
+    Those are pieces of Markdown by the places of the signs in whose place they stand.
+    """
+    letters = list(text)
+    links: dict[int, str] = {}
+    begun: list[tuple[int, str]] = []
+    for sign in _FIELD.finditer(text):
+        at = sign.start()
+        if sign[0] == _FIELD_BEGINS:
+            begun.append((at, ""))
+        elif begun:
+            start, target = begun.pop()
+            if text[start] == _FIELD_BEGINS:
+                letters[start:at] = LOST * (at - start)
+            if sign[0] == _RESULT_BEGINS:
+                link = _LINK.match(text, start + 1, at)
+                begun.append((at, link[1] if link else ""))
+            elif target and _is_title(text[start + 1 : at], target):
+                links |= {start: "[", at: f"]({target})"}
+    return "".join(letters), links
+
+
+def _is_title(text: str, target: str) -> bool:
+    """Return whether a link shows other text than its target, on one line."""
+    return bool(text.strip()) and text not in target and not _SIGNS_IN_LINKS.search(text)

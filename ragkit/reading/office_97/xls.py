@@ -1,0 +1,145 @@
+"""Workbooks from before 2007: each sheet a section with its table, then its comments."""
+
+from __future__ import annotations
+
+import io
+from datetime import timedelta
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+from ragkit.reading.comments import comment_line
+from ragkit.reading.formats import Format
+from ragkit.reading.limits import check_text, locked
+from ragkit.reading.office.cell_formats import USUAL_CODES
+from ragkit.reading.office.number_formats import parse
+from ragkit.reading.office.workbooks import converted_sheets, sheets_of
+from ragkit.reading.office_97.compound import is_compound, opened, properties_of
+from ragkit.reading.titles import choose
+from ragkit.types import Markup, Reading
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from ragkit.reading.limits import Limits
+    from ragkit.reading.office.number_formats import NumberFormat
+    from ragkit.types import Metadata
+
+_STREAMS = ("Workbook", "Book")
+_LONGEST_NUMBER = 24
+
+
+def read_workbook(data: bytes, name: str, limits: Limits) -> Reading:
+    """Read an XLS file with its numbers as they are shown.
+
+    What xlrd finds damaged is left to the converter, which knows neither formats nor comments.
+
+    Raises:
+        ReadingError: damaged, locked, or too long.
+    """
+    cells, (metadata, title) = _cells(data)
+    book = _book(cells)
+    if book is None:
+        sheets, comments = converted_sheets(data, Format.XLS), {}
+    else:
+        sheets = _sheets(book)
+        comments = {sheet.name: [*_comments(sheet)] for sheet in book.sheets()}
+    text, pages = sheets_of(sheets, comments)
+    check_text((text,), limits)
+    return Reading(
+        text=text,
+        title=choose([title], name),
+        format=Format.XLS,
+        markup=Markup.MARKDOWN,
+        pages=pages,
+        metadata=metadata,
+    )
+
+
+def _cells(data: bytes) -> tuple[bytes, tuple[Metadata, str]]:
+    """Return the stream of the cells, and metadata and title; Excel 2 to 4 wrote cells alone."""
+    if not is_compound(data):
+        return data, ({}, "")
+    with opened(data, Format.XLS.label) as file:
+        stream = next((each for each in _STREAMS if file.exists(each)), "")
+        return file.openstream(stream).read() if stream else b"", properties_of(file)
+
+
+def _book(cells: bytes) -> Any | None:
+    """Return a workbook; ``None`` if xlrd finds it damaged, as it does sooner than others.
+
+    Raises:
+        ReadingError: it is locked.
+    """
+    import xlrd
+
+    try:
+        return xlrd.open_workbook(
+            file_contents=cells, formatting_info=True, ragged_rows=True, logfile=io.StringIO()
+        )
+    except Exception as error:  # noqa: BLE001 - xlrd may raise anything on a damaged file
+        if "encrypted" in str(error):
+            raise locked(Format.XLS.label) from None
+        return None
+
+
+def _sheets(book: Any) -> Iterator[tuple[str, list[list[str]]]]:
+    """Yield the name and the rows of each sheet."""
+    formats = _formats(book)
+    for sheet in book.sheets():
+        rows = (sheet.row(number) for number in range(sheet.nrows))
+        yield sheet.name, [[_shown(cell, book.datemode, formats) for cell in row] for row in rows]
+
+
+def _formats(book: Any) -> Mapping[int, NumberFormat]:
+    """Return the formats of the cell styles that format numbers, by the numbers of the styles."""
+    from xlrd.formatting import std_format_strings
+
+    codes = {
+        number: USUAL_CODES.get(number, "")
+        if code.format_str == std_format_strings.get(number)
+        else code.format_str
+        for number, code in book.format_map.items()
+    }
+    parsed = {number: parse(code) for number, code in codes.items()}
+    return {
+        style: found
+        for style, cell in enumerate(book.xf_list)
+        if (found := parsed.get(cell.format_key)) is not None
+    }
+
+
+def _shown(cell: Any, datemode: int, formats: Mapping[int, NumberFormat]) -> str:
+    """Return a cell as people see it; an error is empty, as in other workbooks."""
+    import xlrd
+
+    if cell.ctype == xlrd.XL_CELL_TEXT:
+        return str(cell.value)
+    if cell.ctype == xlrd.XL_CELL_BOOLEAN:
+        return "true" if cell.value else "false"
+    if cell.ctype == xlrd.XL_CELL_DATE:
+        try:
+            date = xlrd.xldate_as_datetime(cell.value, datemode)
+            return str((date + timedelta(seconds=0.5)).replace(microsecond=0))
+        except (ValueError, OverflowError):
+            return _number(cell.value)
+    if cell.ctype != xlrd.XL_CELL_NUMBER:
+        return ""
+    number, number_format = _number(cell.value), formats.get(cell.xf_index)
+    return (number_format.shown(number) if number_format else None) or number
+
+
+def _number(value: float) -> str:
+    """Return a number as it is stored, in digits only unless they are many."""
+    whole = f"{Decimal(repr(value)):f}".removesuffix(".0")
+    return whole if len(whole) <= _LONGEST_NUMBER else repr(value)
+
+
+def _comments(sheet: Any) -> Iterator[str]:
+    """Yield a line for each comment on a cell: "Rui on B2: ask Anna"."""
+    from xlrd import cellname
+
+    for (row, column), note in sorted(sheet.cell_note_map.items()):
+        # Excel begins a new note with the name of who writes it.
+        text = note.text.removeprefix(f"{note.author}:")
+        if line := comment_line(note.author, text, place=cellname(row, column)):
+            yield line

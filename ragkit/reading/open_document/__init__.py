@@ -1,0 +1,1 @@
+"""Reads OpenDocument texts, sheets and slides."""

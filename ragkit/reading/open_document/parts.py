@@ -1,0 +1,96 @@
+"""What readers of OpenDocument files share: names in their XML, and what they say of themselves."""
+
+from __future__ import annotations
+
+import io
+import re
+import zipfile
+from typing import TYPE_CHECKING
+
+from ragkit.reading.comments import comment_line
+from ragkit.reading.decode import clean
+from ragkit.reading.limits import locked
+from ragkit.reading.office.converter import core_properties
+from ragkit.reading.reading_parts import whole_line
+from ragkit.reading.zip_container import open_archive, refuse_entities
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from xml.etree.ElementTree import Element
+
+    from ragkit.reading.formats import Format
+    from ragkit.reading.limits import Limits
+    from ragkit.types import Metadata
+
+URN = "{urn:oasis:names:tc:opendocument:xmlns:"
+OFFICE, TEXT, DRAW, TABLE, _META = (
+    f"{URN}{part}:1.0}}" for part in ("office", "text", "drawing", "table", "meta")
+)
+_DC = "{http://purl.org/dc/elements/1.1/}"
+_PROPERTIES = {
+    "title": f"{_DC}title",
+    "author": f"{_META}initial-creator",
+    "date": f"{_META}creation-date",
+    "modified": f"{_DC}date",
+    "keywords": f"{_META}keyword",
+    "subject": f"{_DC}subject",
+}
+CONTENT = "content.xml"
+HREF = "{http://www.w3.org/1999/xlink}href"
+_MANIFEST = "META-INF/manifest.xml"
+_EMPTY_MANIFEST = '<manifest xmlns="urn:oasis:names:tc:opendocument:xmlns:manifest:1.0"/>'
+_PICTURE = re.compile(rb"<office:binary-data>[^<]*</office:binary-data>")
+SHAPES = tuple(
+    f"{DRAW}{kind}"
+    for kind in (
+        "frame", "custom-shape", "rect", "ellipse", "circle", "line", "connector", "polygon",
+        "polyline", "path", "regular-polygon", "measure", "caption",
+    )
+)  # fmt: skip
+
+
+def opened(data: bytes, limits: Limits, file_format: Format) -> zipfile.ZipFile:
+    """Open a file whose parts are not encrypted; that of a flat file is the same for each part."""
+    packed = data if data.startswith(b"PK") else _packed(data, file_format)
+    archive = open_archive(packed, limits, file_format.label)
+    if _MANIFEST in archive.namelist() and b"encryption-data" in archive.read(_MANIFEST):
+        raise locked(file_format.label)
+    return archive
+
+
+def _packed(flat: bytes, file_format: Format) -> bytes:
+    """Return a file that is one XML document as an archive, without its pictures."""
+    refuse_entities(flat)
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("mimetype", file_format.part)
+        archive.writestr(_MANIFEST, _EMPTY_MANIFEST)
+        for part in (CONTENT, "styles.xml", "meta.xml"):
+            archive.writestr(part, _PICTURE.sub(b"", flat))
+    return buffer.getvalue()
+
+
+def properties(archive: zipfile.ZipFile) -> tuple[Metadata, str]:
+    """Return the metadata and the title of a file."""
+    return core_properties(archive, "meta.xml", _PROPERTIES)
+
+
+def comments_of(annotations: Iterable[Element]) -> Iterator[str]:
+    """Yield a line for each comment: who wrote it, and what."""
+    for annotation in annotations:
+        if line := comment_line(
+            annotation.findtext(f"{_DC}creator") or "", " ".join(lines_of(annotation))
+        ):
+            yield line
+
+
+def lines_of(element: Element) -> Iterator[str]:
+    """Yield the text of each paragraph below an element."""
+    for paragraph in element.iter(f"{TEXT}p"):
+        if line := words_of(paragraph):
+            yield line
+
+
+def words_of(paragraph: Element) -> str:
+    """Return the text of a paragraph on one line."""
+    return whole_line(clean("".join(paragraph.itertext())))

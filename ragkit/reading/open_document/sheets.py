@@ -1,0 +1,85 @@
+"""OpenDocument sheets, each a section: its table, what is drawn on it, and its comments."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from ragkit.reading.formats import Format
+from ragkit.reading.office.workbooks import converted_sheets, sheets_of
+from ragkit.reading.open_document.parts import (
+    CONTENT,
+    OFFICE,
+    SHAPES,
+    TABLE,
+    comments_of,
+    lines_of,
+    opened,
+    properties,
+)
+from ragkit.reading.titles import choose
+from ragkit.reading.zip_container import part_of, rewritten
+from ragkit.types import Markup, Reading
+
+if TYPE_CHECKING:
+    import zipfile
+    from collections.abc import Iterable
+    from xml.etree.ElementTree import Element
+
+    from ragkit.reading.limits import Limits
+
+_FORMATTED = re.compile(
+    rb"<table:table-cell\b([^<>]*?\soffice:value-type="
+    rb"\"(?!(?:date|time|boolean|string)\")[^\"<>]*\"[^<>]*>)"
+)
+_AS_TEXT = b'<table:table-cell office:value-type="string"'
+_BETWEEN_CELLS = re.compile(rb">\s+(?=</?table:)")
+_VALUE = re.compile(rb"\s(?:office|calcext):value(?:-type)?=\"[^\"]*\"")
+
+
+def read_sheets(data: bytes, name: str, limits: Limits) -> Reading:
+    """Read an ODS file: each sheet that is not empty is a section.
+
+    Raises:
+        ReadingError: damaged, locked, or a decompression bomb.
+    """
+    archive = opened(data, limits, Format.ODS)
+    metadata, title = properties(archive)
+    root = part_of(archive, CONTENT)
+    asides = {
+        grid.get(f"{TABLE}name", ""): [
+            *_drawn(grid),
+            *comments_of(grid.iter(f"{OFFICE}annotation")),
+        ]
+        for grid in (() if root is None else root.iter(f"{TABLE}table"))
+    }
+    text, pages = sheets_of(converted_sheets(_as_shown(archive), Format.ODS), asides)
+    return Reading(
+        text=text,
+        title=choose([title], name),
+        format=Format.ODS,
+        markup=Markup.MARKDOWN,
+        pages=pages,
+        metadata=metadata,
+    )
+
+
+def _drawn(grid: Element) -> Iterable[str]:
+    """Return the paragraphs of the shapes on a sheet, each once."""
+    shapes = (shape for shape in grid.iter() if shape.tag in SHAPES)
+    return dict.fromkeys(line for shape in shapes for line in lines_of(shape))
+
+
+def _as_shown(archive: zipfile.ZipFile) -> bytes:
+    """Return a workbook in which numbers and sums of money are what people see.
+
+    The converter takes white space between cells for damage.
+    """
+
+    def changed(name: str, part: bytes) -> bytes:
+        if name != CONTENT:
+            return part
+        part = _BETWEEN_CELLS.sub(b">", part)
+        return _FORMATTED.sub(lambda cell: _AS_TEXT + _VALUE.sub(b"", cell[1]), part)
+
+    return rewritten(archive, changed)

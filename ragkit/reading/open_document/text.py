@@ -1,0 +1,199 @@
+"""OpenDocument texts as Markdown: headings, lists, tables, boxes, notes and comments."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from ragkit.reading.blocks import Block, inline, note, paragraph, tabled, written
+from ragkit.reading.formats import Format
+from ragkit.reading.limits import damaged
+from ragkit.reading.margins import header_section, section
+from ragkit.reading.markdown import first_heading
+from ragkit.reading.open_document.objects import cells_of, embedded, formula
+from ragkit.reading.open_document.parts import (
+    CONTENT,
+    DRAW,
+    HREF,
+    OFFICE,
+    SHAPES,
+    TABLE,
+    TEXT,
+    URN,
+    comments_of,
+    lines_of,
+    opened,
+    properties,
+    words_of,
+)
+from ragkit.reading.titles import choose
+from ragkit.reading.zip_container import part_of
+from ragkit.types import Markup, Reading
+
+if TYPE_CHECKING:
+    import zipfile
+    from collections.abc import Iterable, Iterator
+    from xml.etree.ElementTree import Element
+
+    from ragkit.reading.limits import Limits
+
+_STYLE = f"{URN}style:1.0}}"
+_UNSEEN = (
+    f"{TEXT}tracked-changes", f"{OFFICE}forms", f"{OFFICE}annotation", f"{TEXT}note-citation",
+    *(f"{TEXT}{kind}" for kind in ("table-of-content", "alphabetical-index", "illustration-index",
+                                   "table-index", "object-index", "user-index", "ruby-text")),
+)  # fmt: skip
+"""What no reader reads on: changes, forms, comments, and directories of what follows."""
+
+_ABOUT_PICTURES = tuple(f"{URN}svg-compatible:1.0}}{kind}" for kind in ("title", "desc"))
+_SPACES = {f"{TEXT}s": " ", f"{TEXT}tab": " ", f"{TEXT}line-break": "\n"}
+_GROUPS_OF_ROWS = tuple(f"{TABLE}table-{kind}" for kind in ("rows", "header-rows", "row-group"))
+_LINK = re.compile(r"(?:https?://|mailto:)[^\s<>()]{1,1000}")
+_SHOWN = (*SHAPES, f"{DRAW}g")
+_TITLE = "Title"
+
+
+def read_text(data: bytes, name: str, limits: Limits) -> Reading:
+    """Read an ODT file as Markdown, with its notes, headers, footers and comments at the end.
+
+    Raises:
+        ReadingError: damaged, locked, or a decompression bomb.
+    """
+    archive = opened(data, limits, Format.ODT)
+    root = part_of(archive, CONTENT)
+    if root is None:
+        raise damaged(Format.ODT.label)
+    body = _Body(archive, root).markdown()
+    metadata, title = properties(archive)
+    comments = [*comments_of(root.iter(f"{OFFICE}annotation"))]
+    whole = body + header_section(_margins(archive), body) + section("Comments", comments)
+    return Reading(
+        text=whole.lstrip(),
+        title=choose([first_heading(body), title], name),
+        format=Format.ODT,
+        markup=Markup.MARKDOWN,
+        metadata=metadata,
+    )
+
+
+def _margins(archive: zipfile.ZipFile) -> Iterator[str]:
+    """Yield the lines of headers and footers."""
+    styles = part_of(archive, "styles.xml")
+    for kind in ("header", "footer"):
+        for element in () if styles is None else styles.iter(f"{_STYLE}{kind}"):
+            yield from lines_of(element)
+
+
+class _Body:
+    """Writes the body of a text; what a paragraph holds beside its words follows it."""
+
+    def __init__(self, archive: zipfile.ZipFile, root: Element) -> None:
+        self._archive = archive
+        self._root = root
+        self._notes: list[str] = []
+        titles = (
+            style.get(f"{_STYLE}name", "")
+            for style in root.iter(f"{_STYLE}style")
+            if style.get(f"{_STYLE}parent-style-name") == _TITLE
+        )
+        self._titles = {_TITLE, *titles}
+
+    def markdown(self) -> str:
+        """Return the body, then the notes."""
+        blocks = [
+            block for body in self._root.iter(f"{OFFICE}text") for block in self._blocks(body)
+        ]
+        return written(
+            [*blocks, *(note(at, inline(text)) for at, text in enumerate(self._notes, 1))]
+        )
+
+    def _blocks(self, elements: Iterable[Element], depth: int = 0) -> Iterator[Block]:
+        """Yield the blocks of elements; paragraphs are items if ``depth`` lists are around them."""
+        for child in elements:
+            if child.tag in (f"{TEXT}p", f"{TEXT}h"):
+                yield from self._paragraph(child, depth)
+            elif child.tag == f"{TEXT}list":
+                for item in child:
+                    yield from self._item(item, depth + 1)
+            elif child.tag == f"{TABLE}table":
+                yield from tabled([*self._rows(child)])
+            elif child.tag in SHAPES:
+                yield from self._shape(child)
+            elif child.tag in _ABOUT_PICTURES:
+                yield paragraph(_text(child.text))
+            elif child.tag not in _UNSEEN:
+                yield from self._blocks(child, depth)
+
+    def _item(self, item: Element, depth: int) -> Iterator[Block]:
+        """Yield the blocks of an item of a list, of which the first is marked."""
+        marked = depth
+        for child in item:
+            if child.tag == f"{TEXT}list":
+                for inner in child:
+                    yield from self._item(inner, depth + 1)
+                continue
+            for block in self._blocks((child,), marked):
+                yield block
+                marked = 0 if block.text else marked
+
+    def _rows(self, grid: Element) -> Iterator[list[list[Block]]]:
+        """Yield the rows of a table, but not those of tables in its cells."""
+        for child in grid:
+            if child.tag == f"{TABLE}table-row":
+                yield [[*self._blocks(cell)] for cell in cells_of(child)]
+            elif child.tag in _GROUPS_OF_ROWS:
+                yield from self._rows(child)
+
+    def _paragraph(self, element: Element, depth: int) -> Iterator[Block]:
+        beside: list[Element] = []
+        text = "".join(self._words(element, beside))
+        level = 0
+        if element.tag == f"{TEXT}h":
+            outline = element.get(f"{TEXT}outline-level", "")
+            level = int(outline) if outline.isdecimal() and int(outline) else 1
+        elif element.get(f"{TEXT}style-name") in self._titles:
+            level = 1
+        yield paragraph(text, level=level, depth=depth)
+        for shape in beside:
+            yield from self._shape(shape)
+
+    def _shape(self, shape: Element) -> Iterator[Block]:
+        """Yield what a shape says: a chart, a sheet, or paragraphs."""
+        if shown := embedded(self._archive, shape):
+            yield Block("", shown)
+        else:
+            yield from self._blocks(shape)
+
+    def _words(self, element: Element, beside: list[Element]) -> Iterator[str]:
+        """Yield the pieces of a paragraph as Markdown; shapes are put ``beside`` it."""
+        yield _text(element.text)
+        for child in element:
+            if child.tag in _SHOWN:
+                if source := formula(self._archive, child):
+                    yield f"`{source}`"
+                else:
+                    beside.append(child)
+            elif child.tag == f"{TEXT}note":
+                self._notes.append(" ".join(line for body in child for line in lines_of(body)))
+                yield f"[^{len(self._notes)}]"
+            elif child.tag in _SPACES:
+                yield _SPACES[child.tag]
+            elif child.tag not in _UNSEEN:
+                yield from self._inside(child, beside)
+            yield _text(child.tail)
+
+    def _inside(self, element: Element, beside: list[Element]) -> Iterator[str]:
+        """Yield the words of a part of a paragraph: of a link to the web with its target."""
+        words = "".join(self._words(element, beside))
+        target = element.get(HREF, "")
+        if element.tag == f"{TEXT}ruby" and len(element) == 2:
+            yield f"{words}({words_of(element[1])})"
+        elif _LINK.fullmatch(target) and words.strip() and words not in target:
+            yield f"[{words}]({target})"
+        else:
+            yield words
+
+
+def _text(text: str | None) -> str:
+    """Return text in which, as in all XML, line ends are spaces."""
+    return inline(text or "").replace("\n", " ")

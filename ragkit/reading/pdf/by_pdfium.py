@@ -1,0 +1,153 @@
+"""Reads a PDF with pdfium: lines with their positions, labels, bookmarks and properties.
+
+pdfium is native code that reads hostile bytes. In a confined process, a crash costs only that file.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from ragkit.reading.formats import Format
+from ragkit.reading.limits import locked
+from ragkit.reading.pdf.annotations import annotations_of
+from ragkit.reading.pdf.contents import (
+    DEEPEST_BOOKMARK,
+    MOST_BOOKMARKS,
+    POOR_PAGE,
+    Contents,
+    PageRun,
+    PageText,
+    letters,
+    sound,
+)
+from ragkit.reading.pdf.layout import in_order
+from ragkit.reading.pdf.lines import Characters
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from ragkit.reading.limits import Limits
+
+_PASSWORD, _SECURITY = 4, 5
+_HEADER = b"%PDF-"
+_ENOUGH = 500
+"""Characters that are enough to recognise a page with text."""
+_PICTURES = 3
+_SCAN = 0.25
+"""The share of a scanned page that its pictures cover, at least."""
+
+
+def contents_of(data: bytes, limits: Limits, runs: Sequence[PageRun] = ()) -> Contents | None:
+    """Read a file, or return ``None`` if pdfium cannot open it. ``runs``: pages already read.
+
+    Raises:
+        ReadingError: locked, or more text than the limits allow.
+    """
+    with _opened(data) as document:
+        return _Reader(document).contents(limits, runs) if document is not None else None
+
+
+def run_of(data: bytes, limits: Limits, first: int, end: int) -> tuple[int, PageRun]:
+    """Read the pages ``first`` (an index) to before ``end``; return also the number of all pages.
+
+    It is 0 if pdfium cannot open the file.
+
+    Raises:
+        ReadingError: locked, or more text than the limits allow.
+    """
+    with _opened(data) as document:
+        if document is None:
+            return 0, PageRun()
+        count = len(document)
+        return count, _Reader(document).run(limits, range(first, min(end, count)))
+
+
+@contextlib.contextmanager
+def _opened(data: bytes) -> Iterator[Any]:
+    """Open a file for the duration of the block; yield ``None`` if pdfium cannot open it."""
+    import pypdfium2
+
+    # Bytes before the header would shift all addresses in the file.
+    data = data[max(data.find(_HEADER), 0) :]
+    try:
+        document = pypdfium2.PdfDocument(data)
+    except pypdfium2.PdfiumError as error:
+        if error.err_code in (_PASSWORD, _SECURITY):
+            raise locked(Format.PDF.label) from None
+        yield None
+        return
+    try:
+        yield document
+    finally:
+        document.close()
+
+
+class _Reader:
+    """Reads an open file."""
+
+    def __init__(self, document: Any) -> None:
+        import pypdfium2.raw
+
+        self._document = document
+        self._raw = raw = pypdfium2.raw
+        # Only an XML form holds values without fields on its pages; an empty form is common.
+        xml_forms = raw.FORMTYPE_XFA_FULL, raw.FORMTYPE_XFA_FOREGROUND
+        self._has_form = document.get_formtype() in xml_forms
+
+    def contents(self, limits: Limits, runs: Sequence[PageRun]) -> Contents:
+        """Return the contents of the file; ``runs`` are its pages if they were read already."""
+        count = len(self._document)
+        run = PageRun.joined(runs)
+        if len(run.pages) != count:
+            run = self.run(limits, range(count))
+        labels = [sound(partial(self._document.get_page_label, i)) or "" for i in range(count)]
+        info = sound(self._document.get_metadata_dict) or {}
+        return Contents(run, labels, self._bookmarks(count), info)
+
+    def run(self, limits: Limits, indexes: range) -> PageRun:
+        """Read the pages with these indexes."""
+        reads = ((index, partial(self._page, index)) for index in indexes)
+        return replace(PageRun.gathered(reads, limits), has_form=self._has_form)
+
+    def _page(self, index: int) -> PageText:
+        page = self._document[index]
+        try:
+            characters = Characters(page)
+            try:
+                lines = in_order(characters.rows())
+                annotations = annotations_of(page, characters.text_page)
+            finally:
+                characters.close()
+            self._has_form = self._has_form or annotations.has_fields
+            few = letters("".join(line.text for line in lines)[:_ENOUGH]) < POOR_PAGE
+            return PageText(lines, few and self._is_picture(page), annotations.comments)
+        finally:
+            page.close()
+
+    def _is_picture(self, page: Any) -> bool:
+        """Return whether pictures cover much of a page, or one is nested in another object."""
+        kinds = [self._raw.FPDF_PAGEOBJ_IMAGE]
+        covered = 0.0
+        for picture in page.get_objects(filter=kinds, max_depth=_PICTURES):
+            left, bottom, right, top = picture.get_bounds()
+            covered += (right - left) * (top - bottom)
+            if picture.level or covered > _SCAN * page.get_width() * page.get_height():
+                return True
+        return False
+
+    def _bookmarks(self, count: int) -> list[tuple[int, int, str]]:
+        """Return the outline as (page index, level, title) in its own order."""
+        bookmarks: list[tuple[int, int, str]] = []
+        # Of a broken outline, the bookmarks before the fault are kept.
+        with contextlib.suppress(Exception):
+            for entry in self._document.get_toc(max_depth=DEEPEST_BOOKMARK):
+                target = entry.get_dest()
+                page = target.get_index() if target is not None else None
+                if page is not None and page < count:
+                    bookmarks.append((page, entry.level + 1, entry.get_title()))
+                if len(bookmarks) >= MOST_BOOKMARKS:
+                    break
+        return bookmarks

@@ -1,0 +1,170 @@
+"""Composes the characters of a PDF page into lines with their positions."""
+
+from __future__ import annotations
+
+import ctypes
+import re
+from array import array
+from bisect import bisect_left
+from collections.abc import Callable
+from functools import cache
+from itertools import groupby
+from operator import gt, itemgetter
+from typing import Any, TypeAlias
+
+from ragkit.reading.pdf.contents import Line
+from ragkit.reading.pdf.layout import Row
+
+_Edges: TypeAlias = tuple[float, float, float, float]
+"""Left, bottom, right, top, in points."""
+
+_Places: TypeAlias = tuple[list[float], list[float], list[float], list[float]]
+"""The same edges of many words, a list for each edge."""
+
+_HYPHENS = "\ufffe\x02"
+"""Either is a hyphen at the end of a line, and ends the line."""
+_BREAK = re.compile(f"[\n{_HYPHENS}]")
+_UNSEEN = re.compile("[\x00\x01\x03-\x09\x0b\x0c\x0e-\x1f\xa0]")
+_WORD = re.compile(rf"[^\s{_HYPHENS}]+[{_HYPHENS}]?")
+_FROM_RIGHT = re.compile("[\u0590-\u065f\u066e-\u06ef\u06fa-\u08ff]{2,}")
+_LETTERSPACED = re.compile(r"(?<!\S)\w(?: +\w){3,}(?!\S)")
+_TWO_LETTERS = re.compile(r" \w \w ")
+"""Part of every letterspaced text, and much quicker to find."""
+_GAP = 1.0
+"""Wider gaps between words, in heights of the line, separate cells."""
+_WORD_GAP = 1.6
+"""Letterspaced words are separated by gaps this many times the gap between letters."""
+
+
+class Characters:
+    """The characters of one page; valid until the page is closed."""
+
+    def __init__(self, page: Any) -> None:
+        import pypdfium2.raw as raw
+
+        self._rotation, self._size = page.get_rotation(), page.get_size()
+        self.text_page = page.get_textpage()
+        count = self.text_page.count_chars()
+        text = self.text_page.get_text_range() if count else ""
+        if len(text) != count:
+            # The text omits some characters or splits them in two: take them one by one.
+            codes = (raw.FPDFText_GetUnicode(self.text_page, at) for at in range(count))
+            text = "".join(chr(code) if 0 < code < 0x110000 else " " for code in codes)
+        self._text = _UNSEEN.sub(" ", text)
+        self._measure = _measure()
+        self._handle = ctypes.cast(self.text_page.raw, ctypes.c_void_p).value
+
+    def close(self) -> None:
+        """Free pdfium's memory."""
+        self.text_page.close()
+
+    def rows(self) -> list[Row]:
+        """Return the lines as cells, in the order in which the file draws them."""
+        words = [word.span() for word in _WORD.finditer(self._text)]
+        if not words:
+            return []
+        places = self._measured(words)
+        wide = _wide_gaps(*places, both_ways=_FROM_RIGHT.search(self._text) is not None)
+        begun = [start for start, _ in words]
+        breaks = (match.end() for match in _BREAK.finditer(self._text))
+        lines = {0, *(bisect_left(begun, at) for at in breaks)} - {len(words)}
+        starts = sorted({*lines, *wide})
+        rows: list[Row] = []
+        for first, end in zip(starts, [*starts[1:], len(words)], strict=True):
+            left, bottom, right, top = (edges[first:end] for edges in places)
+            edges = min(left), min(bottom), max(right), max(top)
+            if first in lines:
+                rows.append([])
+            rows[-1].append(self._cell(words[first][0], words[end - 1][1], edges))
+        return rows
+
+    def _measured(self, words: list[tuple[int, int]]) -> _Places:
+        """Return the edges of words on the page as shown."""
+        # For speed, pdfium writes the boxes of first and last characters into one array.
+        boxes = array("f", bytes(32 * len(words)))
+        measure, handle, address = self._measure, self._handle, boxes.buffer_info()[0]
+        for start, end in words:
+            measure(handle, start, address)
+            measure(handle, end - 1, address + 16)
+            address += 32
+        # A box is left, top, right, bottom. From right to left, the last character is leftmost.
+        edges = [boxes[edge::8].tolist() for edge in range(8)]
+        left, right = edges[0], edges[6]
+        if any(map(gt, left, right)):
+            left, right = list(map(min, left, edges[4])), list(map(max, edges[2], right))
+        top, bottom = edges[1], edges[3]
+        if self._rotation:
+            top, bottom = list(map(max, top, edges[5])), list(map(min, bottom, edges[7]))
+        return self._turned(left, bottom, right, top)
+
+    def _turned(
+        self, left: list[float], bottom: list[float], right: list[float], top: list[float]
+    ) -> _Places:
+        """Rotate edges on the page to edges on the page as shown."""
+        width, height = self._size
+        if self._rotation == 90:
+            return bottom, [height - at for at in right], top, [height - at for at in left]
+        if self._rotation == 180:
+            left, right = [width - at for at in right], [width - at for at in left]
+            return left, [height - at for at in top], right, [height - at for at in bottom]
+        if self._rotation == 270:
+            return [width - at for at in top], left, [width - at for at in bottom], right
+        return left, bottom, right, top
+
+    def _cell(self, start: int, end: int, edges: _Edges) -> Line:
+        """Return a cell: the text from ``start`` to ``end`` with its edges."""
+        text = self._text[start:end]
+        if not text.isascii():
+            text = _FROM_RIGHT.sub(lambda word: self._from_right(start, word), text)
+        if _TWO_LETTERS.search(text):
+            text = _LETTERSPACED.sub(lambda words: self._unspaced(start, words), text)
+        if text[-1] in _HYPHENS:
+            text = f"{text[:-1]}-"
+        return Line(text, *edges)
+
+    def _from_right(self, start: int, word: re.Match[str]) -> str:
+        """Return a word of a right-to-left script in logical order.
+
+        pdfium returns some of these words in visual order, and the letters of a ligature reversed.
+        """
+        places = range(start + word.start(), start + word.end())
+        edges = zip(*self._measured([(at, at + 1) for at in places]), strict=True)
+        drawn = list(zip(edges, word.group(), strict=True))
+        if drawn[0][0] < drawn[-1][0]:
+            drawn.reverse()
+        signs = ([letter for _, letter in sign] for _, sign in groupby(drawn, key=itemgetter(0)))
+        return "".join("".join(reversed(sign)) for sign in signs)
+
+    def _unspaced(self, start: int, words: re.Match[str]) -> str:
+        """Return letterspaced text without the spaces inside its words."""
+        spaced = words.group()
+        places = [match.start() for match in _WORD.finditer(spaced)]
+        first = start + words.start()
+        left, _, right, _ = self._measured([(first + at, first + at + 1) for at in places])
+        gaps = [after - before for before, after in zip(right, left[1:], strict=False)]
+        usual = sorted(gaps)[len(gaps) // 3]
+        letters = [spaced[places[0]]]
+        for at, gap in zip(places[1:], gaps, strict=True):
+            letters.append(f" {spaced[at]}" if gap > usual * _WORD_GAP else spaced[at])
+        return "".join(letters)
+
+
+def _wide_gaps(
+    left: list[float], bottom: list[float], right: list[float], top: list[float], *, both_ways: bool
+) -> list[int]:
+    """Return the indexes of words after a wide gap on their line."""
+    edges = zip(left[1:], bottom[1:], right, top[1:], strict=False)
+    wide = [at for at, (a, low, b, high) in enumerate(edges, 1) if a - b > (high - low) * _GAP]
+    if both_ways:
+        back = zip(left, bottom[1:], right[1:], top[1:], strict=False)
+        wide += [at for at, (a, low, b, high) in enumerate(back, 1) if a - b > (high - low) * _GAP]
+    return wide
+
+
+@cache
+def _measure() -> Callable[[int | None, int, int], int]:
+    """Return ``FPDFText_GetLooseCharBox`` with a prototype of plain numbers: twice as fast."""
+    import pypdfium2.raw as raw
+
+    prototype = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p)
+    return prototype(ctypes.cast(raw.FPDFText_GetLooseCharBox, ctypes.c_void_p).value or 0)

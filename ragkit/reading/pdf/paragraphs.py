@@ -1,0 +1,165 @@
+"""Joins the lines of a PDF page into paragraphs, and the words broken at their ends."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from itertools import pairwise
+from statistics import median
+
+from ragkit.reading.pdf.contents import Line
+from ragkit.reading.pdf.vocabulary import HYPHENS, Vocabulary
+
+_BROKEN_WORD = re.compile(rf"([^\W\d_]+)[{''.join(HYPHENS)}]$")
+_FIRST_WORD = re.compile(r"[^\W\d_]+")
+_LIST_ITEM = re.compile(
+    r"(?:[-*\u2022\u2023\u25aa\u25cf\u2013\u2014]|\(?\d{1,3}[.)]|\(?[a-zA-Z][.)]|\[\d{1,3}\])(?:\s|$)"
+)
+_NUMBERED_HEADING = re.compile(
+    r"(?:\d{1,2}(?:\.\d{1,3}){0,4}\.?|[A-Z]\.\d{1,2})\s+[A-Z\u00c0-\u024f][^.!?]{1,90}$"
+)
+_ENDS = (".", "!", "?", ":", ";", "\u3002", "\uff01", "\uff1f", "\u201d", '"', ")")
+_EAST_ASIAN = re.compile("[\u3000-\u30ff\u3400-\u9fff\uac00-\ud7af\uff00-\uffef]")
+_PAGE_NUMBER = re.compile(r"[-\u2013\u2014 ]*(?:\d{1,4}|[ivxlc]{1,7})[-\u2013\u2014 ]*")
+_LEADER = re.compile(r"(?:\.\s?){4,}\s*\w{1,6}$")
+_NARROWEST = 30
+_OVERLAP = 0.5
+_WIDER = 1.35
+"""A step of this many times the usual one, from line to line, starts a paragraph."""
+_LARGER = 1.3
+"""A heading is at least this many times as high as other lines."""
+_BAR = "| "
+"""Begins the rows of a table."""
+
+
+def flow(lines: Sequence[Line], vocabulary: Vocabulary, headings: Collection[str] = ()) -> str:
+    """Join the lines of a page into paragraphs, separated by blank lines.
+
+    A line that is about as long as most lines of the page continues in the next one. A heading of
+    the outline, a larger line, a list item, a larger step down, and a line after a short one that
+    ends a sentence start a new paragraph.
+    """
+    lines = _without_number([line._replace(text=line.text.strip()) for line in lines])
+    width, pitch = _line_width(lines), _pitch(lines)
+    titles = {_key(title) for title in headings}
+    pieces: list[str] = []
+    before = Line("")
+    for line in lines:
+        text = line.text
+        if not pieces or not before.text:
+            gap = "\n" if pieces else ""
+        elif not text:
+            gap = "\n"
+        elif before.text.startswith(_BAR) or text.startswith(_BAR):
+            gap = "\n" if before.text[:2] == text[:2] else "\n\n"
+        else:
+            gap = _set_apart(before, line, pitch) or _gap(
+                before.text, text, width, titles, vocabulary
+            )
+        if gap == "-":
+            pieces[-1] = _joined_word(pieces[-1], text, vocabulary)
+        else:
+            pieces.append(gap + text)
+        before = _whole(before, line) if gap == " " else line
+    return "".join(pieces)
+
+
+def _pitch(lines: Sequence[Line]) -> float:
+    """Return the median step down from line to line; 0 if positions are unknown."""
+    steps = [
+        before.bottom - line.bottom
+        for before, line in pairwise(lines)
+        if 0 < before.bottom - line.bottom < 3 * (line.top - line.bottom)
+    ]
+    return median(steps) if steps else 0.0
+
+
+def _set_apart(before: Line, line: Line, pitch: float) -> str:
+    """Return the separator of two lines that follows from their positions, or ``""``."""
+    step = before.bottom - line.bottom
+    heights = sorted((before.top - before.bottom, line.top - line.bottom))
+    if not pitch or not heights[0] > 0:
+        return ""
+    if _on_line(before, line) and line.left >= before.right - heights[0]:
+        return " "
+    if step > 0 and (step > pitch * _WIDER or heights[1] > heights[0] * _LARGER):
+        return "\n\n"
+    return ""
+
+
+def _on_line(before: Line, line: Line) -> bool:
+    """Return whether two lines overlap vertically, as superscripts do with their line."""
+    overlap = min(before.top, line.top) - max(before.bottom, line.bottom)
+    return overlap > _OVERLAP * min(before.top - before.bottom, line.top - line.bottom)
+
+
+def _whole(before: Line, line: Line) -> Line:
+    """Return the line that ends two joined ones: positioned like the larger if side by side."""
+    if not _on_line(before, line):
+        return line
+    larger = max(before, line, key=lambda each: each.top - each.bottom)
+    return larger._replace(text=line.text, right=line.right)
+
+
+def _without_number(lines: list[Line]) -> list[Line]:
+    """Drop a page number that is the whole first or last line of a page with several lines."""
+    filled = [row for row, line in enumerate(lines) if line.text]
+    if len(filled) < 5:
+        return lines
+    numbers = [row for row in (filled[0], filled[-1]) if _PAGE_NUMBER.fullmatch(lines[row].text)]
+    return [line for row, line in enumerate(lines) if row not in numbers]
+
+
+def _line_width(lines: Sequence[Line]) -> int:
+    """Return the usual length of long lines in characters; 0 if there are too few lines."""
+    lengths = sorted(len(line.text) for line in lines if line.text)
+    return lengths[int(len(lengths) * 0.8)] if len(lengths) >= 3 else 0
+
+
+def _gap(
+    previous: str, line: str, width: int, titles: Collection[str], vocabulary: Vocabulary
+) -> str:
+    """Return the separator between two lines; "-" means that a word continues."""
+    if _is_heading(previous, titles, width) or _is_heading(line, titles, width):
+        return "\n\n"
+    if _LIST_ITEM.match(line):
+        return "\n"
+    if "..." in previous.replace(" ", "") and _LEADER.search(previous):
+        return "\n"
+    if width < _NARROWEST and not _EAST_ASIAN.search(line):
+        return "\n"
+    long = len(previous) >= width * 0.75
+    if previous.endswith(HYPHENS) and line[:1].islower():
+        broken, rest = _broken_word(previous), _FIRST_WORD.match(line)
+        if broken and rest and (long or vocabulary.knows(broken[1] + rest[0])):
+            return "-"
+    if long and not (previous.endswith(_ENDS) and len(previous) < width * 0.88):
+        return "" if _EAST_ASIAN.match(previous[-1]) and _EAST_ASIAN.match(line) else " "
+    if previous.endswith(_ENDS) and not line[:1].islower():
+        return "\n\n"
+    return "\n"
+
+
+def _is_heading(line: str, titles: Collection[str], width: int) -> bool:
+    """Return whether a line is a heading of the outline, or a short numbered heading."""
+    if titles and _key(line) in titles:
+        return True
+    return len(line) < max(width * 0.8, _NARROWEST) and bool(_NUMBERED_HEADING.match(line))
+
+
+def _broken_word(text: str) -> re.Match[str] | None:
+    """Find the word before the hyphen that ends a text."""
+    return _BROKEN_WORD.search(text, text.rfind(" ") + 1)
+
+
+def _joined_word(text: str, line: str, vocabulary: Vocabulary) -> str:
+    """Append a line that continues a broken word; keep a hyphen that belongs to the word."""
+    broken, rest = _broken_word(text), _FIRST_WORD.match(line)
+    if not broken or not rest:
+        return f"{text} {line}"
+    return f"{text if vocabulary.keeps_hyphen(broken[1], rest[0]) else text[:-1]}{line}"
+
+
+def _key(title: str) -> str:
+    """Return a title without its number, case and spaces, for comparison."""
+    return re.sub(r"\s+", "", re.sub(r"^[\d.]+\s*", "", title.casefold()))

@@ -1,0 +1,199 @@
+"""PDF files: pages with their labels, the outline, and lines joined into paragraphs.
+
+pdfium (``by_pdfium``) reads the text; pypdf (``by_pypdf``) reads forms, and files that pdfium
+cannot open.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from datetime import datetime
+from functools import partial
+from typing import TYPE_CHECKING
+
+from ragkit.errors import ReadingError
+from ragkit.reading.dates import iso_date
+from ragkit.reading.decode import clean
+from ragkit.reading.formats import Format
+from ragkit.reading.limits import damaged, no_text
+from ragkit.reading.pdf import by_pdfium, by_pypdf
+from ragkit.reading.pdf.contents import Contents, letters, sound
+from ragkit.reading.pdf.forms import filled_in
+from ragkit.reading.pdf.paragraphs import flow
+from ragkit.reading.pdf.running import without_running_lines
+from ragkit.reading.pdf.vocabulary import Vocabulary
+from ragkit.reading.reading_parts import joined, nonempty, one_line, tidy, tile
+from ragkit.reading.titles import choose, headings_of, in_order
+from ragkit.types import Markup, OutlineEntry, Page, Reading
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from pypdf import PdfReader
+
+    from ragkit.reading.limits import Limits
+    from ragkit.reading.pdf.contents import PageRun
+    from ragkit.types import Metadata
+
+_NEEDS_OCR = (
+    "This PDF holds pictures of pages, not text.",
+    "Run OCR on it (for example: ocrmypdf in.pdf out.pdf) and put the new file in the folder.",
+)
+_FIRST_PAGES = 3
+_DATE = re.compile(
+    r"(?:D:)?(\d{4})(\d\d)?(\d\d)?(\d\d)?(\d\d)?(\d\d)?(?:(Z)[\d']*|([+-]\d\d)'?(\d\d)?'?)?"
+)
+
+
+def read_pdf(data: bytes, name: str, limits: Limits, runs: Sequence[PageRun] = ()) -> Reading:
+    """Read the text of every page, the values filled into its form, and the comments on it.
+
+    ``runs`` are all pages if they were read already.
+
+    Raises:
+        ReadingError: locked, damaged, scanned or empty.
+    """
+    contents, filled = _contents(data, limits, runs)
+    pages_of_lines = without_running_lines(contents.run.pages)
+    texts = [line.text for lines in pages_of_lines for line in lines]
+    empty = not any(map(letters, texts)) and not filled and not contents.run.comments
+    poor, lost = contents.run.poor, contents.run.lost
+    if not filled and poor and (empty or len(poor) == len(pages_of_lines)):
+        raise ReadingError(*_NEEDS_OCR)
+    if empty:
+        raise damaged(Format.PDF.label) if lost else no_text(Format.PDF.label)
+    bookmarks = [
+        (index, level, shown)
+        for index, level, title in contents.bookmarks
+        if (shown := one_line(clean(title)))
+    ]
+    titles: list[set[str]] = [set() for _ in pages_of_lines]
+    for index, _, bookmark in bookmarks:
+        titles[index].add(bookmark)
+    vocabulary = Vocabulary(texts)
+    flowing = [
+        flow(lines, vocabulary, at) for lines, at in zip(pages_of_lines, titles, strict=True)
+    ]
+    labels = [one_line(clean(label)) or str(at) for at, label in enumerate(contents.labels, 1)]
+    beside = _beside(filled, contents.run.comments)
+    text, pages = tile(
+        (label, joined((tidy(clean(page)), *beside[index]), "\n\n"))
+        for index, (label, page) in enumerate(zip(labels, vocabulary.mended(flowing), strict=True))
+    )
+    metadata, title = _properties(contents.info)
+    beginning = text[: pages[min(len(pages), _FIRST_PAGES) - 1].end]
+    return Reading(
+        text=text,
+        title=choose(in_order(title, headings_of(contents.run.pages), beginning), name),
+        format=Format.PDF,
+        markup=Markup.PLAIN,
+        pages=pages,
+        outline=_outline(bookmarks, text, pages),
+        metadata=metadata,
+        warnings=tuple(_warnings(poor, lost, labels)),
+    )
+
+
+def _contents(
+    data: bytes, limits: Limits, runs: Sequence[PageRun]
+) -> tuple[Contents, dict[int, str]]:
+    """Return the contents of a file, and the values filled into its form by page index."""
+    reader: PdfReader | None = None
+    contents = by_pdfium.contents_of(data, limits, runs)
+    if contents is None or len(contents.run.lost) == len(contents.run.pages):
+        reader = by_pypdf.opened(data)
+        contents = by_pypdf.contents_of(reader, limits)
+    if contents.run.has_form:
+        reader = reader or sound(partial(by_pypdf.opened, data))
+    return contents, filled_in(reader, limits) if contents.run.has_form and reader else {}
+
+
+def _beside(
+    filled: Mapping[int, str], comments: Sequence[tuple[int, str]]
+) -> Mapping[int, list[str]]:
+    """Return the form values of each page, then the comments on it, by page index."""
+    beside: dict[int, list[str]] = defaultdict(list)
+    for index, text in (*filled.items(), *comments):
+        beside[index].append(text)
+    return beside
+
+
+def _outline(
+    bookmarks: list[tuple[int, int, str]], text: str, pages: tuple[Page, ...]
+) -> tuple[OutlineEntry, ...]:
+    """Find the offset of each bookmark: its title on its page, or else the start of the page."""
+    entries: list[OutlineEntry] = []
+    reached: dict[int, int] = {}
+    for index, level, title in bookmarks:
+        page = pages[index]
+        after = reached.get(index, page.start)
+        pattern = r"\s+".join(map(re.escape, title.split()))
+        at_line = re.compile(rf"^[ \t\d.]*{pattern}", re.I | re.M)
+        match = at_line.search(text, after, page.end) or re.compile(pattern, re.I).search(
+            text, after, page.end
+        )
+        offset = match.start() if match else after
+        reached[index] = match.end() if match else after
+        entries.append(OutlineEntry(offset, level, title))
+    entries.sort(key=lambda entry: entry.offset)
+    return tuple(entries)
+
+
+def _properties(info: dict[str, str]) -> tuple[Metadata, str]:
+    """Return the metadata (author, subject, date, keywords) and the title."""
+    title, author, subject = (
+        one_line(clean(info.get(key) or "")) for key in ("Title", "Author", "Subject")
+    )
+    date = _date(info.get("CreationDate") or "") or _date(info.get("ModDate") or "")
+    words = re.split(r"[,;]", clean(info.get("Keywords") or ""))
+    listed = [one_line(word) for word in words if word.strip()]
+    metadata = nonempty(author=author, subject=subject, date=date, keywords=listed[:50])
+    return metadata, title
+
+
+def _date(value: str) -> str:
+    """Return a PDF date ("D:20240229120000+01'00'") in ISO form, or ``""``."""
+    match = _DATE.fullmatch(value.strip())
+    if match is None:
+        return ""
+    year, month, day, hour, minute, second, utc, offset, minutes = match.groups()
+    zone = "+00:00" if utc else f"{offset}:{minutes or '00'}" if offset else ""
+    try:
+        return iso_date(
+            datetime.fromisoformat(
+                f"{year}-{month or '01'}-{day or '01'}"
+                f"T{hour or '00'}:{minute or '00'}:{second or '00'}{zone}"
+            )
+        )
+    except ValueError:
+        return ""
+
+
+def _warnings(poor: list[int], lost: list[int], labels: list[str]) -> list[str]:
+    """Return a warning for pages that are pictures, and one for damaged pages."""
+    sentences = []
+    for indexes, of_one, of_many in (
+        (poor, "holds a picture, not text, and needs OCR", "hold pictures, not text, and need OCR"),
+        (lost, "is damaged and could not be read", "are damaged and could not be read"),
+    ):
+        if indexes:
+            what = of_one if len(indexes) == 1 else of_many
+            sentences.append(f"{_page_list(indexes, labels)} {what}.")
+    return sentences
+
+
+def _page_list(indexes: list[int], labels: list[str]) -> str:
+    """Return page labels in short form: "Pages 3-5, 9"."""
+    runs: list[list[int]] = []
+    for index in indexes:
+        if runs and index == runs[-1][1] + 1:
+            runs[-1][1] = index
+        else:
+            runs.append([index, index])
+    shown = [
+        labels[first] if first == last else f"{labels[first]}\N{EN DASH}{labels[last]}"
+        for first, last in runs[:10]
+    ]
+    more = f" and {len(runs) - 10} more ranges" if len(runs) > 10 else ""
+    return f"Page{'s' if len(indexes) > 1 else ''} {', '.join(shown)}{more}"

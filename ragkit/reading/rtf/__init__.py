@@ -1,0 +1,1 @@
+"""Reads rich text files."""
