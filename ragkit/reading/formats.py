@@ -53,6 +53,7 @@ class Format(StrEnum):
     DOCX = "docx", "office.word.read_word", ".docx .docm .dotx", "Word document", _DOCX
     DOC = "doc", "office_97.doc.read_document", ".doc .dot", "Word document"
     XLS = "xls", "office_97.xls.read_workbook", ".xls .xlt", "workbook"
+    XML_WORKBOOK = "xml-workbook", "office_97.xml_workbook.read_workbook", "", "workbook"
     PPT = "ppt", "office_97.ppt.read_slides", ".ppt .pps", "presentation"
     PPTX = "pptx", "office.slides.read_slides", ".pptx .pptm .ppsx .potx", "presentation", _PPTX
     XLSX = "xlsx", "office.workbooks.read_workbook", ".xlsx .xlsm .xltx", "workbook", _XLSX
@@ -84,7 +85,7 @@ class Format(StrEnum):
 BYTE_FORMATS = (
     Format.PDF, Format.DOCX, Format.XLSX, Format.PPTX, Format.ODT, Format.ODS, Format.ODP,
     Format.DOC, Format.XLS, Format.PPT, Format.MSG, Format.RTF, Format.EPUB, Format.EML,
-    Format.MBOX, Format.MHTML, Format.ENEX, Format.EXPORT, Format.XLSB,
+    Format.MBOX, Format.MHTML, Format.ENEX, Format.EXPORT, Format.XLSB, Format.XML_WORKBOOK,
 )  # fmt: skip
 """Formats whose readers take (data, name, limits); all others take (clean text, name, format).
 

@@ -69,6 +69,11 @@ _BARE_WORKBOOKS = (b"\x09\x00", b"\x09\x02", b"\x09\x04", b"\x09\x08")
 _FLAT = re.compile(
     rb"\s*(?:<\?xml[^<>]{0,200}>\s*)?<office:document\s[^<>]*?office:mimetype=\"([^\"<>]{1,100})\""
 )
+_XML_WORKBOOK = re.compile(
+    rb"(?:\xef\xbb\xbf)?\s*(?:<\?[^<>]{0,200}\?>\s*|<!--.{0,500}?-->\s*){0,5}<(?:\w{1,20}:)?Workbook\s"
+    rb"[^<>]*?\"urn:schemas-microsoft-com:office:spreadsheet\"",
+    re.S,
+)
 _LONGEST_ROOT = 20_000
 _CONTAINERS = tuple(member for member in Format if member.part)
 
@@ -221,6 +226,8 @@ def _office_format(suffix: str, data: bytes) -> Format | None:
         return _compound_format(suffix, data)
     if suffix in Format.XLS.suffixes and data.startswith(_BARE_WORKBOOKS):
         return Format.XLS
+    if _XML_WORKBOOK.match(data[:_LONGEST_ROOT]):
+        return Format.XML_WORKBOOK
     flat = _FLAT.match(data[:_LONGEST_ROOT])
     return _of_kind(flat[1].decode("ascii", "replace")) if flat else None
 

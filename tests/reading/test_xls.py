@@ -5,8 +5,10 @@ from __future__ import annotations
 import struct
 from pathlib import Path
 
+import pytest
 from compound_files import workbook_file
 
+from ragkit.errors import ReadingError
 from ragkit.reading import read_file
 from ragkit.reading.limits import Limits
 from ragkit.settings import ReadingSettings
@@ -71,3 +73,49 @@ def test_a_name_that_xlrd_does_not_understand_costs_no_text(tmp_path):
     name = struct.pack("<HBBHHHI", 0, 0, 1, 9, 0, 0, 0) + b"\0x" + b"\x2d" + bytes(8)
     data = workbook_file({"Rates": [["City", "Fee"]]}, (0x18, name))
     assert read(tmp_path, "a.xls", data).text == "## Rates\n\n| City | Fee |\n| --- | --- |"
+
+
+XML = """<?xml version="1.0"?>
+<?mso-application progid="Excel.Sheet"?>
+<Workbook xmlns="urn:schemas-microsoft-com:office:spreadsheet"
+ xmlns:ss="urn:schemas-microsoft-com:office:spreadsheet">
+<DocumentProperties xmlns="urn:schemas-microsoft-com:office:office"><Title>The dues</Title>
+<Author>Mia</Author></DocumentProperties>
+<Styles><Style ss:ID="p"><NumberFormat ss:Format="Percent"/></Style>
+<Style ss:ID="e"><NumberFormat ss:Format="#,##0.00\\ [$€-407]"/></Style></Styles>
+<Worksheet ss:Name="Dues"><Table>
+<Row><Cell ss:MergeAcross="1"><Data ss:Type="String">Boat</Data></Cell>
+<Cell><Data ss:Type="String">Due</Data></Cell></Row>
+<Row><Cell><Data ss:Type="String">Yacht <B xmlns="urn:x">舟</B></Data></Cell>
+<Cell ss:StyleID="p"><Data ss:Type="Number">0.256</Data></Cell>
+<Cell><Data ss:Type="DateTime">2026-03-03T00:00:00.000</Data>
+<Comment ss:Author="Rui"><ss:Data>Ask Mia.</ss:Data></Comment></Cell></Row>
+<Row><Cell ss:Index="2" ss:StyleID="e"><Data ss:Type="Number">1234.5</Data></Cell>
+<Cell><Data ss:Type="Boolean">1</Data></Cell><Cell><Data ss:Type="Error">#REF!</Data></Cell></Row>
+</Table></Worksheet><Worksheet ss:Name="Empty"><Table/></Worksheet></Workbook>"""
+
+
+@pytest.mark.parametrize("name", ["dues.xls", "dues.xml"])
+def test_a_workbook_as_xml_is_read_as_it_is_shown(tmp_path, name):
+    reading = read(tmp_path, name, XML.encode())
+    assert (
+        reading.text
+        == """\
+## Dues
+
+| Boat |  | Due |
+| --- | --- | --- |
+| Yacht 舟 | 25.60% | 2026-03-03 |
+|  | 1,234.50 € | true |
+
+Rui: Ask Mia."""
+    )
+    assert (reading.title, reading.format, reading.metadata["author"]) == ("The dues", "xls", "Mia")
+
+
+def test_a_damaged_workbook_as_xml_says_so(tmp_path):
+    with pytest.raises(ReadingError, match="This workbook is damaged"):
+        read(tmp_path, "dues.xls", XML.encode()[:-20])
+    bomb = XML.replace("<Workbook", "<!DOCTYPE x [<!ENTITY a 'b'>]><Workbook").encode()
+    with pytest.raises(ReadingError, match="the content is something else"):
+        read(tmp_path, "dues.xls", bomb)

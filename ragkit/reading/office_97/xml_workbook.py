@@ -1,0 +1,114 @@
+"""Workbooks as XML of Excel 2002 and 2003, which many programs still export under ``.xls``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from xml.etree import ElementTree
+
+from ragkit.reading.comments import comment_line
+from ragkit.reading.decode import clean
+from ragkit.reading.formats import Format
+from ragkit.reading.limits import check_text, damaged
+from ragkit.reading.markdown import metadata_from
+from ragkit.reading.office.number_formats import parse
+from ragkit.reading.office.workbooks import sheets_of
+from ragkit.reading.reading_parts import one_line
+from ragkit.reading.titles import choose
+from ragkit.reading.zip_container import refuse_entities
+from ragkit.types import Markup, Reading
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from xml.etree.ElementTree import Element
+
+    from ragkit.reading.limits import Limits
+    from ragkit.reading.office.number_formats import NumberFormat
+
+_S = "{urn:schemas-microsoft-com:office:spreadsheet}"
+_O = "{urn:schemas-microsoft-com:office:office}"
+_ABOUT = {"author": "Author", "date": "Created", "modified": "LastSaved", "subject": "Subject"}
+_CODES = {"Fixed": "0.00", "Standard": "#,##0.00", "Percent": "0.00%"}
+"""The codes of formats that have names."""
+
+_MOST_COLUMNS = 1000
+
+
+def read_workbook(data: bytes, name: str, limits: Limits) -> Reading:
+    """Read each sheet that is not empty as a section: its table, then its comments.
+
+    Raises:
+        ReadingError: damaged, or too long.
+    """
+    refuse_entities(data)
+    try:
+        root = ElementTree.fromstring(data)  # noqa: S314 - entities were refused
+    except ElementTree.ParseError as error:
+        raise damaged(Format.XLS.label) from error
+    formats = _formats(root)
+    sheets = [(sheet.get(f"{_S}Name", ""), sheet) for sheet in root.iter(f"{_S}Worksheet")]
+    comments = {named: [*_comments(sheet)] for named, sheet in sheets}
+    text, pages = sheets_of(((named, _rows(sheet, formats)) for named, sheet in sheets), comments)
+    check_text((text,), limits)
+    about = {key: clean(root.findtext(f".//{_O}{tag}") or "") for key, tag in _ABOUT.items()}
+    return Reading(
+        text=text,
+        title=choose([one_line(clean(root.findtext(f".//{_O}Title") or ""))], name),
+        format=Format.XLS,
+        markup=Markup.MARKDOWN,
+        pages=pages,
+        metadata=metadata_from(about),
+    )
+
+
+def _formats(root: Element) -> Mapping[str, NumberFormat]:
+    """Return the formats of the styles that format numbers, by the names of the styles."""
+    formats: dict[str, NumberFormat] = {}
+    for style in root.iter(f"{_S}Style"):
+        shown = style.find(f"{_S}NumberFormat")
+        code = "" if shown is None else shown.get(f"{_S}Format", "")
+        if (found := parse(_CODES.get(code, code))) is not None:
+            formats[style.get(f"{_S}ID", "")] = found
+    return formats
+
+
+def _rows(sheet: Element, formats: Mapping[str, NumberFormat]) -> list[list[str]]:
+    return [[*_cells(row, formats)] for row in sheet.iter(f"{_S}Row")]
+
+
+def _cells(row: Element, formats: Mapping[str, NumberFormat]) -> Iterator[str]:
+    """Yield the cells of a row; a cell says where it stands if empty ones come before it."""
+    column = 0
+    for cell in row.iterfind(f"{_S}Cell"):
+        place = min(_number(cell, "Index") - 1, _MOST_COLUMNS)
+        while column < place:
+            yield ""
+            column += 1
+        yield _shown(cell, formats.get(cell.get(f"{_S}StyleID", "")))
+        covered = min(_number(cell, "MergeAcross"), _MOST_COLUMNS)
+        yield from [""] * covered
+        column += 1 + covered
+
+
+def _shown(cell: Element, number_format: NumberFormat | None) -> str:
+    """Return a cell as people see it; an error is empty, as in other workbooks."""
+    data = cell.find(f"{_S}Data")
+    kind = "" if data is None else data.get(f"{_S}Type", "")
+    words = "" if data is None else "".join(data.itertext())
+    if kind == "Number":
+        return (number_format.shown(words.strip()) if number_format else None) or words
+    if kind == "DateTime":
+        return words.strip().partition(".")[0].replace("T", " ")
+    if kind == "Boolean":
+        return "true" if words.strip() == "1" else "false"
+    return "" if kind == "Error" else words
+
+
+def _comments(sheet: Element) -> Iterator[str]:
+    for comment in sheet.iter(f"{_S}Comment"):
+        if line := comment_line(comment.get(f"{_S}Author", ""), "".join(comment.itertext())):
+            yield line
+
+
+def _number(cell: Element, name: str) -> int:
+    value = cell.get(f"{_S}{name}", "")
+    return int(value) if value.isdecimal() and len(value) < 9 else 0
