@@ -41,12 +41,13 @@ _SIGNS = str.maketrans({"\v": " ", "\t": " "})
 
 
 class _Record(NamedTuple):
-    """A record of a file, with its content from ``start`` to ``end``."""
+    """A record of a file, with its content from ``start`` to ``end``; it may hold others."""
 
     kind: int
     instance: int
     start: int
     end: int
+    holds: bool
 
 
 @dataclass(slots=True)
@@ -172,8 +173,9 @@ def _scanned(
     groups: list[int] = []
     grid = 0
     for record in _records(stream, top.start, top.end):
-        content = stream[record.start : record.end]
-        groups = [end for end in groups if record.start < end]
+        content = _content(stream, record)
+        while groups and groups[-1] <= record.start:
+            groups.pop()
         if record.kind == _GROUP:
             groups.append(record.end)
         elif record.kind == _OPTIONS and groups and _IS_TABLE in _options(content):
@@ -216,7 +218,7 @@ def _listed(stream: bytes, document: _Record) -> Iterator[_Listed]:
             end = record.end
         if record.start >= end:
             continue
-        content = stream[record.start : record.end]
+        content = _content(stream, record)
         if record.kind == _LISTED:
             if listed:
                 yield listed
@@ -270,10 +272,15 @@ def _records(stream: bytes, start: int, end: int, *, deep: bool = True) -> Itera
     """Yield records in their order; those in others follow these if ``deep``."""
     while start + 8 <= min(end, len(stream)):
         version, kind, size = struct.unpack_from("<HHI", stream, start)
-        record = _Record(kind, version >> 4, start + 8, min(start + 8 + size, end))
-        yield record
         holds = version & 0xF == 0xF or kind == _TAG
+        record = _Record(kind, version >> 4, start + 8, min(start + 8 + size, end), holds)
+        yield record
         start = record.start if deep and holds else record.end
+
+
+def _content(stream: bytes, record: _Record) -> bytes:
+    """Return the content of a record; nothing of one that holds others."""
+    return b"" if record.holds else stream[record.start : record.end]
 
 
 def _options(content: bytes) -> set[int]:

@@ -27,6 +27,7 @@ _TOKEN = re.compile(
 )
 _LINK = re.compile(r'\s*HYPERLINK\s+"((?:https?://|mailto:)[^"\s<>()]{1,1000})"')
 _HEADING = re.compile(r"(?:heading (\d)|title)\s*;?", re.IGNORECASE)
+_ABOUT = "info"
 _INFO = ("title", "author", "subject", "keywords")
 _HEADING_NEAR_TOP = 500
 
@@ -159,7 +160,7 @@ class _RichText:
                 self._styles[group.style] = int(found[1] or 1)
         elif group.goes_to == "code":
             self._fields[-1].code += words
-        elif group.goes_to:
+        elif group.goes_to not in ("", _ABOUT):
             self.values[group.goes_to] = self.values.get(group.goes_to, "") + words
 
     # -- commands ----------------------------------------------------------------------------
@@ -244,10 +245,12 @@ class _RichText:
             group.goes_to = ""
         elif word in ("fonttbl", "stylesheet"):
             group.goes_to = {"fonttbl": "fonts", "stylesheet": "styles"}[word]
-        elif word in ("info", "creatim"):
+        elif word == "info":
+            group.goes_to = _ABOUT
+        elif word == "creatim":
             group.goes_to = ""
             group.opened = word
-        elif word in _INFO and any(outer.opened == "info" for outer in self._groups):
+        elif word in _INFO and group.goes_to == _ABOUT:
             group.goes_to = word
         elif word == "atnauthor":
             self.values.pop("annotator", None)
