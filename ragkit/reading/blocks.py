@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 _SIGN = re.compile(r"\\(?=[!-/:-@\[-`{-~])|\*|<(?=[A-Za-z/!?])")
 _FIRST_SIGN = re.compile(r"^[#>]", re.M)
 _SPACES = re.compile(r"[ \t\xa0]+")
+_ORDERED = re.compile(r"\d{1,9}[.)]")
 _AROUND_BREAK = re.compile(r" ?\n ?")
 _DEEPEST_HEADING, _DEEPEST_LIST = 6, 8
 
@@ -27,22 +28,27 @@ class Block(NamedTuple):
     @property
     def is_item(self) -> bool:
         """Return whether this is an item of a list."""
-        return self.prefix.endswith("- ")
+        return bool(self.prefix) and not self.prefix.startswith("#")
 
 
-def paragraph(text: str, *, level: int = 0, depth: int = 0) -> Block:
-    """Return a paragraph of ``inline`` text.
+def paragraph(text: str, *, level: int = 0, depth: int = 0, number: str = "") -> Block:
+    """Return a paragraph of ``inline`` text, with the ``number`` that is printed before it.
 
     With a ``level`` from 1, it is a heading, with a ``depth`` an item of a list in others.
     """
+    number = number.strip() if any(map(str.isalnum, number)) else ""
     if level:
-        return Block("#" * min(level, _DEEPEST_HEADING) + " ", whole_line(text))
+        whole = whole_line(f"{number} {text}") if text.strip() else ""
+        return Block("#" * min(level, _DEEPEST_HEADING) + " ", whole)
     text = _AROUND_BREAK.sub("\n", _SPACES.sub(" ", text)).strip()
     text = _FIRST_SIGN.sub(r"\\\g<0>", text)
     if depth:
         indent = "  " * (min(depth, _DEEPEST_LIST) - 1)
-        return Block(f"{indent}- ", text.replace("\n", f"\n{indent}  "))
-    return Block("", text)
+        text = text.replace("\n", f"\n{indent}  ")
+        if _ORDERED.fullmatch(number):
+            return Block(f"{indent}{number} ", text)
+        return Block(f"{indent}- ", f"{number} {text}" if number and text else text)
+    return Block("", f"{number} {text}" if number and text else text)
 
 
 def tabled(rows: Sequence[Sequence[Sequence[Block]]]) -> Iterator[Block]:

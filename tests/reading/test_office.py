@@ -137,6 +137,81 @@ def test_word_is_read_whatever_prefix_its_names_have(tmp_path, prefix):
     assert reading.text == "# Lease\n\nThe rent is due for R&D."
 
 
+def level(depth, text, kind="decimal", start=1, more=""):
+    return (
+        f'<w:lvl w:ilvl="{depth}"><w:start w:val="{start}"/><w:numFmt w:val="{kind}"/>{more}'
+        f'<w:lvlText w:val="{text}"/></w:lvl>'
+    )
+
+
+NUMBERING = (
+    f'<w:numbering {_W}><w:abstractNum w:abstractNumId="1">'
+    + level(0, "%1", more='<w:pStyle w:val="Heading1"/>')
+    + level(1, "%1.%2", more='<w:pStyle w:val="Heading2"/>')
+    + f'</w:abstractNum><w:abstractNum w:abstractNumId="2">{level(0, "%1.", start=3)}'
+    + level(1, "%2)", "lowerLetter") + level(2, "%1.%2.%3", "upperRoman")
+    + f'</w:abstractNum><w:abstractNum w:abstractNumId="3">{level(0, "*", "bullet")}'
+    '</w:abstractNum><w:num w:numId="1"><w:abstractNumId w:val="1"/></w:num>'
+    '<w:num w:numId="2"><w:abstractNumId w:val="2"/></w:num>'
+    '<w:num w:numId="3"><w:abstractNumId w:val="3"/></w:num>'
+    '<w:num w:numId="4"><w:abstractNumId w:val="2"/><w:lvlOverride w:ilvl="0">'
+    '<w:startOverride w:val="1"/></w:lvlOverride></w:num></w:numbering>'
+)  # fmt: skip
+
+
+def test_word_numbers_headings_and_items_as_they_are_printed(tmp_path):
+    document = docx.Document()
+    listed = [
+        ("Scope", "Heading 1", None), ("Who", "Heading 2", None), ("Rent", "Heading 1", None),
+        ("When", "Heading 2", None), ("First", None, (2, 0)), ("Inner", None, (2, 1)),
+        ("Inner too", None, (2, 1)), ("Deep", None, (2, 2)), ("Next", None, (2, 0)),
+        ("Inner anew", None, (2, 1)), ("Point", None, (3, 0)), ("Text", None, None),
+        ("Goes on", None, (2, 0)), ("Anew", None, (4, 0)), ("More", None, (4, 0)),
+    ]  # fmt: skip
+    for words, style, numbered in listed:
+        paragraph = document.add_paragraph(words, style=style)
+        if numbered:
+            number, depth = numbered
+            xml = f'<w:numPr {_W}><w:ilvl w:val="{depth}"/><w:numId w:val="{number}"/></w:numPr>'
+            paragraph._p.get_or_add_pPr().append(parse_xml(xml))
+    parts = dict(members(saved(document)))
+    parts["word/numbering.xml"] = NUMBERING.encode()
+    styles = parts["word/styles.xml"].decode()
+    for name in ("Heading1", "Heading2"):
+        start = styles.index("<w:pPr>", styles.index(f'w:styleId="{name}"')) + len("<w:pPr>")
+        numbered = '<w:numPr><w:numId w:val="1"/></w:numPr>'
+        styles = styles[:start] + numbered + styles[start:]
+    parts["word/styles.xml"] = styles.encode()
+    reading = read(tmp_path, "lease.docx", zipped(parts))
+    assert reading.title == "Scope"
+    assert (
+        reading.text
+        == """\
+# 1 Scope
+
+## 1.1 Who
+
+# 2 Rent
+
+## 2.1 When
+
+3. First
+  - a) Inner
+  - b) Inner too
+    - 3.b.I Deep
+4. Next
+  - a) Inner anew
+
+- Point
+
+Text
+
+5. Goes on
+1. Anew
+2. More"""
+    )
+
+
 def test_word_is_read_whatever_number_the_name_of_its_text_has(tmp_path):
     parts = {
         name.replace("/document.xml", "/document2.xml"): part

@@ -108,12 +108,13 @@ def test_titles_outlines_and_numbered_items_are_told(tmp_path):
     source = (
         r"{\rtf1{\stylesheet{\s1 heading 2;}{\s2 Title;}{\s3\outlinelevel2 Clause;}"
         r"{\s4 Title page;}}"
-        r"\pard\s2 Lease\par\pard\s1 Rent\par\pard\s3 Due\par\pard\s4 Page\par"
-        r"\pard{\listtext\'b7\tab}One\par{\listtext 2.}Two\par\pard\ilvl1{\pntext -}Deep\par"
+        r"\pard\s2 Lease\par\pard\s1{\listtext 4.2\tab}Rent\par\pard\s3 Due\par\pard\s4 Page\par"
+        r"\pard{\listtext\'b7\tab}One\par{\listtext 2.}Two\par"
+        r"\pard\ilvl1{\pntext (a)}{\*\pn{\pntxtb -}}Deep\par"
         r"\pard\outlinelevel0 End\par\pard After\par}"
     )
     assert text_of(tmp_path, source) == (
-        "# Lease\n\n## Rent\n\n### Due\n\nPage\n\n- One\n- Two\n  - Deep\n\n# End\n\nAfter"
+        "# Lease\n\n## 4.2 Rent\n\n### Due\n\nPage\n\n- One\n2. Two\n  - (a) Deep\n\n# End\n\nAfter"
     )
 
 

@@ -16,11 +16,11 @@ from ragkit.reading.office import word_formulas, word_notes
 from ragkit.reading.office.converter import convert, core_properties
 from ragkit.reading.office.text_boxes import with_boxes_apart
 from ragkit.reading.office.word_drawings import with_drawings_as_boxes
+from ragkit.reading.office.word_numbering import Numbering, with_items, without_numbers
 from ragkit.reading.reading_parts import tidy
 from ragkit.reading.titles import choose
 from ragkit.reading.zip_container import (
     open_archive,
-    part_of,
     rewritten,
     with_usual_names,
 )
@@ -41,12 +41,13 @@ def read_word(data: bytes, name: str, limits: Limits) -> Reading:
     label = Format.DOCX.label
     archive = with_usual_names(open_archive(data, limits, label))
     content = convert(_for_converter(archive), "docx", label).content
-    text = tidy(clean(strip_embedded(_restored(content))))
+    marked = tidy(clean(strip_embedded(_restored(content))))
+    text, bare = with_items(marked), without_numbers(marked)
     metadata, title = core_properties(archive)
-    near_top = first_heading(text[:_HEADING_NEAR_TOP])
+    near_top = first_heading(bare[:_HEADING_NEAR_TOP])
     return Reading(
         text=(text + margins_of(archive, text)).lstrip(),
-        title=choose([near_top, title, first_heading(text)], name),
+        title=choose([near_top, title, first_heading(bare)], name),
         format=Format.DOCX,
         markup=Markup.MARKDOWN,
         metadata=metadata,
@@ -54,10 +55,6 @@ def read_word(data: bytes, name: str, limits: Limits) -> Reading:
 
 
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
-_PARAGRAPH_STYLE = re.compile(
-    rb"(<w:pPr(?:\s[^>]*)?>\s*<w:pStyle\s[^>]{0,80}?w:val=\"([^\"]{1,200})\"[^>]{0,80}/>)((?:(?!</w:pPr>|<w:numPr).){0,3000})(</w:pPr>|<w:numPr)",
-    re.S,
-)
 _TEXT_PARTS = ("word/document.xml", *word_notes.PARTS)
 _TEXT = re.compile(rb"<[wm]:t(?: [^<>]*)?>[^<]*")
 _REFERENCE = re.compile(rb"&(#?\w{1,8});")
@@ -77,19 +74,12 @@ _STARTS_TAG = re.compile("\ufdd1(?=[A-Za-z/!?])")
 def _for_converter(archive: zipfile.ZipFile) -> bytes:
     """Return a Word document rewritten so that the converter loses nothing of it.
 
-    The converter ignores the numbering of styles ("List Bullet"), and drops character references
+    The converter counts items wrongly, and drops character references
     (``&amp;``), tabs, carriage returns, non-breaking hyphens, and paragraphs that hold text boxes;
     it mixes up notes and moves formulas, reads twice what was moved, and has the reading of a word
     before it.
     """
-    numbering = _numbering_of_styles(archive)
-
-    def numbered(paragraph: re.Match[bytes]) -> bytes:
-        number = numbering.get(paragraph[2].decode("utf-8", "replace"))
-        if not number or paragraph[4] != b"</w:pPr>":
-            return paragraph[0]
-        return paragraph[1] + number + paragraph[3] + paragraph[4]
-
+    numbering = Numbering(archive)
     there = set(archive.namelist())
     notes = word_notes.notes_of(
         _with_usual_prefix(archive.read(name)) for name in word_notes.PARTS if name in there
@@ -102,11 +92,11 @@ def _for_converter(archive: zipfile.ZipFile) -> bytes:
             return b""
         part = _with_usual_prefix(part)
         if name == _TEXT_PARTS[0]:
+            part = numbering.numbered(part)
             part = word_notes.with_notes_below(part, notes)
             part = word_formulas.with_formulas_below(part)
             part = with_drawings_as_boxes(part, archive)
         part = _MOVED_AWAY.sub(b"", with_boxes_apart(part))
-        part = _PARAGRAPH_STYLE.sub(numbered, part) if numbering else part
         part = _RUBY.sub(rb"\2<w:r><w:t>(</w:t></w:r>\1<w:r><w:t>)</w:t></w:r>", part)
         part = _HYPHEN.sub(b"<w:t>-</w:t>", part)
         part = _SPACE.sub(b'<w:t xml:space="preserve"> </w:t>', part)
@@ -138,25 +128,3 @@ def _restored(markdown: str) -> str:
     whole = word_formulas.with_formulas_in_place(markdown)
     numbered = word_notes.MARK.sub(r"[^\1]", whole)
     return _STARTS_TAG.sub(r"\\<", numbered).translate(_SIGNS)
-
-
-def _numbering_of_styles(archive: zipfile.ZipFile) -> dict[str, bytes]:
-    """Return, for each list style, the numbering to write into its paragraphs."""
-    styles = part_of(archive, "word/styles.xml")
-    if styles is None:
-        return {}
-    numbering: dict[str, bytes] = {}
-    for style in styles.iter(f"{_W}style"):
-        properties = style.find(f"{_W}pPr")
-        number = properties.find(f"{_W}numPr/{_W}numId") if properties is not None else None
-        value = number.get(f"{_W}val", "") if number is not None else ""
-        heading = properties is not None and properties.find(f"{_W}outlineLvl") is not None
-        if not value.isdigit() or value == "0" or heading:
-            continue
-        level = style.find(f"{_W}pPr/{_W}numPr/{_W}ilvl")
-        depth = level.get(f"{_W}val", "0") if level is not None else "0"
-        numbering[style.get(f"{_W}styleId", "")] = (
-            f'<w:numPr><w:ilvl w:val="{depth if depth.isdigit() else 0}"/>'
-            f'<w:numId w:val="{value}"/></w:numPr>'
-        ).encode()
-    return numbering

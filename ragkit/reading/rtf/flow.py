@@ -40,9 +40,12 @@ class Flow:
         """Let blocks follow the paragraph that is begun."""
         self._beside += blocks
 
-    def end_paragraph(self, *, level: int = 0, depth: int = 0, in_table: bool = False) -> None:
+    def end_paragraph(
+        self, *, level: int = 0, depth: int = 0, number: str = "", in_table: bool = False
+    ) -> None:
         """End the paragraph as a heading of a level, an item at a depth of lists, or neither."""
-        blocks = [paragraph(self._text(), level=level, depth=depth), *self._beside]
+        ended = paragraph(self._text(), level=level, depth=depth, number=number)
+        blocks = [ended, *self._beside]
         self._words, self._beside = [], []
         if in_table:
             self._cell += blocks

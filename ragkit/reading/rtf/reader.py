@@ -27,7 +27,7 @@ _TOKEN = re.compile(
 )
 _LINK = re.compile(r'\s*HYPERLINK\s+"((?:https?://|mailto:)[^"\s<>()]{1,1000})"')
 _HEADING = re.compile(r"(?:heading (\d)|title)\s*;?", re.IGNORECASE)
-_ABOUT = "info"
+_ABOUT, _NUMBER = "info", "number"
 _INFO = ("title", "author", "subject", "keywords")
 _HEADING_NEAR_TOP = 500
 
@@ -86,6 +86,7 @@ class _RichText:
         self.values: dict[str, str] = {}
         self._encoding = "cp1252"
         self._made: list[int] = []
+        self._number = ""
         self._fonts: dict[int, str] = {}
         self._usual_font = 0
         self._styles: dict[int, int] = {}
@@ -158,6 +159,8 @@ class _RichText:
         elif group.goes_to == "styles":
             if found := _HEADING.fullmatch(words.strip()):
                 self._styles[group.style] = int(found[1] or 1)
+        elif group.goes_to == _NUMBER:
+            self._number += words
         elif group.goes_to == "code":
             self._fields[-1].code += words
         elif group.goes_to not in ("", _ABOUT):
@@ -186,7 +189,10 @@ class _RichText:
         group = self._groups[-1]
         level = group.level or self._styles.get(group.style, 0)
         depth = group.depth + 1 if group.listed else 0
-        self._flows[-1].end_paragraph(level=level, depth=depth, in_table=group.in_table)
+        self._flows[-1].end_paragraph(
+            level=level, depth=depth, number=self._number, in_table=group.in_table
+        )
+        self._number = ""
 
     def _format(self, word: str, number: int | None) -> bool:
         """Note how the words that follow look; return whether the command says that."""
@@ -240,7 +246,7 @@ class _RichText:
         group = self._groups[-1]
         if word in ("listtext", "pntext", "pn"):
             self._groups[-2 if len(self._groups) > 1 else -1].listed = True
-            group.goes_to = ""
+            group.goes_to = "" if word == "pn" else _NUMBER
         elif word in codes.UNSEEN or (self._starred and word not in codes.KNOWN):
             group.goes_to = ""
         elif word in ("fonttbl", "stylesheet"):

@@ -1,0 +1,246 @@
+"""Numbers of headings and lists of Word documents, written before their paragraphs.
+
+The converter counts all items of a list alike, whatever their level, and numbers no headings.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+from xml.sax.saxutils import escape
+
+from ragkit.reading.zip_container import part_of
+
+if TYPE_CHECKING:
+    import zipfile
+    from collections.abc import Iterator, Mapping
+    from xml.etree.ElementTree import Element
+
+_W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+_PARAGRAPH = re.compile(
+    rb"(<w:p(?:\s[^<>]*[^<>/])?>\s*)(<w:pPr(?:\s[^<>]*)?>(?:(?!</w:pPr>|</?w:p[ >]).)*</w:pPr>)"
+    rb"((?:(?!</?w:p[ >]).)*?</w:pPrChange>\s*</w:pPr>)?",
+    re.S,
+)
+_STYLE = re.compile(rb"<w:pStyle\s[^<>]*?w:val=\"([^\"]{1,200})\"[^<>]*/>")
+_BULLET = b'<w:numPr><w:ilvl w:val="%d"/><w:numId w:val="%b"/></w:numPr>'
+_NUMBERING = re.compile(rb"<w:numPr(?:\s[^<>]*)?>.*?</w:numPr>", re.S)
+_LEVEL = re.compile(rb"<w:ilvl\s[^<>]*?w:val=\"(\d{1,2})\"")
+_LIST = re.compile(rb"<w:numId\s[^<>]*?w:val=\"(\d{1,9})\"")
+_PLACE = re.compile(r"%([1-9])")
+_MARK, _END = "\ufdd8", "\ufdd9"
+"""Characters that no text has, around the level and the number of a paragraph."""
+
+_SIGNS = re.compile(rf"{_MARK}\d|{_END}")
+_NUMBER = re.compile(rf"{_MARK}[^{_END}\n]{{0,100}}{_END} ?")
+_ITEM = re.compile(rf"{_MARK}(\d)(?:(\d{{1,9}})\\?([.)]){_END} )?")
+_DEEPEST = 9
+_LONGEST_STYLES = 20
+_ROMAN = (
+    (1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"),
+    (40, "xl"), (10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i"),
+)  # fmt: skip
+_LARGEST_ROMAN = 3999
+
+
+@dataclass(frozen=True, slots=True)
+class _Level:
+    """A level of a list: its first number, its kind of numbers, and what is around them."""
+
+    start: int = 1
+    kind: str = "decimal"
+    text: str = ""
+    legal: bool = False
+
+
+@dataclass(slots=True)
+class _List:
+    """A list: its levels, which other lists may share with their counters, and new beginnings."""
+
+    levels: Mapping[int, _Level]
+    counters: dict[int, int]
+    restarts: dict[int, int] = field(default_factory=dict)
+
+
+class Numbering:
+    """The lists of a document, which count the paragraphs in their order."""
+
+    def __init__(self, archive: zipfile.ZipFile) -> None:
+        numbering = part_of(archive, "word/numbering.xml")
+        self._lists, by_style = _lists(numbering) if numbering is not None else ({}, {})
+        styles = part_of(archive, "word/styles.xml")
+        elements = () if styles is None else styles.iter(f"{_W}style")
+        named = {style.get(f"{_W}styleId", ""): style for style in elements}
+        self._styles = _styles(named, by_style)
+        self._headings = {
+            name
+            for name, style in named.items()
+            if style.find(f"{_W}pPr/{_W}outlineLvl") is not None
+        }
+
+    def numbered(self, document: bytes) -> bytes:
+        """Return the XML of a text in which numbers are words of their paragraphs.
+
+        Paragraphs with a bullet that their style has get one of their own.
+        """
+        return _PARAGRAPH.sub(self._paragraph, document) if self._lists else document
+
+    def _paragraph(self, paragraph: re.Match[bytes]) -> bytes:
+        properties = paragraph[2].partition(b"<w:pPrChange")[0]
+        named = _STYLE.search(properties)
+        style = named[1].decode("utf-8", "replace") if named else ""
+        identity, level = self._styles.get(style, ("", 0))
+        if own := _NUMBERING.search(properties):
+            found, depth = _LIST.search(own[0]), _LEVEL.search(own[0])
+            identity = found[1].decode() if found else identity
+            level = min(int(depth[1]), _DEEPEST - 1) if depth else level
+        counted = self._lists.get(identity)
+        label = _next(counted, level) if counted else ""
+        begin, bare, rest = paragraph[1], _NUMBERING.sub(b"", paragraph[2], count=1), paragraph[3]
+        if label:
+            marked = escape(f"{_MARK}{level}{label}{_END} ")
+            run = f'<w:r><w:t xml:space="preserve">{marked}</w:t></w:r>'
+            return begin + bare + (rest or b"") + run.encode()
+        if label is None and not own and named and style not in self._headings:
+            bullet = _BULLET % (level, identity.encode())
+            return begin + bare.replace(named[0], named[0] + bullet, 1) + (rest or b"")
+        return paragraph[0]
+
+
+def with_items(markdown: str) -> str:
+    """Return converted text in which numbered paragraphs, unless they are headings, are items."""
+    pieces: list[str] = []
+    was_item = False
+    for block in markdown.split("\n\n"):
+        item = _ITEM.match(block)
+        indent = "  " * int(item[1]) if item else ""
+        if item and item[2]:
+            block = f"{indent}{item[2]}{item[3]} {block[item.end() :]}"
+        elif item:
+            block = f"{indent}- {block[item.end() :]}"
+        pieces += ["\n" if was_item and item else "\n\n", block]
+        was_item = item is not None
+    return _SIGNS.sub("", "".join(pieces[1:]))
+
+
+def without_numbers(markdown: str) -> str:
+    """Return converted text without the numbers of its paragraphs."""
+    return _NUMBER.sub("", markdown)
+
+
+def _next(counted: _List, level: int) -> str | None:
+    """Count a paragraph; return its number with what is around it, ``None`` of a bullet."""
+    own = counted.levels.get(level)
+    if own is None:
+        return None
+    counters = counted.counters
+    if level in counted.restarts:
+        counters[level] = counted.restarts.pop(level)
+    else:
+        counters[level] = counters.get(level, own.start - 1) + 1
+    for deeper in range(level + 1, _DEEPEST):
+        counters.pop(deeper, None)
+    if own.kind == "bullet":
+        return None
+
+    def number(place: re.Match[str]) -> str:
+        at = int(place[1]) - 1
+        of = counted.levels.get(at, _Level())
+        counters.setdefault(at, of.start)
+        return _written(counters[at], "decimal" if own.legal else of.kind)
+
+    label = _PLACE.sub(number, own.text).strip()
+    return label if any(map(str.isalnum, label)) else None
+
+
+def _written(number: int, kind: str) -> str:
+    """Return a number as a kind of list writes it."""
+    if kind in ("lowerLetter", "upperLetter") and number > 0:
+        letter = chr(ord("a") + (number - 1) % 26) * ((number - 1) // 26 + 1)
+        return letter if kind == "lowerLetter" else letter.upper()
+    if kind in ("lowerRoman", "upperRoman") and 0 < number <= _LARGEST_ROMAN:
+        roman, left = "", number
+        for value, letters in _ROMAN:
+            roman += letters * (left // value)
+            left %= value
+        return roman if kind == "lowerRoman" else roman.upper()
+    if kind == "decimalZero":
+        return f"{number:02}"
+    return "" if kind == "none" else str(number)
+
+
+def _lists(numbering: Element) -> tuple[dict[str, _List], dict[str, tuple[str, int]]]:
+    """Return the lists by their numbers, and the list and level that styles are linked to."""
+    abstract: dict[str, Element] = {}
+    linked: dict[str, Element] = {}
+    for element in numbering.iter(f"{_W}abstractNum"):
+        abstract[element.get(f"{_W}abstractNumId", "")] = element
+        if style := _value(element, "styleLink"):
+            linked[style] = element
+    counters: dict[str, dict[int, int]] = {}
+    lists: dict[str, _List] = {}
+    by_style: dict[str, tuple[str, int]] = {}
+    for element in numbering.iter(f"{_W}num"):
+        identity, kind = element.get(f"{_W}numId", ""), _value(element, "abstractNumId")
+        source = abstract.get(kind)
+        if source is not None:
+            source = linked.get(_value(source, "numStyleLink"), source)
+        levels = dict(_levels(source)) if source is not None else {}
+        counted = _List(levels, counters.setdefault(kind, {}))
+        for override in element.iter(f"{_W}lvlOverride"):
+            level = _whole(override.get(f"{_W}ilvl", ""))
+            if start := _value(override, "startOverride"):
+                counted.restarts[level] = _whole(start)
+            levels.update(_levels(override))
+        lists[identity] = counted
+        for one in source.iter(f"{_W}lvl") if source is not None else ():
+            if style := _value(one, "pStyle"):
+                by_style.setdefault(style, (identity, _whole(one.get(f"{_W}ilvl", ""))))
+    return lists, by_style
+
+
+def _levels(parent: Element) -> Iterator[tuple[int, _Level]]:
+    for level in parent.iterfind(f"{_W}lvl"):
+        start = _value(level, "start")
+        yield (
+            _whole(level.get(f"{_W}ilvl", "")),
+            _Level(
+                _whole(start) if start else 0,
+                _value(level, "numFmt") or "decimal",
+                _value(level, "lvlText"),
+                level.find(f"{_W}isLgl") is not None,
+            ),
+        )
+
+
+def _styles(
+    elements: Mapping[str, Element], by_style: Mapping[str, tuple[str, int]]
+) -> dict[str, tuple[str, int]]:
+    """Return the list and the level of each style that has one, from itself or from its bases."""
+    found: dict[str, tuple[str, int]] = {}
+    for name in elements:
+        base, level = name, -1
+        for _ in range(_LONGEST_STYLES):
+            element = elements.get(base)
+            if element is None:
+                break
+            own = element.find(f"{_W}pPr/{_W}numPr")
+            if own is not None:
+                given = _value(own, "ilvl")
+                level = _whole(given) if level < 0 and given else level
+                if identity := _value(own, "numId"):
+                    at = by_style.get(base, ("", 0))[1] if level < 0 else level
+                    found[name] = (identity, at)
+                    break
+            base = _value(element, "basedOn")
+    return found
+
+
+def _value(parent: Element, tag: str) -> str:
+    element = parent.find(f"{_W}{tag}")
+    return "" if element is None else element.get(f"{_W}val", "")
+
+
+def _whole(value: str) -> int:
+    return int(value) if value.isdecimal() and len(value) < 9 else 0
