@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from ragkit.reading.decode import clean
+from ragkit.reading.markdown import plain
 from ragkit.reading.reading_parts import table, tidy, whole_line
 
 if TYPE_CHECKING:
@@ -20,42 +21,47 @@ _DEEPEST_HEADING, _DEEPEST_LIST = 6, 8
 
 
 class Block(NamedTuple):
-    """A paragraph or a table; ``prefix`` makes a paragraph a heading or an item of a list."""
-
-    prefix: str
-    text: str
-
-    @property
-    def is_item(self) -> bool:
-        """Return whether this is an item of a list."""
-        return bool(self.prefix) and not self.prefix.startswith("#")
-
-
-def paragraph(text: str, *, level: int = 0, depth: int = 0, number: str = "") -> Block:
-    """Return a paragraph of ``inline`` text, with the ``number`` that is printed before it.
+    """A paragraph or a table: its Markdown, and the ``number`` that is printed before it.
 
     With a ``level`` from 1, it is a heading, with a ``depth`` an item of a list in others.
     """
+
+    text: str
+    level: int = 0
+    depth: int = 0
+    number: str = ""
+
+    @property
+    def whole(self) -> str:
+        """Return the text with its number."""
+        return f"{self.number} {self.text}" if self.number and self.text else self.text
+
+    @property
+    def markdown(self) -> str:
+        """Return the text as what it is."""
+        if self.level:
+            return "#" * min(self.level, _DEEPEST_HEADING) + f" {self.whole}"
+        if self.depth:
+            indent = "  " * (min(self.depth, _DEEPEST_LIST) - 1)
+            mark = "" if _ORDERED.fullmatch(self.number) else "- "
+            return f"{indent}{mark}{self.whole}".replace("\n", f"\n{indent}  ")
+        return self.whole
+
+
+def paragraph(text: str, *, level: int = 0, depth: int = 0, number: str = "") -> Block:
+    """Return a paragraph of ``inline`` text as a block; a ``number`` may also be a bullet."""
     number = number.strip() if any(map(str.isalnum, number)) else ""
     if level:
-        whole = whole_line(f"{number} {text}") if text.strip() else ""
-        return Block("#" * min(level, _DEEPEST_HEADING) + " ", whole)
+        return Block(whole_line(text), level, 0, number)
     text = _AROUND_BREAK.sub("\n", _SPACES.sub(" ", text)).strip()
-    text = _FIRST_SIGN.sub(r"\\\g<0>", text)
-    if depth:
-        indent = "  " * (min(depth, _DEEPEST_LIST) - 1)
-        text = text.replace("\n", f"\n{indent}  ")
-        if _ORDERED.fullmatch(number):
-            return Block(f"{indent}{number} ", text)
-        return Block(f"{indent}- ", f"{number} {text}" if number and text else text)
-    return Block("", f"{number} {text}" if number and text else text)
+    return Block(_FIRST_SIGN.sub(r"\\\g<0>", text), 0, depth, number)
 
 
 def tabled(rows: Sequence[Sequence[Sequence[Block]]]) -> Iterator[Block]:
     """Yield a table of rows of cells; one that has a single column is only a layout, and none."""
     filled = max((sum(map(_says, row)) for row in rows), default=0)
     if filled > 1:
-        yield Block("", table([[_joined(cell) for cell in row] for row in rows]))
+        yield Block(table([[_joined(cell) for cell in row] for row in rows]))
     else:
         yield from (block for row in rows for cell in row for block in cell)
 
@@ -66,9 +72,15 @@ def written(blocks: Iterable[Block]) -> str:
     was_item = False
     for block in blocks:
         if block.text:
-            pieces += ["\n" if was_item and block.is_item else "\n\n", *block]
-            was_item = block.is_item
+            is_item = bool(block.depth) and not block.level
+            pieces += ["\n" if was_item and is_item else "\n\n", block.markdown]
+            was_item = is_item
     return tidy("".join(pieces))
+
+
+def title_of(blocks: Iterable[Block]) -> str:
+    """Return the first heading of level 1, without its number."""
+    return next((plain(block.text) for block in blocks if block.level == 1 and block.text), "")
 
 
 def inline(text: str) -> str:
@@ -78,7 +90,7 @@ def inline(text: str) -> str:
 
 def note(number: int, text: str) -> Block:
     """Return what a note says in ``inline`` text, to which ``[^number]`` refers."""
-    return Block("", f"[^{number}]: {text}")
+    return Block(f"[^{number}]: {text}")
 
 
 def _says(cell: Sequence[Block]) -> bool:
@@ -86,4 +98,4 @@ def _says(cell: Sequence[Block]) -> bool:
 
 
 def _joined(cell: Sequence[Block]) -> str:
-    return " ".join(whole_line(block.text) for block in cell)
+    return " ".join(whole_line(block.whole) for block in cell)

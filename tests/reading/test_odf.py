@@ -160,6 +160,42 @@ def test_sections_header_rows_and_lists_in_lists_are_read(tmp_path):
     )
 
 
+NUMBERING = """
+<text:list-style style:name="L"><text:list-level-style-number text:level="1" style:num-format="1"
+style:num-suffix="." text:start-value="3"/><text:list-level-style-number text:level="2"
+style:num-format="a" style:num-prefix="(" style:num-suffix=")"/></text:list-style>
+<text:list-style style:name="B"><text:list-level-style-bullet text:level="1"/></text:list-style>
+<text:outline-style><text:outline-level-style text:level="1" style:num-format="I"/>
+<text:outline-level-style text:level="2" style:num-format="1" text:display-levels="2"/>
+<text:outline-level-style text:level="3" style:num-format=""/></text:outline-style>
+"""
+
+
+def test_headings_and_items_have_the_numbers_that_are_printed(tmp_path):
+    def heading(level, words, more=""):
+        return f'<text:h text:outline-level="{level}" {more}>{words}</text:h>'
+
+    def listed(style, *items, more=""):
+        inside = "".join(f"<text:list-item>{item}</text:list-item>" for item in items)
+        return f'<text:list text:style-name="{style}" {more}>{inside}</text:list>'
+
+    deep = "<text:list><text:list-item><text:p>In</text:p></text:list-item></text:list>"
+    inner = f"<text:p>One</text:p>{deep}"
+    body = (
+        heading(1, "Foreword", 'text:is-list-header="true"') + heading(1, "Scope")
+        + heading(1, "Rent") + heading(2, "When") + heading(3, "Bare") + heading(2, "Where")
+        + listed("L", inner, "<text:p>Two</text:p>") + "<text:p>Text</text:p>"
+        + listed("L", "<text:p>Three</text:p>", more='text:continue-numbering="true"')
+        + listed("L", "<text:p>Anew</text:p>") + listed("B", "<text:p>Point</text:p>")
+    )  # fmt: skip
+    reading = read(tmp_path, "a.odt", packed("text", body, styles=NUMBERING))
+    assert reading.title == "Foreword"
+    assert reading.text == (
+        "# Foreword\n\n# I Scope\n\n# II Rent\n\n## II.1 When\n\n### Bare\n\n## II.2 Where\n\n"
+        "3. One\n  - (a) In\n4. Two\n\nText\n\n5. Three\n3. Anew\n- Point"
+    )
+
+
 def test_a_table_of_one_column_is_only_a_layout(tmp_path):
     cell = "<table:table-cell><text:h>Rent</text:h><text:p>It is due.</text:p></table:table-cell>"
     body = f"<table:table><table:table-row>{cell}</table:table-row></table:table>"

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape
 
+from ragkit.reading.numerals import written
 from ragkit.reading.zip_container import part_of
 
 if TYPE_CHECKING:
@@ -37,11 +38,6 @@ _NUMBER = re.compile(rf"{_MARK}[^{_END}\n]{{0,100}}{_END} ?")
 _ITEM = re.compile(rf"{_MARK}(\d)(?:(\d{{1,9}})\\?([.)]){_END} )?")
 _DEEPEST = 9
 _LONGEST_STYLES = 20
-_ROMAN = (
-    (1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"),
-    (40, "xl"), (10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i"),
-)  # fmt: skip
-_LARGEST_ROMAN = 3999
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,26 +144,10 @@ def _next(counted: _List, level: int) -> str | None:
         at = int(place[1]) - 1
         of = counted.levels.get(at, _Level())
         counters.setdefault(at, of.start)
-        return _written(counters[at], "decimal" if own.legal else of.kind)
+        return written(counters[at], "decimal" if own.legal else of.kind)
 
     label = _PLACE.sub(number, own.text).strip()
     return label if any(map(str.isalnum, label)) else None
-
-
-def _written(number: int, kind: str) -> str:
-    """Return a number as a kind of list writes it."""
-    if kind in ("lowerLetter", "upperLetter") and number > 0:
-        letter = chr(ord("a") + (number - 1) % 26) * ((number - 1) // 26 + 1)
-        return letter if kind == "lowerLetter" else letter.upper()
-    if kind in ("lowerRoman", "upperRoman") and 0 < number <= _LARGEST_ROMAN:
-        roman, left = "", number
-        for value, letters in _ROMAN:
-            roman += letters * (left // value)
-            left %= value
-        return roman if kind == "lowerRoman" else roman.upper()
-    if kind == "decimalZero":
-        return f"{number:02}"
-    return "" if kind == "none" else str(number)
 
 
 def _lists(numbering: Element) -> tuple[dict[str, _List], dict[str, tuple[str, int]]]:

@@ -5,13 +5,12 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from ragkit.reading.blocks import Block, inline, note, paragraph, tabled, written
+from ragkit.reading.blocks import Block, inline, note, paragraph, tabled, title_of, written
 from ragkit.reading.comments import comment_line
 from ragkit.reading.decode import clean
 from ragkit.reading.formats import Format
 from ragkit.reading.limits import check_text
 from ragkit.reading.margins import header_section, section
-from ragkit.reading.markdown import first_heading
 from ragkit.reading.office_97.compound import opened, properties_of
 from ragkit.reading.office_97.doc_text import DocText, Part, Table
 from ragkit.reading.reading_parts import whole_line
@@ -44,7 +43,8 @@ def read_document(data: bytes, name: str, limits: Limits) -> Reading:
     with opened(data, Format.DOC.label) as file:
         text = DocText(file)
         metadata, title = properties_of(file)
-    body = _Body(text).markdown()
+    blocks = _Body(text).blocks()
+    body = written(blocks)
     check_text((body,), limits)
     margins = (
         *_lines(text, *text.span(Part.MARGINS)),
@@ -53,7 +53,7 @@ def read_document(data: bytes, name: str, limits: Limits) -> Reading:
     whole = body + header_section(margins, body) + section("Comments", [*_comments(text)])
     return Reading(
         text=whole.lstrip(),
-        title=choose(in_order(title, [first_heading(body)], body[:_BEGINNING]), name),
+        title=choose(in_order(title, [title_of(blocks)], body[:_BEGINNING]), name),
         format=Format.DOC,
         markup=Markup.MARKDOWN,
         metadata=metadata,
@@ -70,7 +70,7 @@ class _Body:
         self._marks = text.links | marks
         self._boxes = _boxes(text)
 
-    def markdown(self) -> str:
+    def blocks(self) -> list[Block]:
         """Return the body, then the boxes that belong nowhere, then the notes."""
         blocks = [*self._blocks(*self._text.span(Part.BODY))]
         for boxes in list(self._boxes.values()):
@@ -78,7 +78,7 @@ class _Body:
                 blocks += self._blocks(*box)
         for number, stretch in enumerate(self._notes.values(), 1):
             blocks.append(note(number, inline(" ".join(_lines(self._text, *stretch)))))
-        return written(blocks)
+        return blocks
 
     def _blocks(self, start: int, end: int) -> Iterator[Block]:
         """Yield the paragraphs and tables of a stretch of the text."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from ragkit.reading.blocks import Block, inline, note, paragraph, tabled, written
+from ragkit.reading.blocks import Block, inline, note, paragraph, tabled, title_of, written
 from ragkit.reading.formats import Format
 from ragkit.reading.limits import damaged
 from ragkit.reading.margins import header_section, section
-from ragkit.reading.markdown import first_heading
+from ragkit.reading.open_document.numbering import Numbering
 from ragkit.reading.open_document.objects import cells_of, embedded, formula
 from ragkit.reading.open_document.parts import (
     CONTENT,
@@ -63,13 +63,14 @@ def read_text(data: bytes, name: str, limits: Limits) -> Reading:
     root = part_of(archive, CONTENT)
     if root is None:
         raise damaged(Format.ODT.label)
-    body = _Body(archive, root).markdown()
+    blocks = _Body(archive, root).blocks()
+    body = written(blocks)
     metadata, title = properties(archive)
     comments = [*comments_of(root.iter(f"{OFFICE}annotation"))]
     whole = body + header_section(_margins(archive), body) + section("Comments", comments)
     return Reading(
         text=whole.lstrip(),
-        title=choose([first_heading(body), title], name),
+        title=choose([title_of(blocks), title], name),
         format=Format.ODT,
         markup=Markup.MARKDOWN,
         metadata=metadata,
@@ -91,6 +92,7 @@ class _Body:
         self._archive = archive
         self._root = root
         self._notes: list[str] = []
+        self._numbering = Numbering(root, part_of(archive, "styles.xml"))
         titles = (
             style.get(f"{_STYLE}name", "")
             for style in root.iter(f"{_STYLE}style")
@@ -98,23 +100,26 @@ class _Body:
         )
         self._titles = {_TITLE, *titles}
 
-    def markdown(self) -> str:
-        """Return the body, then the notes."""
-        blocks = [
-            block for body in self._root.iter(f"{OFFICE}text") for block in self._blocks(body)
-        ]
-        return written(
-            [*blocks, *(note(at, inline(text)) for at, text in enumerate(self._notes, 1))]
-        )
+    def blocks(self) -> list[Block]:
+        """Return the blocks of the body, then the notes."""
+        bodies = self._root.iter(f"{OFFICE}text")
+        blocks = [block for body in bodies for block in self._blocks(body)]
+        return [*blocks, *(note(at, inline(text)) for at, text in enumerate(self._notes, 1))]
 
-    def _blocks(self, elements: Iterable[Element], depth: int = 0) -> Iterator[Block]:
+    def _blocks(
+        self, elements: Iterable[Element], depth: int = 0, number: str = ""
+    ) -> Iterator[Block]:
         """Yield the blocks of elements; paragraphs are items if ``depth`` lists are around them."""
         for child in elements:
             if child.tag in (f"{TEXT}p", f"{TEXT}h"):
-                yield from self._paragraph(child, depth)
+                yield from self._paragraph(child, depth, number)
             elif child.tag == f"{TEXT}list":
-                for item in child:
-                    yield from self._item(item, depth + 1)
+                style = child.get(f"{TEXT}style-name", "")
+                goes_on = child.get(f"{TEXT}continue-numbering") == "true"
+                self._numbering.begin(
+                    style, goes_on=goes_on or f"{TEXT}continue-list" in child.attrib
+                )
+                yield from self._items(child, 1, style)
             elif child.tag == f"{TABLE}table":
                 yield from tabled([*self._rows(child)])
             elif child.tag in SHAPES:
@@ -122,19 +127,24 @@ class _Body:
             elif child.tag in _ABOUT_PICTURES:
                 yield paragraph(_text(child.text))
             elif child.tag not in _UNSEEN:
-                yield from self._blocks(child, depth)
+                yield from self._blocks(child, depth, number)
 
-    def _item(self, item: Element, depth: int) -> Iterator[Block]:
-        """Yield the blocks of an item of a list, of which the first is marked."""
-        marked = depth
-        for child in item:
-            if child.tag == f"{TEXT}list":
-                for inner in child:
-                    yield from self._item(inner, depth + 1)
-                continue
-            for block in self._blocks((child,), marked):
-                yield block
-                marked = 0 if block.text else marked
+    def _items(self, listed: Element, depth: int, style: str) -> Iterator[Block]:
+        """Yield the blocks of a list, of which the first of each item has its number or a mark."""
+        for item in listed:
+            counts = item.tag == f"{TEXT}list-item"
+            number = (
+                self._numbering.item(style, depth, _start(item)) if counts and _says(item) else ""
+            )
+            marked = depth
+            for child in item:
+                if child.tag == f"{TEXT}list":
+                    inner = child.get(f"{TEXT}style-name") or style
+                    yield from self._items(child, depth + 1, inner)
+                    continue
+                for block in self._blocks((child,), marked, number):
+                    yield block
+                    marked, number = (0, "") if block.text else (marked, number)
 
     def _rows(self, grid: Element) -> Iterator[list[list[Block]]]:
         """Yield the rows of a table, but not those of tables in its cells."""
@@ -144,23 +154,25 @@ class _Body:
             elif child.tag in _GROUPS_OF_ROWS:
                 yield from self._rows(child)
 
-    def _paragraph(self, element: Element, depth: int) -> Iterator[Block]:
+    def _paragraph(self, element: Element, depth: int, number: str) -> Iterator[Block]:
         beside: list[Element] = []
         text = "".join(self._words(element, beside))
         level = 0
         if element.tag == f"{TEXT}h":
             outline = element.get(f"{TEXT}outline-level", "")
             level = int(outline) if outline.isdecimal() and int(outline) else 1
+            if element.get(f"{TEXT}is-list-header") != "true":
+                number = number or self._numbering.heading(level, _start(element))
         elif element.get(f"{TEXT}style-name") in self._titles:
             level = 1
-        yield paragraph(text, level=level, depth=depth)
+        yield paragraph(text, level=level, depth=depth, number=number)
         for shape in beside:
             yield from self._shape(shape)
 
     def _shape(self, shape: Element) -> Iterator[Block]:
         """Yield what a shape says: a chart, a sheet, or paragraphs."""
         if shown := embedded(self._archive, shape):
-            yield Block("", shown)
+            yield Block(shown)
         else:
             yield from self._blocks(shape)
 
@@ -197,3 +209,14 @@ class _Body:
 def _text(text: str | None) -> str:
     """Return text in which, as in all XML, line ends are spaces."""
     return inline(text or "").replace("\n", " ")
+
+
+def _start(item: Element) -> int | None:
+    """Return the number with which an item starts anew, if it does."""
+    value = item.get(f"{TEXT}start-value", "")
+    return int(value) if value.isdecimal() and len(value) < 9 else None
+
+
+def _says(item: Element) -> bool:
+    """Return whether an item has paragraphs of its own, and not only lists."""
+    return any(child.tag != f"{TEXT}list" for child in item)

@@ -6,11 +6,11 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from ragkit.reading.blocks import note, written
+from ragkit.reading.blocks import note, title_of, written
 from ragkit.reading.comments import comment_line
 from ragkit.reading.formats import Format
 from ragkit.reading.margins import header_section, section
-from ragkit.reading.markdown import first_heading, metadata_from
+from ragkit.reading.markdown import metadata_from
 from ragkit.reading.reading_parts import one_line
 from ragkit.reading.rtf import codes
 from ragkit.reading.rtf.flow import Flow
@@ -29,7 +29,7 @@ _LINK = re.compile(r'\s*HYPERLINK\s+"((?:https?://|mailto:)[^"\s<>()]{1,1000})"'
 _HEADING = re.compile(r"(?:heading (\d)|title)\s*;?", re.IGNORECASE)
 _ABOUT, _NUMBER = "info", "number"
 _INFO = ("title", "author", "subject", "keywords")
-_HEADING_NEAR_TOP = 500
+_NEAR_TOP = 8
 
 
 @dataclass(slots=True)
@@ -69,7 +69,7 @@ def read_rtf(data: bytes, name: str, limits: Limits) -> Reading:  # noqa: ARG001
     title = one_line(text.values.pop("title", ""))
     return Reading(
         text=whole.lstrip(),
-        title=choose([first_heading(body[:_HEADING_NEAR_TOP]), title, first_heading(body)], name),
+        title=choose([title_of(text.body[:_NEAR_TOP]), title, title_of(text.body)], name),
         format=Format.RTF,
         markup=Markup.MARKDOWN,
         metadata=metadata_from(text.values),
