@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import lzma
 from pathlib import Path
 
 import pytest
@@ -60,6 +61,37 @@ Seal of the harbour
 ## Comments
 
 - Ann Lee: Which ones?"""
+    )
+
+
+def test_headings_and_items_have_the_numbers_that_are_printed(tmp_path):
+    packed = Path(__file__).with_name("numbers.doc.xz").read_bytes()
+    path = tmp_path / "numbers.doc"
+    path.write_bytes(lzma.decompress(packed))
+    reading = read(path)
+    assert reading.title == "Scope"
+    assert (
+        reading.text
+        == """\
+# 1 Scope
+
+## 1.1 Who
+
+# 2 Rent
+
+## 2.1 When
+
+3. First
+  - a) Inner
+  - b) Inner too
+    - 3.b.I Deep
+4. Next
+  - a) Inner anew
+- Point
+
+Text
+
+5. Goes on"""
     )
 
 

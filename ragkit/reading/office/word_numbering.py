@@ -6,11 +6,10 @@ The converter counts all items of a list alike, whatever their level, and number
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape
 
-from ragkit.reading.numerals import written
+from ragkit.reading.numerals import DEEPEST, Level, NumberedList
 from ragkit.reading.zip_container import part_of
 
 if TYPE_CHECKING:
@@ -29,34 +28,13 @@ _BULLET = b'<w:numPr><w:ilvl w:val="%d"/><w:numId w:val="%b"/></w:numPr>'
 _NUMBERING = re.compile(rb"<w:numPr(?:\s[^<>]*)?>.*?</w:numPr>", re.S)
 _LEVEL = re.compile(rb"<w:ilvl\s[^<>]*?w:val=\"(\d{1,2})\"")
 _LIST = re.compile(rb"<w:numId\s[^<>]*?w:val=\"(\d{1,9})\"")
-_PLACE = re.compile(r"%([1-9])")
 _MARK, _END = "\ufdd8", "\ufdd9"
 """Characters that no text has, around the level and the number of a paragraph."""
 
 _SIGNS = re.compile(rf"{_MARK}\d|{_END}")
 _NUMBER = re.compile(rf"{_MARK}[^{_END}\n]{{0,100}}{_END} ?")
 _ITEM = re.compile(rf"{_MARK}(\d)(?:(\d{{1,9}})\\?([.)]){_END} )?")
-_DEEPEST = 9
 _LONGEST_STYLES = 20
-
-
-@dataclass(frozen=True, slots=True)
-class _Level:
-    """A level of a list: its first number, its kind of numbers, and what is around them."""
-
-    start: int = 1
-    kind: str = "decimal"
-    text: str = ""
-    legal: bool = False
-
-
-@dataclass(slots=True)
-class _List:
-    """A list: its levels, which other lists may share with their counters, and new beginnings."""
-
-    levels: Mapping[int, _Level]
-    counters: dict[int, int]
-    restarts: dict[int, int] = field(default_factory=dict)
 
 
 class Numbering:
@@ -90,9 +68,9 @@ class Numbering:
         if own := _NUMBERING.search(properties):
             found, depth = _LIST.search(own[0]), _LEVEL.search(own[0])
             identity = found[1].decode() if found else identity
-            level = min(int(depth[1]), _DEEPEST - 1) if depth else level
+            level = min(int(depth[1]), DEEPEST - 1) if depth else level
         counted = self._lists.get(identity)
-        label = _next(counted, level) if counted else ""
+        label = counted.next(level) if counted else ""
         begin, bare, rest = paragraph[1], _NUMBERING.sub(b"", paragraph[2], count=1), paragraph[3]
         if label:
             marked = escape(f"{_MARK}{level}{label}{_END} ")
@@ -125,32 +103,7 @@ def without_numbers(markdown: str) -> str:
     return _NUMBER.sub("", markdown)
 
 
-def _next(counted: _List, level: int) -> str | None:
-    """Count a paragraph; return its number with what is around it, ``None`` of a bullet."""
-    own = counted.levels.get(level)
-    if own is None:
-        return None
-    counters = counted.counters
-    if level in counted.restarts:
-        counters[level] = counted.restarts.pop(level)
-    else:
-        counters[level] = counters.get(level, own.start - 1) + 1
-    for deeper in range(level + 1, _DEEPEST):
-        counters.pop(deeper, None)
-    if own.kind == "bullet":
-        return None
-
-    def number(place: re.Match[str]) -> str:
-        at = int(place[1]) - 1
-        of = counted.levels.get(at, _Level())
-        counters.setdefault(at, of.start)
-        return written(counters[at], "decimal" if own.legal else of.kind)
-
-    label = _PLACE.sub(number, own.text).strip()
-    return label if any(map(str.isalnum, label)) else None
-
-
-def _lists(numbering: Element) -> tuple[dict[str, _List], dict[str, tuple[str, int]]]:
+def _lists(numbering: Element) -> tuple[dict[str, NumberedList], dict[str, tuple[str, int]]]:
     """Return the lists by their numbers, and the list and level that styles are linked to."""
     abstract: dict[str, Element] = {}
     linked: dict[str, Element] = {}
@@ -159,7 +112,7 @@ def _lists(numbering: Element) -> tuple[dict[str, _List], dict[str, tuple[str, i
         if style := _value(element, "styleLink"):
             linked[style] = element
     counters: dict[str, dict[int, int]] = {}
-    lists: dict[str, _List] = {}
+    lists: dict[str, NumberedList] = {}
     by_style: dict[str, tuple[str, int]] = {}
     for element in numbering.iter(f"{_W}num"):
         identity, kind = element.get(f"{_W}numId", ""), _value(element, "abstractNumId")
@@ -167,7 +120,7 @@ def _lists(numbering: Element) -> tuple[dict[str, _List], dict[str, tuple[str, i
         if source is not None:
             source = linked.get(_value(source, "numStyleLink"), source)
         levels = dict(_levels(source)) if source is not None else {}
-        counted = _List(levels, counters.setdefault(kind, {}))
+        counted = NumberedList(levels, counters.setdefault(kind, {}))
         for override in element.iter(f"{_W}lvlOverride"):
             level = _whole(override.get(f"{_W}ilvl", ""))
             if start := _value(override, "startOverride"):
@@ -180,12 +133,12 @@ def _lists(numbering: Element) -> tuple[dict[str, _List], dict[str, tuple[str, i
     return lists, by_style
 
 
-def _levels(parent: Element) -> Iterator[tuple[int, _Level]]:
+def _levels(parent: Element) -> Iterator[tuple[int, Level]]:
     for level in parent.iterfind(f"{_W}lvl"):
         start = _value(level, "start")
         yield (
             _whole(level.get(f"{_W}ilvl", "")),
-            _Level(
+            Level(
                 _whole(start) if start else 0,
                 _value(level, "numFmt") or "decimal",
                 _value(level, "lvlText"),

@@ -69,6 +69,7 @@ class _Body:
         marks = {place: f"[^{number}]" for number, place in enumerate(self._notes, 1)}
         self._marks = text.links | marks
         self._boxes = _boxes(text)
+        self._lists = text.lists()
 
     def blocks(self) -> list[Block]:
         """Return the body, then the boxes that belong nowhere, then the notes."""
@@ -107,7 +108,11 @@ class _Body:
             pieces += [inline(self._text.readable(at, place)), self._marks[place]]
             at = place + 1
         pieces.append(inline(self._text.readable(at, found.end)))
-        return paragraph("".join(pieces), level=found.style.level, depth=int(found.style.listed))
+        text, style = "".join(pieces), found.style
+        listed = self._lists.get(style.list) if text.strip() else None
+        number = (listed.next(style.depth) if listed else None) or ""
+        depth = style.depth + 1 if style.listed else 0
+        return paragraph(text, level=style.level, depth=depth, number=number)
 
 
 class _Rows:

@@ -9,6 +9,8 @@ import struct
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from ragkit.reading.numerals import DEEPEST
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
@@ -22,7 +24,7 @@ _OPERAND = {0: 1, 1: 1, 2: 2, 3: 4, 4: 2, 5: 2, 7: 3}
 
 _TABLE_COLUMNS, _TAB_STOPS = 0xD608, 0xC615
 _IN_TABLE, _ENDS_ROW, _DEEPER = 0x2416, 0x2417, 0x6649
-_LIST, _OUTLINE = 0x460B, 0x2640
+_LIST, _DEPTH, _OUTLINE = 0x460B, 0x260A, 0x2640
 _DELETED, _SYMBOL = 0x0800, 0x6A09
 _ON = (b"\x01", b"\x81")
 _TITLE, _HEADINGS = 62, range(1, 10)
@@ -37,11 +39,14 @@ _DEEPEST_STYLE = 10
 class Style:
     """How paragraphs look: the ``level`` of a heading, 1 to 9, or 0; an item of a list; in a table.
 
-    ``ends_row`` is true of the mark that ends a row of a table, ``nested`` of a table in a cell.
+    ``list`` is the number of a list, 0 of none, and ``depth`` counts from 0. ``ends_row`` is true
+    of the mark that ends a row of a table, ``nested`` of a table in a cell.
     """
 
     level: int = 0
     listed: bool = False
+    list: int = 0
+    depth: int = 0
     in_table: bool = False
     ends_row: bool = False
     nested: bool = False
@@ -140,7 +145,10 @@ def _changed(style: Style, properties: Mapping[int, bytes]) -> Style:
         outline = properties[_OUTLINE][0]
         style = replace(style, level=outline + 1 if outline + 1 in _HEADINGS else 0)
     if _LIST in properties:
-        style = replace(style, listed=any(properties[_LIST]))
+        number = int.from_bytes(properties[_LIST], "little")
+        style = replace(style, listed=bool(number), list=number)
+    if _DEPTH in properties:
+        style = replace(style, depth=min(properties[_DEPTH][0], DEEPEST - 1))
     return replace(
         style,
         in_table=any(properties.get(_IN_TABLE, b"")),

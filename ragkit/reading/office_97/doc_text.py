@@ -18,6 +18,7 @@ from ragkit.errors import ReadingError
 from ragkit.reading.decode import decode
 from ragkit.reading.formats import Format
 from ragkit.reading.limits import damaged, locked
+from ragkit.reading.office_97.doc_numbering import lists_of
 from ragkit.reading.office_97.doc_properties import (
     LOST,
     Style,
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from olefile import OleFileIO
+
+    from ragkit.reading.numerals import NumberedList
 
 _WORD_97 = 0xA5EC
 _WORD_95 = (0xA5DC, 0xA697, 0xA698, 0xA699)
@@ -89,6 +92,8 @@ class Table(IntEnum):
     ENDNOTE_MARKS = 46
     ENDNOTES = 47
     BOXES = 56
+    LISTS = 73
+    OVERRIDES = 74
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,6 +220,16 @@ class DocText:
         start, size = struct.unpack_from("<II", self._document, at)
         table: bytes = self._stream[start : start + size]
         return table
+
+    def lists(self) -> dict[int, NumberedList]:
+        """Return the lists by the numbers that the styles of paragraphs know them by."""
+        if self._head.old or not self.stored(Table.LISTS) or not self.stored(Table.OVERRIDES):
+            return {}
+        places = (
+            int.from_bytes(self._document[at : at + 4], "little")
+            for at in (self._head.tables + 8 * table for table in (Table.LISTS, Table.OVERRIDES))
+        )
+        return lists_of(self._stream, *places)
 
     def paragraphs(self, start: int, end: int) -> Iterator[Paragraph]:
         """Yield the paragraphs of a stretch of the text."""
