@@ -59,9 +59,13 @@ _TEXT_PARTS = ("word/document.xml", *word_notes.PARTS)
 _TEXT = re.compile(rb"<[wm]:t(?: [^<>]*)?>[^<]*")
 _REFERENCE = re.compile(rb"&(#?\w{1,8});")
 _SPACE = re.compile(rb"<w:(?:tab|cr|ptab(?: [^>]*)?)\s*/>")
-_MOVED_AWAY = re.compile(rb"<w:moveFrom(?: [^<>]*)?(?<!/)>.*?</w:moveFrom>", re.S)
+_MOVED_AWAY = re.compile(
+    rb"<w:moveFrom(?: [^<>]*)?(?<!/)>(?:(?!<w:moveFrom[ >]).)*?</w:moveFrom>", re.S
+)
 _RUBY = re.compile(
-    rb"(<w:rt(?: [^<>]*)?>.*?</w:rt>)\s*(<w:rubyBase(?: [^<>]*)?>.*?</w:rubyBase>)", re.S
+    rb"(<w:rt(?: [^<>]*)?>(?:(?!<w:rt[ >]).)*?</w:rt>)\s*"
+    rb"(<w:rubyBase(?: [^<>]*)?>(?:(?!<w:ruby).)*?</w:rubyBase>)",
+    re.S,
 )
 _HYPHEN = re.compile(rb"<w:noBreakHyphen\s*/>")
 _STAND_INS = str.maketrans("&<>", "\ufdd0\ufdd1\ufdd2")

@@ -15,7 +15,8 @@ _MARKED = "\ufdd3{}\ufdd4"
 PARTS = ("word/footnotes.xml", "word/endnotes.xml")
 _REFERENCE = re.compile(rb"<w:(foot|end)noteReference\s[^<>]*?\bw:id=\"(-?\d{1,9})\"[^<>]*/>")
 _NOTE = re.compile(
-    rb"<w:(foot|end)note\s(?=[^<>]*?\bw:id=\"(-?\d{1,9})\")[^<>]*>(.*?)</w:\1note>", re.S
+    rb"<w:(foot|end)note\s(?=[^<>]*?\bw:id=\"(-?\d{1,9})\")[^<>]*>((?:(?!<w:(?:foot|end)note\s).)*?)</w:\1note>",
+    re.S,
 )
 _FIRST_RUN = re.compile(
     rb"<w:p(?:\s[^<>]*)?>(?:\s*<w:pPr(?:\s[^<>]*)?>.*?</w:pPr>|\s*<w:pPr/>)?", re.S

@@ -25,7 +25,7 @@ _PARAGRAPH = re.compile(
 )
 _STYLE = re.compile(rb"<w:pStyle\s[^<>]*?w:val=\"([^\"]{1,200})\"[^<>]*/>")
 _BULLET = b'<w:numPr><w:ilvl w:val="%d"/><w:numId w:val="%b"/></w:numPr>'
-_NUMBERING = re.compile(rb"<w:numPr(?:\s[^<>]*)?>.*?</w:numPr>", re.S)
+_NUMBERING = re.compile(rb"<w:numPr(?:\s[^<>]*)?>(?:(?!<w:numPr[\s>]).)*?</w:numPr>", re.S)
 _LEVEL = re.compile(rb"<w:ilvl\s[^<>]*?w:val=\"(\d{1,2})\"")
 _LIST = re.compile(rb"<w:numId\s[^<>]*?w:val=\"(\d{1,9})\"")
 _MARK, _END = "\ufdd8", "\ufdd9"
