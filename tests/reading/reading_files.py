@@ -38,6 +38,40 @@ TELEGRAM = {
     ],
 }  # fmt: skip  # fmt: skip
 
+LEASE = """\
+# Lease of the pier
+
+The rent is fifty 円 a month 🚢, due on the first[^1].
+
+See [the rules](https://example.org/rules) of \\* and \\<b>.
+
+## Fees
+
+| Boat | Day | Note |
+| --- | --- | --- |
+| Yacht | 12 € |  |
+| Canoe Kayak | 3 € | shared |
+
+Duties
+
+- Sweep the planks
+- Lock the gate
+
+Signed in May.
+
+Seal of the harbour
+
+[^1]: Or the next working day.
+
+## Header and footer
+
+- Ferry Estates Ltd.
+
+## Comments
+
+- Ann Lee: Which ones?"""
+"""What ``lease.doc`` and ``lease.rtf`` say, which LibreOffice wrote."""
+
 
 def read(folder, name, data, settings=SETTINGS):
     """Write a file under the last part of its name and read it."""

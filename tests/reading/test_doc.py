@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from compound_files import old_word_file, word_file
+from reading_files import LEASE
 
 from ragkit.reading import read_file
 from ragkit.reading.limits import Limits
@@ -27,41 +28,7 @@ def test_a_document_has_its_headings_tables_lists_notes_and_comments():
     # In the file, "forty" before "fifty" is deleted, and the deletion tracked.
     reading = read(Path(__file__).with_name("lease.doc"))
     assert reading.title == "Lease of the pier"
-    assert (
-        reading.text
-        == """\
-# Lease of the pier
-
-The rent is fifty 円 a month 🚢, due on the first[^1].
-
-See [the rules](https://example.org/rules) of \\* and \\<b>.
-
-## Fees
-
-| Boat | Day | Note |
-| --- | --- | --- |
-| Yacht | 12 € |  |
-| Canoe Kayak | 3 € | shared |
-
-Duties
-
-- Sweep the planks
-- Lock the gate
-
-Signed in May.
-
-Seal of the harbour
-
-[^1]: Or the next working day.
-
-## Header and footer
-
-- Ferry Estates Ltd.
-
-## Comments
-
-- Ann Lee: Which ones?"""
-    )
+    assert reading.text == LEASE
 
 
 def test_headings_and_items_have_the_numbers_that_are_printed(tmp_path):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from reading_files import read
+from reading_files import LEASE, read
 
 from ragkit.errors import ReadingError
 from ragkit.reading import read_file
@@ -22,41 +22,7 @@ def test_a_file_has_its_headings_tables_lists_notes_and_comments():
     path = Path(__file__).with_name("lease.rtf")
     reading = read_file(path, path.name, Limits.of(ReadingSettings()))
     assert reading.title == "Lease of the pier"
-    assert (
-        reading.text
-        == """\
-# Lease of the pier
-
-The rent is fifty 円 a month 🚢, due on the first[^1].
-
-See [the rules](https://example.org/rules) of \\* and \\<b>.
-
-## Fees
-
-| Boat | Day | Note |
-| --- | --- | --- |
-| Yacht | 12 € |  |
-| Canoe Kayak | 3 € | shared |
-
-Duties
-
-- Sweep the planks
-- Lock the gate
-
-Signed in May.
-
-Seal of the harbour
-
-[^1]: Or the next working day.
-
-## Header and footer
-
-- Ferry Estates Ltd.
-
-## Comments
-
-- Ann Lee: Which ones?"""
-    )
+    assert reading.text == LEASE
 
 
 def test_signs_spaces_and_hyphens_are_what_they_stand_for(tmp_path):
