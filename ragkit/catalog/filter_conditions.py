@@ -82,7 +82,7 @@ _FAMILIES = {
     "slides": "pptx pptm ppt pps odp",
     "mail": "eml mbox", "email": "eml mbox", "notes": "markdown mdx text rst org asciidoc enex",
     "web": "html mhtml", "chat": "conversation", "subtitles": "captions", "notebook": "ipynb",
-    "book": "epub fb2",
+    "book": "epub fb2", "drawing": "odg vsdx", "visio": "vsdx",
     "image": "png jpg jpeg gif bmp tif tiff webp heic",
 }  # fmt: skip
 

@@ -14,6 +14,7 @@ from ragkit.types import OutlineEntry, Reading, Section
 _DEEPEST = 32
 DIVISIONS = {
     **dict.fromkeys(("pptx", "ppt", "odp"), "Slide"),
+    **dict.fromkeys(("odg", "vsdx"), "Page"),
     **dict.fromkeys(("xlsx", "xlsb", "xls", "ods"), "Sheet"),
 }
 """Formats whose pages are divisions of the text, with the names of these."""

@@ -7,8 +7,9 @@ from enum import StrEnum
 from pathlib import PurePosixPath
 from typing import Self
 
-_ODT, _ODS, _ODP = (
-    f"application/vnd.oasis.opendocument.{kind}" for kind in ("text", "spreadsheet", "presentation")
+_ODT, _ODS, _ODP, _ODG = (
+    f"application/vnd.oasis.opendocument.{kind}"
+    for kind in ("text", "spreadsheet", "presentation", "graphics")
 )
 _ODT_LABEL = "OpenDocument file"
 _DOCX, _PPTX, _XLSX = "word/document.xml", "ppt/presentation.xml", "xl/workbook.xml"
@@ -61,6 +62,8 @@ class Format(StrEnum):
     ODT = "odt", "open_document.text.read_text", ".odt .ott .fodt", _ODT_LABEL, _ODT
     ODS = "ods", "open_document.sheets.read_sheets", ".ods .ots .fods", "spreadsheet", _ODS
     ODP = "odp", "open_document.slides.read_slides", ".odp .otp .fodp", "presentation", _ODP
+    ODG = "odg", "open_document.slides.read_slides", ".odg .otg .fodg", "drawing", _ODG
+    VSDX = "vsdx", "office.visio.read_drawing", ".vsdx .vsdm .vstx", "drawing", "visio/document.xml"
     RTF = "rtf", "rtf.reader.read_rtf", ".rtf", "rich text file"
     EPUB = "epub", "html.read_epub", ".epub", "e-book", "META-INF/container.xml"
     MSG = "msg", "outlook.read_message", ".msg", "e-mail"
@@ -86,6 +89,7 @@ BYTE_FORMATS = (
     Format.PDF, Format.DOCX, Format.XLSX, Format.PPTX, Format.ODT, Format.ODS, Format.ODP,
     Format.DOC, Format.XLS, Format.PPT, Format.MSG, Format.RTF, Format.EPUB, Format.EML,
     Format.MBOX, Format.MHTML, Format.ENEX, Format.EXPORT, Format.XLSB, Format.XML_WORKBOOK,
+    Format.ODG, Format.VSDX,
 )  # fmt: skip
 """Formats whose readers take (data, name, limits); all others take (clean text, name, format).
 

@@ -70,7 +70,8 @@ def packed(kind: str, body: str, *, key: str = "", of: str = "", **parts: str) -
 
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
-        archive.writestr("mimetype", f"{_MIMETYPE}{kind}{of}")
+        called = "graphics" if kind == "drawing" else kind
+        archive.writestr("mimetype", f"{_MIMETYPE}{called}{of}")
         manifest = f'<m:manifest xmlns:m="{_URN}manifest:1.0">{key}</m:manifest>'
         archive.writestr("META-INF/manifest.xml", manifest)
         body = f"<office:body><office:{kind}>{body}</office:{kind}></office:body>"
@@ -309,6 +310,14 @@ def test_numbers_and_sums_of_money_are_read_as_they_are_shown(tmp_path):
     row = f'<table:table table:name="S"><table:table-row>{cells}</table:table-row></table:table>'
     text = read(tmp_path, "a.ods", packed("spreadsheet", row)).text
     assert text == "## S\n\n| 25.6% | 5.00 € | 00042 | words |\n| --- | --- | --- | --- |"
+
+
+def test_pages_of_a_drawing_are_sections(tmp_path):
+    shape = "<draw:custom-shape><text:p>{}</text:p></draw:custom-shape>"
+    pages = f"<draw:page>{shape.format('Ask Rui')}</draw:page><draw:page>{shape.format('Pay')}"
+    reading = read(tmp_path, "flow.odg", packed("drawing", f"{pages}</draw:page>"))
+    assert reading.text == "## Page 1\n\nAsk Rui\n\n## Page 2\n\nPay"
+    assert (reading.format, reading.pages[1].label) == ("odg", "2")
 
 
 def test_white_space_between_cells_is_no_damage(tmp_path):

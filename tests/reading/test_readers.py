@@ -40,6 +40,8 @@ def test_a_format_is_its_documents_word():
         "application/vnd.oasis.opendocument.text",
         "application/vnd.oasis.opendocument.spreadsheet",
         "application/vnd.oasis.opendocument.presentation",
+        "application/vnd.oasis.opendocument.graphics",
+        "visio/document.xml",
         "META-INF/container.xml",
     ]
 

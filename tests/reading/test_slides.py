@@ -79,6 +79,32 @@ def test_slides_with_the_names_of_strict_open_xml_are_read(tmp_path):
     assert read(tmp_path, "show.pptx", zipped(parts)).text.startswith("## Goals\n\n- Faster search")
 
 
+def test_pages_of_a_visio_drawing_are_sections_with_the_words_of_their_shapes(tmp_path):
+    space = 'xmlns="http://schemas.microsoft.com/office/visio/2012/main"'
+    listed = (f'<Page Name="Way of a claim"><Rel r:id="rId{number}"/></Page>' for number in (2, 1))
+    parts = {
+        "visio/document.xml": f"<VisioDocument {space}/>",
+        "visio/pages/pages.xml": (
+            f'<Pages {space} xmlns:r="{RELATION}">{"".join(listed)}<Page Name="Behind" '
+            'Background="1"><Rel r:id="rId1"/></Page></Pages>'
+        ),
+        "visio/pages/_rels/pages.xml.rels": f'<Relationships xmlns="{RELATIONS}">'
+        + "".join(
+            f'<Relationship Id="rId{number}" Type="x/page" Target="page{number}.xml"/>'
+            for number in (1, 2)
+        )
+        + "</Relationships>",
+        "visio/pages/page1.xml": f"<PageContents {space}><Text>Pay\nRui</Text></PageContents>",
+        "visio/pages/page2.xml": (
+            f"<PageContents {space}><Text><cp IX='0'/>Ask <fld>Mia</fld></Text><Text> </Text>"
+            "</PageContents>"
+        ),
+    }
+    reading = read(tmp_path, "way.vsdx", zipped(parts))
+    assert reading.text == "## Way of a claim\n\nAsk Mia\n\n## Way of a claim\n\nPay Rui"
+    assert reading.format == "vsdx"
+
+
 _CP = "http://schemas.microsoft.com/office/powerpoint/2018/8/main"
 COMMENTS = {
     "legacy": (

@@ -31,6 +31,7 @@ _SHAPES = (f"{_P}sp", f"{_P}graphicFrame")
 _TITLES = ("title", "ctrTitle")
 _FURNITURE = ("dt", "ftr", "sldNum", "hdr", "sldImg")
 _LISTS = ("body", "obj", "")
+_DRAWINGS = (Format.ODG, Format.VSDX)
 _BEGINNING = 5000
 
 
@@ -57,9 +58,10 @@ def slides_reading(
 ) -> Reading:
     """Return a presentation whose slides are sections; ``properties`` are metadata and title."""
     metadata, title = properties
+    kind = "Page" if file_format in _DRAWINGS else "Slide"
     empty = not any(slide.title or slide.body for slide in slides)
     text, pages = tile(
-        (str(number), joined((f"## {slide.title or f'Slide {number}'}", slide.body), "\n\n"))
+        (str(number), joined((f"## {slide.title or f'{kind} {number}'}", slide.body), "\n\n"))
         for number, slide in enumerate(() if empty else slides, 1)
     )
     first = next((slide.title for slide in slides if slide.title), "")

@@ -38,18 +38,21 @@ _FURNITURE = ("date-time", "footer", "header", "page-number", "page", "handout")
 
 
 def read_slides(data: bytes, name: str, limits: Limits) -> Reading:
-    """Read the slides of an ODP file, with their tables, charts, notes and comments.
+    """Read the slides of an ODP file, or the pages of an ODG file, with all that is on them.
 
     Raises:
         ReadingError: damaged, locked, or a decompression bomb.
     """
     archive = opened(data, limits, Format.ODP)
     root = xml(archive, CONTENT)
+    is_drawing = root.find(f".//{OFFICE}drawing") is not None
     for blank in root.iter():
         if blank.tag in _BLANKS:
             blank.text = " "
     slides = [_slide(archive, page) for page in root.iter(f"{DRAW}page")]
-    return slides_reading(slides, name, Format.ODP, properties(archive))
+    return slides_reading(
+        slides, name, Format.ODG if is_drawing else Format.ODP, properties(archive)
+    )
 
 
 def _slide(archive: zipfile.ZipFile, page: Element) -> Slide:
