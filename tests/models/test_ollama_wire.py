@@ -79,6 +79,7 @@ def test_threads_share_one_client(ask, server):
 
 
 def test_a_forgotten_client_closes_its_connections(server, monkeypatch):
+    gc.collect()  # what earlier tests forgot is none of this client's
     closed: list[object] = []
     monkeypatch.setattr(httpx.HTTPTransport, "close", lambda transport: closed.append(transport))
     client = OllamaClient(ModelSettings(ollama_url=server.url))
