@@ -115,6 +115,14 @@ def clean(text: str) -> str:
     return unicodedata.normalize("NFC", text)
 
 
+def code_page(number: int) -> str:
+    """Return the encoding of a code page of Windows; of an unknown one the western one."""
+    try:
+        return codecs.lookup(f"cp{number}").name if number != 65001 else "utf-8"
+    except LookupError:
+        return "cp1252"
+
+
 def _is_utf(encoding: str) -> bool:
     """Return whether an encoding is a form of Unicode (tried already) or unknown."""
     try:

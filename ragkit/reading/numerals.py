@@ -4,10 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    pass
 
 DEEPEST = 9
 _PLACE = re.compile(r"%([1-9])")

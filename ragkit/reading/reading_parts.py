@@ -46,6 +46,11 @@ def tidy(text: str) -> str:
     return _BLANK_LINES.sub("\n\n", text).strip()
 
 
+def whole_number(text: str, usual: int = 0) -> int:
+    """Return a number of digits only, or the usual one of a text that is none or far too long."""
+    return int(text) if text.isdecimal() and len(text) < 9 else usual
+
+
 def joined(pieces: Iterable[str], separator: str = "\n") -> str:
     """Join the pieces that are not empty."""
     return separator.join(filter(None, pieces))

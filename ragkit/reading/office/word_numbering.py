@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape
 
 from ragkit.reading.numerals import DEEPEST, Level, NumberedList
+from ragkit.reading.reading_parts import whole_number
 from ragkit.reading.zip_container import part_of
 
 if TYPE_CHECKING:
@@ -122,14 +123,14 @@ def _lists(numbering: Element) -> tuple[dict[str, NumberedList], dict[str, tuple
         levels = dict(_levels(source)) if source is not None else {}
         counted = NumberedList(levels, counters.setdefault(kind, {}))
         for override in element.iter(f"{_W}lvlOverride"):
-            level = _whole(override.get(f"{_W}ilvl", ""))
+            level = whole_number(override.get(f"{_W}ilvl", ""))
             if start := _value(override, "startOverride"):
-                counted.restarts[level] = _whole(start)
+                counted.restarts[level] = whole_number(start)
             levels.update(_levels(override))
         lists[identity] = counted
         for one in source.iter(f"{_W}lvl") if source is not None else ():
             if style := _value(one, "pStyle"):
-                by_style.setdefault(style, (identity, _whole(one.get(f"{_W}ilvl", ""))))
+                by_style.setdefault(style, (identity, whole_number(one.get(f"{_W}ilvl", ""))))
     return lists, by_style
 
 
@@ -137,9 +138,9 @@ def _levels(parent: Element) -> Iterator[tuple[int, Level]]:
     for level in parent.iterfind(f"{_W}lvl"):
         start = _value(level, "start")
         yield (
-            _whole(level.get(f"{_W}ilvl", "")),
+            whole_number(level.get(f"{_W}ilvl", "")),
             Level(
-                _whole(start) if start else 0,
+                whole_number(start) if start else 0,
                 _value(level, "numFmt") or "decimal",
                 _value(level, "lvlText"),
                 level.find(f"{_W}isLgl") is not None,
@@ -161,7 +162,7 @@ def _styles(
             own = element.find(f"{_W}pPr/{_W}numPr")
             if own is not None:
                 given = _value(own, "ilvl")
-                level = _whole(given) if level < 0 and given else level
+                level = whole_number(given) if level < 0 and given else level
                 if identity := _value(own, "numId"):
                     at = by_style.get(base, ("", 0))[1] if level < 0 else level
                     found[name] = (identity, at)
@@ -173,7 +174,3 @@ def _styles(
 def _value(parent: Element, tag: str) -> str:
     element = parent.find(f"{_W}{tag}")
     return "" if element is None else element.get(f"{_W}val", "")
-
-
-def _whole(value: str) -> int:
-    return int(value) if value.isdecimal() and len(value) < 9 else 0

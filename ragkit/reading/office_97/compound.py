@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import codecs
 import io
 import struct
 from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from ragkit.reading.decode import clean
+from ragkit.reading.decode import clean, code_page
 from ragkit.reading.limits import damaged
 from ragkit.reading.markdown import metadata_from
 from ragkit.reading.reading_parts import one_line
@@ -89,9 +88,4 @@ def _summary(stream: bytes) -> dict[int, Any]:
 
 def _decoded(value: bytes, page: int) -> str:
     """Return a text in a code page of Windows."""
-    encoding = "utf-8" if page in (65001, -535) else f"cp{page % 65536}"
-    try:
-        codecs.lookup(encoding)
-    except LookupError:
-        encoding = "cp1252"
-    return one_line(clean(value.decode(encoding, "replace").rstrip("\0")))
+    return one_line(clean(value.decode(code_page(page % 65536), "replace").rstrip("\0")))

@@ -31,7 +31,6 @@ _TITLE, _HEADINGS = 62, range(1, 10)
 _LISTS = (48, 49, *range(54, 62))
 """The styles named "List Bullet" and "List Number", of all levels."""
 
-_NO_STYLE = 0xFFF
 _DEEPEST_STYLE = 10
 
 

@@ -18,6 +18,7 @@ from ragkit.errors import ReadingError
 from ragkit.reading.decode import decode
 from ragkit.reading.formats import Format
 from ragkit.reading.limits import damaged, locked
+from ragkit.reading.links import target_of_field
 from ragkit.reading.office_97.doc_numbering import lists_of
 from ragkit.reading.office_97.doc_properties import (
     LOST,
@@ -55,7 +56,6 @@ _PARTS = 8
 _FIELD = re.compile("[\x13-\x15]")
 _FIELD_BEGINS, _RESULT_BEGINS = "\x13", "\x14"
 _SIGNS_IN_LINKS = re.compile(r"[\x00-\x1f]")
-_LINK = re.compile(r'\s*HYPERLINK\s+"((?:https?://|mailto:)[^"\s<>()]{1,1000})"')
 _PARAGRAPH_ENDS = re.compile(r"[\r\x07\f]|\Z")
 _READABLE = {
     **dict.fromkeys(range(32)), 0x9: "\t", 0xB: "\n", 0xE: "\n", 0x1E: "-",
@@ -214,10 +214,7 @@ class DocText:
 
     def stored(self, wanted: Table) -> bytes:
         """Return the bytes of a table; none where the file does not have it."""
-        at = self._head.tables + 8 * wanted
-        if (self._head.old and wanted > Table.PIECES) or at + 8 > len(self._document):
-            return b""
-        start, size = struct.unpack_from("<II", self._document, at)
+        start, size = self._place_of(wanted)
         table: bytes = self._stream[start : start + size]
         return table
 
@@ -225,11 +222,8 @@ class DocText:
         """Return the lists by the numbers that the styles of paragraphs know them by."""
         if self._head.old or not self.stored(Table.LISTS) or not self.stored(Table.OVERRIDES):
             return {}
-        places = (
-            int.from_bytes(self._document[at : at + 4], "little")
-            for at in (self._head.tables + 8 * table for table in (Table.LISTS, Table.OVERRIDES))
-        )
-        return lists_of(self._stream, *places)
+        (lists, _), (overrides, _) = map(self._place_of, (Table.LISTS, Table.OVERRIDES))
+        return lists_of(self._stream, lists, overrides)
 
     def paragraphs(self, start: int, end: int) -> Iterator[Paragraph]:
         """Yield the paragraphs of a stretch of the text."""
@@ -257,6 +251,14 @@ class DocText:
         if number < 0 or stored >= self._runs[number].end:
             return Style()
         return style_of(self._runs[number], self._styles)
+
+    def _place_of(self, table: Table) -> tuple[int, int]:
+        """Return where a table begins, and its size: 0 where the file does not have it."""
+        at = self._head.tables + 8 * table
+        if (self._head.old and table > Table.PIECES) or at + 8 > len(self._document):
+            return 0, 0
+        start, size = struct.unpack_from("<II", self._document, at)
+        return start, size
 
     def _wide(self, table: Table) -> bytes:
         """Return a table that is only understood as Word 97 and later write it."""
@@ -327,8 +329,7 @@ def _fields(text: str) -> tuple[str, dict[int, str]]:
             if text[start] == _FIELD_BEGINS:
                 letters[start:at] = LOST * (at - start)
             if sign[0] == _RESULT_BEGINS:
-                link = _LINK.match(text, start + 1, at)
-                begun.append((at, link[1] if link else ""))
+                begun.append((at, target_of_field(text[start + 1 : at])))
             elif target and _is_title(text[start + 1 : at], target):
                 links |= {start: "[", at: f"]({target})"}
     return "".join(letters), links

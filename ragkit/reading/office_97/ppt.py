@@ -37,7 +37,6 @@ _FURNITURE = (5, 7, 8, 9, 10, 11)
 
 _MASTER_OF_NOTES, _OTHER = 6, 4
 _TITLES, _LISTS, _LIST_PLACEHOLDERS = (0, 6), (1, 5, 7, 8), (14, 18, 19)
-_SIGNS = str.maketrans({"\v": " ", "\t": " "})
 
 
 class _Record(NamedTuple):
@@ -67,13 +66,13 @@ class _Text:
 
     def lines(self) -> list[str]:
         """Return the paragraphs that are not empty; the number of a slide is none."""
-        lines = (whole_line(clean(line.translate(_SIGNS))) for line in self.text.split("\r"))
+        lines = (whole_line(clean(line)) for line in self.text.split("\r"))
         return [line for line in lines if line not in ("", "*")]
 
 
 @dataclass(slots=True)
 class _Listed:
-    """A slide or notes in the list of a document; slides with the texts of the outline."""
+    """A slide in the list of a document, with its texts in the outline."""
 
     identity: int
     number: int

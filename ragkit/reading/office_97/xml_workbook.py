@@ -12,7 +12,7 @@ from ragkit.reading.limits import check_text, damaged
 from ragkit.reading.markdown import metadata_from
 from ragkit.reading.office.number_formats import parse
 from ragkit.reading.office.workbooks import sheets_of
-from ragkit.reading.reading_parts import one_line
+from ragkit.reading.reading_parts import one_line, whole_number
 from ragkit.reading.titles import choose
 from ragkit.reading.zip_container import refuse_entities
 from ragkit.types import Markup, Reading
@@ -110,5 +110,4 @@ def _comments(sheet: Element) -> Iterator[str]:
 
 
 def _number(cell: Element, name: str) -> int:
-    value = cell.get(f"{_S}{name}", "")
-    return int(value) if value.isdecimal() and len(value) < 9 else 0
+    return whole_number(cell.get(f"{_S}{name}", ""))

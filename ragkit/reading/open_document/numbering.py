@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ragkit.reading.numerals import written
 from ragkit.reading.open_document.parts import TEXT, URN
+from ragkit.reading.reading_parts import whole_number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -87,5 +88,4 @@ def _levels(style: Element) -> dict[int, _Level]:
 
 
 def _whole(element: Element, name: str, usual: int) -> int:
-    value = element.get(name, "")
-    return int(value) if value.isdecimal() and len(value) < 9 else usual
+    return whole_number(element.get(name, ""), usual)

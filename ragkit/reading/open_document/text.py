@@ -191,19 +191,18 @@ class _Body:
             elif child.tag in _SPACES:
                 yield _SPACES[child.tag]
             elif child.tag not in _UNSEEN:
-                yield from self._inside(child, beside)
+                yield self._inside(child, beside)
             yield _text(child.tail)
 
-    def _inside(self, element: Element, beside: list[Element]) -> Iterator[str]:
-        """Yield the words of a part of a paragraph: of a link to the web with its target."""
+    def _inside(self, element: Element, beside: list[Element]) -> str:
+        """Return the words of a part of a paragraph: of a link to the web with its target."""
         words = "".join(self._words(element, beside))
         target = element.get(HREF, "")
         if element.tag == f"{TEXT}ruby" and len(element) == 2:
-            yield f"{words}({words_of(element[1])})"
-        elif _LINK.fullmatch(target) and words.strip() and words not in target:
-            yield f"[{words}]({target})"
-        else:
-            yield words
+            return f"{words}({words_of(element[1])})"
+        if _LINK.fullmatch(target) and words.strip() and words not in target:
+            return f"[{words}]({target})"
+        return words
 
 
 def _text(text: str | None) -> str:

@@ -5,8 +5,6 @@ After "Rich Text Format (RTF) Specification, Version 1.9.1" of Microsoft.
 
 from __future__ import annotations
 
-import codecs
-
 CHARSETS = {
     77: "mac_roman", 128: "cp932", 129: "cp949", 134: "cp936", 136: "cp950", 161: "cp1253",
     162: "cp1254", 163: "cp1258", 177: "cp1255", 178: "cp1256", 186: "cp1257", 204: "cp1251",
@@ -29,6 +27,9 @@ SIGNS = {
 }  # fmt: skip
 MARGINS = ("header", "headerl", "headerr", "headerf", "footer", "footerl", "footerr", "footerf")
 BOXES = ("shptxt", "dptxbxtext")
+FLOWS = (*BOXES, *MARGINS, "footnote", "annotation")
+"""Groups whose paragraphs are none of the text around them."""
+
 KNOWN = (*BOXES, "shpinst", "do", "annotation", "atnauthor", "fldinst", "ud", "footnote")
 """Groups that are read although older programs may ignore them."""
 
@@ -41,11 +42,3 @@ UNSEEN = (
     "mmathPr",
 )  # fmt: skip
 """Groups that hold no text of the document."""
-
-
-def encoding_of(page: int) -> str:
-    """Return the encoding of a code page of Windows."""
-    try:
-        return codecs.lookup(f"cp{page}").name if page != 65001 else "utf-8"
-    except LookupError:
-        return "cp1252"

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 
 from ragkit.reading.blocks import note, title_of, written
 from ragkit.reading.comments import comment_line
+from ragkit.reading.decode import code_page
 from ragkit.reading.formats import Format
+from ragkit.reading.links import target_of_field
 from ragkit.reading.margins import header_section, section
 from ragkit.reading.markdown import metadata_from
 from ragkit.reading.reading_parts import one_line
@@ -25,7 +27,6 @@ _TOKEN = re.compile(
     rb"|\\(?P<sign>.)|(?P<group>[{}])|[\r\n]+|(?P<text>[^\\{}\r\n]+)|\\",
     re.S,
 )
-_LINK = re.compile(r'\s*HYPERLINK\s+"((?:https?://|mailto:)[^"\s<>()]{1,1000})"')
 _HEADING = re.compile(r"(?:heading (\d)|title)\s*;?", re.IGNORECASE)
 _ABOUT, _NUMBER = "info", "number"
 _INFO = ("title", "author", "subject", "keywords")
@@ -227,13 +228,13 @@ class _RichText:
     def _declare(self, word: str, number: int | None) -> None:
         """Note what the head of a file says of its encodings, and of the day when it was made."""
         if word == "ansicpg" and number:
-            self._encoding = codes.encoding_of(number)
+            self._encoding = code_page(number)
         elif word in codes.MACHINES:
             self._encoding = codes.MACHINES[word]
         elif word == "deff":
             self._usual_font = number or 0
         elif word == "cpg" and number:
-            self._fonts[self._groups[-1].font] = codes.encoding_of(number)
+            self._fonts[self._groups[-1].font] = code_page(number)
         elif word == "fcharset" and number in codes.CHARSETS:
             self._fonts[self._groups[-1].font] = codes.CHARSETS[number]
         elif self._groups[-1].opened == "creatim" and word in ("yr", "mo", "dy"):
@@ -269,12 +270,7 @@ class _RichText:
         elif word == "fldrslt" and self._fields:
             self._fields[-1].start = self._flows[-1].place()
             group.opened = word
-        elif group.goes_to == "flow" and word in (
-            *codes.BOXES,
-            *codes.MARGINS,
-            "footnote",
-            "annotation",
-        ):
+        elif group.goes_to == "flow" and word in codes.FLOWS:
             self._begin_flow(word)
         else:
             return word in codes.KNOWN
@@ -298,9 +294,9 @@ class _RichText:
         if opened == "field" and self._fields:
             self._fields.pop()
         elif opened == "fldrslt" and self._fields:
-            if link := _LINK.match(self._fields[-1].code):
-                self._flows[-1].link(self._fields[-1].start, link[1])
-        elif opened in (*codes.BOXES, *codes.MARGINS, "footnote", "annotation"):
+            if target := target_of_field(self._fields[-1].code):
+                self._flows[-1].link(self._fields[-1].start, target)
+        elif opened in codes.FLOWS:
             self._end_flow(opened)
 
     def _end_flow(self, opened: str) -> None:
