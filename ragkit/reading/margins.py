@@ -27,16 +27,21 @@ def margins_of(archive: zipfile.ZipFile, text: str) -> str:
         for name in sorted(filter(_MARGIN.fullmatch, archive.namelist()))
         for line in lines_of_word(part_of(archive, name))
     )
-    return header_section(repeated, text) + section("Comments", [*comments_of_word(archive)])
+    return sections_beside(text, repeated, [*comments_of_word(archive)])
 
 
-def header_section(lines: Iterable[str], text: str) -> str:
+def sections_beside(text: str, repeated: Iterable[str], comments: Sequence[str]) -> str:
+    """Return sections of what stands beside a text: lines of headers and footers, and comments."""
+    return _header_section(repeated, text) + _section("Comments", comments)
+
+
+def _header_section(lines: Iterable[str], text: str) -> str:
     """Return a Markdown section of headers and footers, each line once, if ``text`` lacks it."""
     body = whole_line(text)
     new = [line for line in dict.fromkeys(lines) if _LETTERS.search(line) and line not in body]
-    return section("Header and footer", new)
+    return _section("Header and footer", new)
 
 
-def section(title: str, lines: Sequence[str]) -> str:
+def _section(title: str, lines: Sequence[str]) -> str:
     """Return a Markdown section with a list to append to a text, or an empty string."""
     return f"\n\n## {title}\n\n" + "\n".join(f"- {line}" for line in lines) if lines else ""

@@ -10,7 +10,7 @@ from ragkit.reading.comments import comment_line
 from ragkit.reading.decode import clean
 from ragkit.reading.formats import Format
 from ragkit.reading.limits import check_text
-from ragkit.reading.margins import header_section, section
+from ragkit.reading.margins import sections_beside
 from ragkit.reading.office_97.compound import opened, properties_of
 from ragkit.reading.office_97.doc_text import DocText, Part, Table
 from ragkit.reading.reading_parts import whole_line
@@ -50,7 +50,7 @@ def read_document(data: bytes, name: str, limits: Limits) -> Reading:
         *_lines(text, *text.span(Part.MARGINS)),
         *_lines(text, *text.span(Part.MARGIN_BOXES)),
     )
-    whole = body + header_section(margins, body) + section("Comments", [*_comments(text)])
+    whole = body + sections_beside(body, margins, [*_comments(text)])
     return Reading(
         text=whole.lstrip(),
         title=choose(in_order(title, [title_of(blocks)], body[:_BEGINNING]), name),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ragkit.reading.blocks import Block, inline, note, paragraph, tabled, title_of, written
 from ragkit.reading.formats import Format
 from ragkit.reading.limits import damaged
-from ragkit.reading.margins import header_section, section
+from ragkit.reading.margins import sections_beside
 from ragkit.reading.open_document.numbering import Numbering
 from ragkit.reading.open_document.objects import cells_of, embedded, formula
 from ragkit.reading.open_document.parts import (
@@ -67,7 +67,7 @@ def read_text(data: bytes, name: str, limits: Limits) -> Reading:
     body = written(blocks)
     metadata, title = properties(archive)
     comments = [*comments_of(root.iter(f"{OFFICE}annotation"))]
-    whole = body + header_section(_margins(archive), body) + section("Comments", comments)
+    whole = body + sections_beside(body, _margins(archive), comments)
     return Reading(
         text=whole.lstrip(),
         title=choose([title_of(blocks), title], name),

@@ -11,7 +11,7 @@ from ragkit.reading.comments import comment_line
 from ragkit.reading.decode import code_page
 from ragkit.reading.formats import Format
 from ragkit.reading.links import target_of_field
-from ragkit.reading.margins import header_section, section
+from ragkit.reading.margins import sections_beside
 from ragkit.reading.markdown import metadata_from
 from ragkit.reading.reading_parts import one_line
 from ragkit.reading.rtf import codes
@@ -66,7 +66,7 @@ def read_rtf(data: bytes, name: str, limits: Limits) -> Reading:  # noqa: ARG001
     """Read a rich text file as Markdown, with headers, footers and comments at its end."""
     text = _RichText(data)
     body = written([*text.body, *(note(at, words) for at, words in enumerate(text.notes, 1))])
-    whole = body + header_section(text.margins, body) + section("Comments", text.comments)
+    whole = body + sections_beside(body, text.margins, text.comments)
     title = one_line(text.values.pop("title", ""))
     return Reading(
         text=whole.lstrip(),
