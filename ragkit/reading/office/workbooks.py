@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from ragkit.reading.limits import Limits
-    from ragkit.types import Page
+    from ragkit.types import Metadata, Page
 
 _ONLY_DATE = re.compile(r"(\d{4}-\d\d-\d\d)[ T]00:00:00")
 _ONLY_TIME = re.compile(r"1899-12-3[01][ T](\d\d:\d\d:\d\d)")
@@ -35,15 +35,8 @@ def read_workbook(data: bytes, name: str, limits: Limits) -> Reading:
     metadata, title = core_properties(archive)
     file_format = Format.XLSB if Format.XLSB.part in archive.namelist() else Format.XLSX
     shown = with_shown_numbers(data, archive)
-    text, pages = sheets_of(converted_sheets(shown, file_format), asides_of_workbook(archive))
-    return Reading(
-        text=text,
-        title=choose([title], name),
-        format=file_format,
-        markup=Markup.MARKDOWN,
-        pages=pages,
-        metadata=metadata,
-    )
+    sheets = sheets_of(converted_sheets(shown, file_format), asides_of_workbook(archive))
+    return workbook_reading(sheets, name, file_format, (metadata, title))
 
 
 def converted_sheets(
@@ -76,6 +69,25 @@ def sheets_of(
         if any(pieces):
             sections.append((name, joined((f"## {name}", *pieces), "\n\n")))
     return tile(sections)
+
+
+def workbook_reading(
+    sheets: tuple[str, tuple[Page, ...]],
+    name: str,
+    file_format: Format,
+    about: tuple[Metadata, str],
+) -> Reading:
+    """Return a workbook of the sections of its sheets; ``about`` it are its metadata and title."""
+    text, pages = sheets
+    metadata, title = about
+    return Reading(
+        text=text,
+        title=choose([title], name),
+        format=file_format,
+        markup=Markup.MARKDOWN,
+        pages=pages,
+        metadata=metadata,
+    )
 
 
 def _cell(value: Any) -> str:

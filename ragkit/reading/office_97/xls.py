@@ -12,17 +12,15 @@ from ragkit.reading.formats import Format
 from ragkit.reading.limits import check_text, locked
 from ragkit.reading.office.cell_formats import USUAL_CODES
 from ragkit.reading.office.number_formats import parse
-from ragkit.reading.office.workbooks import converted_sheets, sheets_of
+from ragkit.reading.office.workbooks import converted_sheets, sheets_of, workbook_reading
 from ragkit.reading.office_97.compound import is_compound, opened, properties_of
-from ragkit.reading.titles import choose
-from ragkit.types import Markup, Reading
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from ragkit.reading.limits import Limits
     from ragkit.reading.office.number_formats import NumberFormat
-    from ragkit.types import Metadata
+    from ragkit.types import Metadata, Reading
 
 _STREAMS = ("Workbook", "Book")
 _LONGEST_NUMBER = 24
@@ -36,23 +34,16 @@ def read_workbook(data: bytes, name: str, limits: Limits) -> Reading:
     Raises:
         ReadingError: damaged, locked, or too long.
     """
-    cells, (metadata, title) = _cells(data)
+    cells, about = _cells(data)
     book = _book(cells)
     if book is None:
         sheets, comments = converted_sheets(data, Format.XLS), {}
     else:
         sheets = _sheets(book)
         comments = {sheet.name: [*_comments(sheet)] for sheet in book.sheets()}
-    text, pages = sheets_of(sheets, comments)
-    check_text((text,), limits)
-    return Reading(
-        text=text,
-        title=choose([title], name),
-        format=Format.XLS,
-        markup=Markup.MARKDOWN,
-        pages=pages,
-        metadata=metadata,
-    )
+    sections = sheets_of(sheets, comments)
+    check_text(sections[:1], limits)
+    return workbook_reading(sections, name, Format.XLS, about)
 
 
 def _cells(data: bytes) -> tuple[bytes, tuple[Metadata, str]]:

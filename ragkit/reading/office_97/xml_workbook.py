@@ -11,11 +11,9 @@ from ragkit.reading.formats import Format
 from ragkit.reading.limits import check_text, damaged
 from ragkit.reading.markdown import metadata_from
 from ragkit.reading.office.number_formats import parse
-from ragkit.reading.office.workbooks import sheets_of
+from ragkit.reading.office.workbooks import sheets_of, workbook_reading
 from ragkit.reading.reading_parts import one_line, whole_number
-from ragkit.reading.titles import choose
 from ragkit.reading.zip_container import refuse_entities
-from ragkit.types import Markup, Reading
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -23,6 +21,7 @@ if TYPE_CHECKING:
 
     from ragkit.reading.limits import Limits
     from ragkit.reading.office.number_formats import NumberFormat
+    from ragkit.types import Reading
 
 _S = "{urn:schemas-microsoft-com:office:spreadsheet}"
 _O = "{urn:schemas-microsoft-com:office:office}"
@@ -47,17 +46,11 @@ def read_workbook(data: bytes, name: str, limits: Limits) -> Reading:
     formats = _formats(root)
     sheets = [(sheet.get(f"{_S}Name", ""), sheet) for sheet in root.iter(f"{_S}Worksheet")]
     comments = {named: [*_comments(sheet)] for named, sheet in sheets}
-    text, pages = sheets_of(((named, _rows(sheet, formats)) for named, sheet in sheets), comments)
-    check_text((text,), limits)
-    about = {key: clean(root.findtext(f".//{_O}{tag}") or "") for key, tag in _ABOUT.items()}
-    return Reading(
-        text=text,
-        title=choose([one_line(clean(root.findtext(f".//{_O}Title") or ""))], name),
-        format=Format.XLS,
-        markup=Markup.MARKDOWN,
-        pages=pages,
-        metadata=metadata_from(about),
-    )
+    sections = sheets_of(((named, _rows(sheet, formats)) for named, sheet in sheets), comments)
+    check_text(sections[:1], limits)
+    values = {key: clean(root.findtext(f".//{_O}{tag}") or "") for key, tag in _ABOUT.items()}
+    title = one_line(clean(root.findtext(f".//{_O}Title") or ""))
+    return workbook_reading(sections, name, Format.XLS, (metadata_from(values), title))
 
 
 def _formats(root: Element) -> Mapping[str, NumberFormat]:

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from ragkit.reading.formats import Format
-from ragkit.reading.office.workbooks import converted_sheets, sheets_of
+from ragkit.reading.office.workbooks import converted_sheets, sheets_of, workbook_reading
 from ragkit.reading.open_document.parts import (
     CONTENT,
     OFFICE,
@@ -17,9 +17,7 @@ from ragkit.reading.open_document.parts import (
     opened,
     properties,
 )
-from ragkit.reading.titles import choose
 from ragkit.reading.zip_container import part_of, rewritten
-from ragkit.types import Markup, Reading
 
 if TYPE_CHECKING:
     import zipfile
@@ -27,6 +25,7 @@ if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
 
     from ragkit.reading.limits import Limits
+    from ragkit.types import Reading
 
 _FORMATTED = re.compile(
     rb"<table:table-cell\b([^<>]*?\soffice:value-type="
@@ -44,7 +43,6 @@ def read_sheets(data: bytes, name: str, limits: Limits) -> Reading:
         ReadingError: damaged, locked, or a decompression bomb.
     """
     archive = opened(data, limits, Format.ODS)
-    metadata, title = properties(archive)
     root = part_of(archive, CONTENT)
     asides = {
         grid.get(f"{TABLE}name", ""): [
@@ -53,15 +51,8 @@ def read_sheets(data: bytes, name: str, limits: Limits) -> Reading:
         ]
         for grid in (() if root is None else root.iter(f"{TABLE}table"))
     }
-    text, pages = sheets_of(converted_sheets(_as_shown(archive), Format.ODS), asides)
-    return Reading(
-        text=text,
-        title=choose([title], name),
-        format=Format.ODS,
-        markup=Markup.MARKDOWN,
-        pages=pages,
-        metadata=metadata,
-    )
+    sheets = sheets_of(converted_sheets(_as_shown(archive), Format.ODS), asides)
+    return workbook_reading(sheets, name, Format.ODS, properties(archive))
 
 
 def _drawn(grid: Element) -> Iterable[str]:
