@@ -231,8 +231,11 @@ class EntryIndex(Protocol):
     def with_vectors(self, entry_ids: Ids, level: Level) -> Bools:
         """Return which chunks, named by their own entries, have a vector of a level, (n,)."""
 
-    def holding(self, token_ids: Sequence[int]) -> Ids:
-        """Return ids of the entries that have all of these tokens in their text, ascending."""
+    def holding(self, token_ids: Sequence[int]) -> tuple[Ids, Ids]:
+        """Return the entries that have all of these tokens in their text, and their documents.
+
+        They are ids (n,) each; those of entries ascend.
+        """
 
     def scan(self, since: int = 0) -> EntryRows:
         """Return the entries with ids above ``since``, ordered by id.

@@ -193,13 +193,14 @@ class ReferenceIndex:
         known = (self._entries.get(entry_id) for entry_id in entry_ids.tolist())
         return np.array([entry.content_key if entry else 0 for entry in known], np.uint64)
 
-    def holding(self, token_ids: Sequence[int]) -> np.ndarray:
-        found = [
-            entry.id
+    def holding(self, token_ids: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
+        found = sorted(
+            (entry.id, entry.document_id)
             for entry in self._entries.values()
             if token_ids and set(token_ids) <= set(entry.tokens.get(Field.TEXT, ()))
-        ]
-        return np.array(sorted(found), np.int64)
+        )
+        entries, documents = np.array(found, np.int64).reshape(-1, 2).T
+        return entries, documents
 
     def scan(self, since: int = 0) -> EntryRows:
         found = [entry for entry in self._entries.values() if entry.id > since]

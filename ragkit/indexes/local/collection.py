@@ -176,16 +176,19 @@ class CollectionIndex(LiveRows):
             having[places[owners[kept]]] = True
         return having
 
-    def holding(self, token_ids: Sequence[int]) -> Ids:
-        """Return ids of the live entries that have all tokens, ascending (``EntryIndex``)."""
+    def holding(self, token_ids: Sequence[int]) -> tuple[Ids, Ids]:
+        """Return the live entries that have all tokens, and their documents (``EntryIndex``)."""
         keywords = self.base.keywords.get(Field.TEXT)
         tokens = list(dict.fromkeys(token_ids))
         rows = keywords.rows_with(np.array(tokens, np.int64)) if keywords else [_NO_ROWS]
         added = [self.delta.counts_of(Field.TEXT, token)[0] for token in tokens]
         base = _in_all(rows)
         base = base[self.alive[base]]
-        delta = self.delta.rows.entry_ids[_in_all(added)]
-        return np.sort(np.concatenate([self.base.entry_ids[base], delta]))
+        delta, new = _in_all(added), self.delta.rows
+        entries = np.concatenate([self.base.entry_ids[base], new.entry_ids[delta]])
+        documents = np.concatenate([self.base.document_ids[base], new.document_ids[delta]])
+        order = np.argsort(entries, kind="stable")
+        return entries[order], documents[order]
 
     @cached_property
     def _idf_of(self) -> Callable[[tuple[int, ...], Field], NDArray[np.float32]]:

@@ -226,13 +226,18 @@ class QdrantIndex(StoredRows):
         having: Bools = np.isin(entry_ids, [(point.payload or {})[PARENT] for point in points])
         return having
 
-    def holding(self, token_ids: Sequence[int]) -> Ids:
-        """Return ids of the entries that have all tokens, ascending (``EntryIndex``)."""
+    def holding(self, token_ids: Sequence[int]) -> tuple[Ids, Ids]:
+        """Return the entries that have all tokens, and their documents (``EntryIndex``)."""
         if not token_ids:
-            return np.zeros(0, np.int64)
+            return np.zeros(0, np.int64), np.zeros(0, np.int64)
         conditions = [is_(Field.TEXT.value, token) for token in dict.fromkeys(token_ids)]
-        points = self.points.scroll(conditions, payload=[ENTRY])
-        return np.array(sorted((point.payload or {})[ENTRY] for point in points), np.int64)
+        payloads = [
+            point.payload or {}
+            for point in self.points.scroll(conditions, payload=[ENTRY, DOCUMENT])
+        ]
+        pairs = sorted((payload[ENTRY], payload[DOCUMENT]) for payload in payloads)
+        entries, documents = np.array(pairs, np.int64).reshape(-1, 2).T
+        return entries, documents
 
     def scan(self, since: int = 0) -> EntryRows:
         """Return the entries with ids above ``since``, ordered by id."""

@@ -102,7 +102,7 @@ def _is_there(
     condition: Condition,
 ) -> bool:
     return any(
-        len(entries_with(catalog, index, collection, condition))
+        len(entries_with(catalog, index, collection, condition)[0])
         for index, collection in zip(indexes, collections, strict=True)
     )
 

@@ -8,7 +8,7 @@ count. A document that has it in its title or headings holds it too.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 
@@ -17,14 +17,14 @@ import numpy as np
 from ragkit.catalog import Catalog
 from ragkit.catalog.records import CollectionRecord
 from ragkit.indexes.protocol import EntryIndex
-from ragkit.indexes.rows import Ids, TokenColumn, united
+from ragkit.indexes.rows import Ids, TokenColumn, distinct, united
 from ragkit.indexes.tokenizer import fold, index_tokens
 from ragkit.options import Filters
 from ragkit.retrieval.query.encoding import Query
 from ragkit.retrieval.query.parser import Condition
 from ragkit.types import Field
 
-_NONE = np.zeros(0, np.int64)
+_NONE = np.zeros(0, np.int64), np.zeros(0, np.int64)
 _SPACELESS = re.compile("[\u0e01-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u30ff\u3400-\u9fff]")
 _EDGES = " \t.,;:!?"
 
@@ -148,8 +148,8 @@ def _meeting(
 ) -> tuple[Ids, Ids | None]:
     """Return the documents that meet a condition, and the own entries of chunks with its phrase."""
     if condition.phrase:
-        entries = entries_with(catalog, index, collection, condition)
-        return catalog.entries.documents_of(entries.tolist()), entries
+        entries, documents = entries_with(catalog, index, collection, condition)
+        return distinct(documents), entries
     filters = condition.filters
     documents = catalog.filters.documents(collection.id, replace(filters, headings=()))
     if filters.headings:
@@ -160,28 +160,35 @@ def _meeting(
 
 def entries_with(
     catalog: Catalog, index: EntryIndex, collection: CollectionRecord, condition: Condition
-) -> Ids:
-    """Return own entries of the chunks that hold a phrase, or forms of a word, ascending."""
+) -> tuple[Ids, Ids]:
+    """Return own entries of the chunks that hold a phrase, or forms of a word, and their documents.
+
+    They are ids (n,) each; those of entries ascend.
+    """
     tokens = index_tokens(condition.phrase)
     token_ids = catalog.entries.token_ids(tokens)
     if not all(token in token_ids for token in tokens):
         return _NONE
     ids = [token_ids[token] for token in tokens]
-    entries = index.holding(ids) if ids else catalog.entries.chunk_ids(collection.id)
-    if not condition.exact and len(ids) == 1:
-        return entries
+    if ids:
+        entries, documents = index.holding(ids)
+        if not condition.exact and len(ids) == 1:
+            return entries, documents
+    else:
+        entries = catalog.entries.chunk_ids(collection.id)
     if condition.phrase.isascii() and len(ids) > 1:
         entries = entries[side_by_side(index.get(entries, Field.TEXT), ids)]
-    phrase = phrase_pattern(condition.phrase)
+    holds = phrase_finder(condition.phrase)
     rows = catalog.entries.chunk_spans(entries.tolist())
     whole = {document for _, document, *_ in rows}
     texts = catalog.documents.slices([row[1:4] for row in rows], whole)
     held = [
-        entry
-        for (entry, _, _, _, context), text in zip(rows, texts, strict=True)
-        if phrase.search(fold(text).casefold()) or phrase.search(fold(context).casefold())
+        (entry, document)
+        for (entry, document, _, _, context), text in zip(rows, texts, strict=True)
+        if holds(text) or holds(context)
     ]
-    return np.array(held, np.int64)
+    entries, documents = np.array(held, np.int64).reshape(-1, 2).T
+    return entries, documents
 
 
 def side_by_side(texts: TokenColumn, tokens: Sequence[int]) -> Ids:
@@ -194,14 +201,34 @@ def side_by_side(texts: TokenColumn, tokens: Sequence[int]) -> Ids:
     return np.unique(rows[at + len(tokens) <= texts.offsets[rows + 1]])
 
 
+def phrase_finder(phrase: str) -> Callable[[str], bool]:
+    """Return a function that says whether a text holds a phrase, in any case, with any accents."""
+    pattern = phrase_pattern(phrase)
+
+    def holds(text: str) -> bool:
+        # Folding leaves ASCII as it is: between ASCII, what is found unfolded is there.
+        lower = text.lower()
+        found = pattern.search(lower)
+        if found and lower[max(found.start() - 1, 0) : found.end() + 1].isascii():
+            return True
+        return not text.isascii() and pattern.search(fold(text).casefold()) is not None
+
+    return holds
+
+
 def phrase_pattern(phrase: str) -> re.Pattern[str]:
     """Return the pattern of a phrase in a text that is folded and without case."""
-    words = []
-    for word in fold(phrase).casefold().strip(_EDGES).split():
-        letters = map(re.escape, word)
-        words.append((r"\s*" if _SPACELESS.search(word) else "").join(letters))
-    pattern = r"[\W_]+".join(words)
+    words = fold(phrase).casefold().strip(_EDGES).split()
+    pattern = r"[\W_]+".join(map(_written, words))
     first, last = words[0][0], words[-1][-1]
-    before = r"(?<!\w)" if first.isalnum() and not _SPACELESS.match(first) else ""
+    if first.isalnum() and not _SPACELESS.match(first):
+        # Looking behind comes after the word, which is then searched for as plain text.
+        start = re.escape(first if _SPACELESS.search(words[0]) else words[0])
+        pattern = rf"{start}(?<!\w{start}){pattern.removeprefix(start)}"
     after = r"(?!\w)" if last.isalnum() and not _SPACELESS.match(last) else ""
-    return re.compile(f"{before}{pattern}{after}")
+    return re.compile(pattern + after)
+
+
+def _written(word: str) -> str:
+    """Return the pattern of a folded word; in scripts without spaces, lines break anywhere."""
+    return (r"\s*" if _SPACELESS.search(word) else "").join(map(re.escape, word))

@@ -200,7 +200,7 @@ def _written(
         rf"{first}(?<![^\W\d_]{first})[^\W\d_]{{{max(shortest, 0)},{longest}}}(?![^\W\d_])"
     )
     for index in indexes:
-        entries = index.holding([stem.id])[:_CHUNKS_READ].tolist()
+        entries = index.holding([stem.id])[0][:_CHUNKS_READ].tolist()
         for at in range(0, len(entries), _AT_ONCE):
             texts = _texts(catalog, entries[at : at + _AT_ONCE])
             words = {word_in_text for text in texts for word_in_text in begins.findall(text)}
