@@ -57,6 +57,7 @@ _ALIKE = {
 }  # fmt: skip
 _BEFORE: dict[int, str] = {**dict.fromkeys(_UNSEEN, ""), **{ord(a): b for a, b in _ALIKE.items()}}
 
+_NOT_ASCII = re.compile(r"[^\0-\x7f]+")
 # Also the vowel signs of Arabic, which few write; \u0439 is a letter, and its breve no accent.
 _ACCENTS = re.compile(
     "(?<![\u0438\u0418])[\u0300-\u036f\u064b-\u065f\u0670]+|[\u0300-\u0305\u0307-\u036f]+"
@@ -139,9 +140,23 @@ def fold(text: str) -> str:
     """
     if text.isascii():
         return text
+    # Nothing joins across ASCII: most marks after it go, and the others go with no such letter.
+    return _NOT_ASCII.sub(_fold_match, text)
+
+
+def _fold_match(run: re.Match[str]) -> str:
+    text = run[0]
+    return _fold_short(text) if len(text) <= _LONGEST_CACHED else _fold_run(text)
+
+
+@lru_cache(maxsize=_CACHED_WORDS)
+def _fold_short(text: str) -> str:
+    return _fold_run(text)
+
+
+def _fold_run(text: str) -> str:
+    """Fold a run of characters that are not ASCII."""
     plain = _ACCENTS.sub("", unicodedata.normalize("NFKD", text.translate(_BEFORE)))
-    if plain.isascii():
-        return plain
     if _ARABIC.search(plain):
         plain = plain.translate(_ARABIC_ALIKE)
     return unicodedata.normalize("NFC", plain)

@@ -155,6 +155,12 @@ def test_spans_hold_the_same_tokens_and_lie_in_the_text(text: str):
 
 @given(SCRIPTS)
 @settings(max_examples=600, deadline=None)
+def test_folding_between_ascii_equals_folding_the_whole_text(text: str):
+    assert fold(text) == tokenizer._fold_run(text)
+
+
+@given(SCRIPTS)
+@settings(max_examples=600, deadline=None)
 def test_folding_piece_by_piece_equals_folding_whole(text: str):
     folded, starts, ends = fold_with_offsets(text)
     assert folded == fold(text)
