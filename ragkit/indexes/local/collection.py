@@ -17,13 +17,7 @@ from ragkit.indexes.local.scorer import BM25Scorer
 from ragkit.indexes.local.search import LocalSearch
 from ragkit.indexes.local.segment import Delta, Segment, Tombstones
 from ragkit.indexes.protocol import EntryFilter, IndexQuery, VectorSearch
-from ragkit.indexes.rows import (
-    Bools,
-    EntryRows,
-    Ids,
-    TokenColumn,
-    positions_in,
-)
+from ragkit.indexes.rows import Bools, EntryRows, Ids, TokenColumn
 from ragkit.types import LEVEL_CODES, Field, Level, Version
 
 _EVERYTHING = EntryFilter()
@@ -75,7 +69,7 @@ class CollectionIndex(LiveRows):
             index.version = version
             return index
         delta = self.delta.without(removed).with_added(added)
-        rows, present = positions_in(self.base.entry_ids, removed)
+        rows, present = self.base.lookup.find(removed)
         rows = np.setdiff1d(rows[present], self.tombstones.rows)
         tombstones = self.tombstones.with_rows(rows, self.base.keywords)
         return CollectionIndex(self.base, delta, tombstones, version)

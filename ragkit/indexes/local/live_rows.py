@@ -67,7 +67,7 @@ class LiveRows:
         Returns for each of the two the rows of the entries (m,), and which are there, (m,). An
         entry that is not there has row 0.
         """
-        rows, present = positions_in(self.base.entry_ids, entry_ids)
+        rows, present = self.base.lookup.find(entry_ids)
         if len(self.tombstones.rows) and len(self.base):
             present = present & self.alive[rows]
         located = [(rows, present)]
@@ -167,12 +167,14 @@ class LiveRows:
     def at_levels(self, levels: Iterable[Level]) -> EntryMask | None:
         """Return which entries are of those levels; ``None`` when all are."""
         codes = np.array([LEVEL_CODES[level] for level in levels], np.int64)
-        return None if self._level_codes <= set(codes.tolist()) else self.among("levels", codes)
+        if self._level_codes <= set(codes.tolist()):
+            return None
+        return EntryMask(*(_is_among(part.levels, codes) for part in (self.base, self.delta.rows)))
 
-    def among(self, column: str, allowed: Ids) -> EntryMask:
-        """Return which entries have one of the allowed values in a column, such as their ids."""
-        base, delta = getattr(self.base, column), getattr(self.delta.rows, column)
-        return EntryMask(_is_among(base, allowed), _is_among(delta, allowed))
+    def of_entries(self, entry_ids: Ids) -> EntryMask:
+        """Return which entries are those with some ids."""
+        base = self.base.lookup.mask(entry_ids)
+        return EntryMask(base, _is_among(self.delta.rows.entry_ids, entry_ids))
 
     def of_documents(self, documents: Ids) -> EntryMask:
         """Return which entries are of some documents; looked at once where they are together."""
@@ -182,7 +184,7 @@ class LiveRows:
 
     def of_chunks(self, own: Ids) -> EntryMask:
         """Return which entries belong to chunks with these own entries."""
-        mask, (base, delta) = self.among("entry_ids", own), self.groups
+        mask, (base, delta) = self.of_entries(own), self.groups
         return EntryMask(base.spread(mask.base), delta.spread(mask.delta))
 
     @cached_property
@@ -220,11 +222,14 @@ class LiveRows:
 
 def _is_among(values: NDArray[Any], allowed: Ids) -> Bools:
     """Return which values are among the allowed ones, by a table where that stays small."""
-    first = allowed.min() if len(allowed) else np.int64(0)
-    span = int(allowed.max() - first) if len(allowed) else 0
+    if not len(values) or not len(allowed):
+        return np.zeros(len(values), np.bool_)
+    first = allowed.min()
+    span = int(allowed.max() - first)
     if span > 8 * len(values) + 1_000_000:
         return np.isin(values, allowed, kind="sort")
     # The ends stand for all that is beyond. NumPy's own table takes seven times as long.
     table = np.zeros(span + 3, np.bool_)
     table[allowed - first + 1] = True
-    return table.take(values - (first - 1), mode="clip")
+    mask: Bools = table.take(values - (first - 1), mode="clip")
+    return mask

@@ -74,7 +74,7 @@ class LocalSearch:
         if given.document_ids is not None:
             named.append(rows.of_documents(given.document_ids))
         if given.entry_ids is not None:
-            named.append(rows.among("entry_ids", given.entry_ids))
+            named.append(rows.of_entries(given.entry_ids))
         if given.chunk_ids is not None:
             named.append(rows.of_chunks(given.chunk_ids))
         if given.without_chunk_ids is not None:

@@ -19,6 +19,7 @@ from ragkit.indexes.bm25 import Bm25Parameters, Totals, totals_of
 from ragkit.indexes.local import packed
 from ragkit.indexes.local.chunk_vectors import VECTORS, ChunkVectors
 from ragkit.indexes.local.keyword import KeywordIndex, Postings, is_worth_mapping, load_array
+from ragkit.indexes.local.row_lookup import RowLookup
 from ragkit.indexes.local.vector import LateGraph
 from ragkit.indexes.rows import Bools, ChunkGroups, EntryRows, Ids, join, positions_in
 from ragkit.types import Field
@@ -112,6 +113,11 @@ class Segment:
                     lengths += weight * self.keywords[name].column.lengths
             self._lengths[weights] = lengths
         return self._lengths[weights]
+
+    @cached_property
+    def lookup(self) -> RowLookup:
+        """Finds its rows by the ids of their entries."""
+        return RowLookup(self.entry_ids)
 
     @cached_property
     def worded(self) -> Worded:

@@ -35,7 +35,7 @@ CELLS_PER_PROBE = 32
 MOST_CELLS = 0.75
 """Where more of the cells would be looked through without a filter, exact search is as quick."""
 
-LEAST_SHARE = 0.2
+LEAST_SHARE = 0.08
 """Where a filter leaves a smaller share of the vectors, they are all scored."""
 
 EXACT = SearchStrategy(0, "exact")
@@ -315,8 +315,9 @@ def choose_strategy(
 ) -> SearchStrategy:
     """Choose for ``depth`` hits among the ``passing`` of ``rows`` vectors that may be found.
 
-    ``cells`` is how many the graph has, 0 without one. A filter makes its search wider by the root
-    of what it leaves: the best vectors that pass lie in other cells, though not in that many.
+    ``cells`` is how many the graph has, 0 without one. A filter makes its search wider by the
+    fourth root of the share it leaves: the best vectors that pass lie in other cells, though not in
+    that many.
     """
     if search.mode is IndexMode.EXACT:
         return SearchStrategy(0, "exact: asked for")
@@ -331,7 +332,7 @@ def choose_strategy(
     if passing < LEAST_SHARE * rows:
         return SearchStrategy(0, f"exact: {there}")
     wide = CELLS_PER_PROBE * search.nprobe
-    width = min(math.ceil(wide * math.sqrt(rows / max(1, passing))), cells)
+    width = min(math.ceil(wide * (rows / max(1, passing)) ** 0.25), cells)
     scored = search.overfetch * depth
     slower = search.mode is IndexMode.AUTO and wide > MOST_CELLS * cells
     if slower or passing <= scored:
