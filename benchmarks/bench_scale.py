@@ -13,7 +13,8 @@ python benchmarks/bench_scale.py [--rows 100000] [--only 2 5 6] [--graph-seconds
 6  searches with filters, and counting facets, to a search without
 7  small collections: warm, cold, 200 at once to one; listing many (a tenth of the rows)
 8  the vectors alone as the product asks them, to an exact search; a graph is built where the
-   settings want one at this size, for so many seconds at most
+   settings want one at this size, for so many seconds at most, and is there for the rows after
+   it: ``--only 8 6`` measures filters with it
 9  whole searches to bare FAISS and bare bm25s
 
 Times are CPU ms of the process, medians of questions that are asked in turn, unless a name says
@@ -377,27 +378,25 @@ def vector_ways(libraries: Mapping[str, Library], asked: list[str]) -> Figures:
 
 
 def graphs(case: Case) -> Figures:
-    with copy_of(case.place) as place:
-        with opened(place) as library:
-            builder = GraphBuilder(library.writer())
-            stop = threading.Timer(case.graph_seconds, builder.stopping.set)
-            before = resource.getrusage(resource.RUSAGE_CHILDREN)
-            stop.start()
-            built = builder.build_missing()
-            stop.cancel()
-            after = resource.getrusage(resource.RUSAGE_CHILDREN)
-            took = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-        with opened(place) as library:
-            depth = SearchOptions().candidates
-            vectors = dict(zip(case.asked, library.embedder.embed_queries(case.asked), strict=True))
-            asks = {mode: vector_search(library, mode, depth) for mode in
-                    (IndexMode.EXACT, IndexMode.AUTO)}  # fmt: skip
-            found = in_turn(
-                {mode: lambda q, ask=ask: ask(vectors[q]) for mode, ask in asks.items()},
-                case.asked,
-            )
-            pairs = [[ask(vectors[q]) for ask in asks.values()] for q in case.asked[:ASKED]]
-            whole_search = in_turn({"": library.search}, case.asked)[""]
+    with opened(case.place) as library:
+        builder = GraphBuilder(library.writer())
+        stop = threading.Timer(case.graph_seconds, builder.stopping.set)
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        stop.start()
+        built = builder.build_missing()
+        stop.cancel()
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        took = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    with opened(case.place) as library:
+        depth = SearchOptions().candidates
+        vectors = dict(zip(case.asked, library.embedder.embed_queries(case.asked), strict=True))
+        asks = {mode: vector_search(library, mode, depth) for mode in
+                (IndexMode.EXACT, IndexMode.AUTO)}  # fmt: skip
+        found = in_turn(
+            {mode: lambda q, ask=ask: ask(vectors[q]) for mode, ask in asks.items()}, case.asked
+        )
+        pairs = [[ask(vectors[q]) for ask in asks.values()] for q in case.asked[:ASKED]]
+        whole_search = in_turn({"": library.search}, case.asked)[""]
     recalls = {
         at: float(np.mean([np.isin(one[:at], other[:at]).mean() for one, other in pairs]))
         for at in (10, depth)
