@@ -11,6 +11,8 @@ from small_library import paths
 from pages.parts.search import facets
 from ragkit.errors import QueryError
 from ragkit.indexes.tokenizer import fold
+from ragkit.retrieval.query import scope
+from ragkit.retrieval.search import AnswerCache
 from ragkit.surfaces.render import answer_as_json, remarks
 
 _DOCS = Path(__file__).resolve().parents[2] / "docs" / "query_language.md"
@@ -32,7 +34,10 @@ def test_every_example_of_the_docs_finds_something(sample, noted_sample, example
     assert answer.total_documents >= len(set(paths(answer)))
 
 
-def test_a_phrase_restricts_to_documents_that_hold_it(sample):
+@pytest.mark.parametrize("at_once", [1, 7, scope._AT_ONCE])
+def test_a_phrase_restricts_to_documents_that_hold_it(sample, monkeypatch, at_once):
+    monkeypatch.setattr(scope, "_AT_ONCE", at_once)
+    sample.engine._answers = AnswerCache()
     answer = sample.search('"full refund"')
     assert names(answer)[0] == "refund-policy.md"
     assert answer.total_documents == len(answer.results) == 2
@@ -56,7 +61,10 @@ def test_phrases_without_spaces_are_found_inside_a_run(sample, phrase):
     assert sample.search(f'"{phrase[::-1]}"').results == ()
 
 
-def test_a_phrase_of_stop_words_is_looked_for_in_the_text(sample):
+@pytest.mark.parametrize("at_once", [1, 7, scope._AT_ONCE])
+def test_a_phrase_of_stop_words_is_looked_for_in_the_text(sample, monkeypatch, at_once):
+    monkeypatch.setattr(scope, "_AT_ONCE", at_once)
+    sample.engine._answers = AnswerCache()
     answer = sample.search('"as soon as the"', limit=50)
     expected = {
         record.path

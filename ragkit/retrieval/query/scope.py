@@ -8,7 +8,7 @@ count. A document that has it in its title or headings holds it too.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 
@@ -26,6 +26,7 @@ from ragkit.types import Field
 
 _NONE = np.zeros(0, np.int64), np.zeros(0, np.int64)
 _SPACELESS = re.compile("[\u0e01-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u30ff\u3400-\u9fff]")
+_AT_ONCE = 2000
 _EDGES = " \t.,;:!?"
 
 
@@ -176,19 +177,28 @@ def entries_with(
             return entries, documents
     else:
         entries = catalog.entries.chunk_ids(collection.id)
-    if condition.phrase.isascii() and len(ids) > 1:
-        entries = entries[side_by_side(index.get(entries, Field.TEXT), ids)]
     holds = phrase_finder(condition.phrase)
+    held: list[tuple[int, int]] = []
+    # A few at a time: a phrase of common words may be anywhere in a gigabyte of text.
+    for at in range(0, len(entries), _AT_ONCE):
+        batch = entries[at : at + _AT_ONCE]
+        if condition.phrase.isascii() and len(ids) > 1:
+            batch = batch[side_by_side(index.get(batch, Field.TEXT), ids)]
+        held += _holding(catalog, batch, holds)
+    entries, documents = np.array(held, np.int64).reshape(-1, 2).T
+    return entries, documents
+
+
+def _holding(
+    catalog: Catalog, entries: Ids, holds: Callable[[str], bool]
+) -> Iterator[tuple[int, int]]:
+    """Yield (entry, document) of the chunks whose text or context holds a phrase."""
     rows = catalog.entries.chunk_spans(entries.tolist())
     whole = {document for _, document, *_ in rows}
     texts = catalog.documents.slices([row[1:4] for row in rows], whole)
-    held = [
-        (entry, document)
-        for (entry, document, _, _, context), text in zip(rows, texts, strict=True)
-        if holds(text) or holds(context)
-    ]
-    entries, documents = np.array(held, np.int64).reshape(-1, 2).T
-    return entries, documents
+    for (entry, document, _, _, context), text in zip(rows, texts, strict=True):
+        if holds(text) or holds(context):
+            yield entry, document
 
 
 def side_by_side(texts: TokenColumn, tokens: Sequence[int]) -> Ids:
