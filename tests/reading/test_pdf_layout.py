@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 
 import pytest
+from reportlab.pdfbase.pdfmetrics import stringWidth
 from reportlab.pdfgen.canvas import Canvas
 
 from ragkit.reading import read_file
@@ -221,12 +222,63 @@ def test_signs_above_a_line_do_not_break_it(tmp_path):
     assert read(tmp_path, draw).endswith("of the lake is 14 km2 and its depth 30 m.")
 
 
+@pytest.mark.parametrize("producer", ["ReportLab", "GPL Ghostscript 10.00.0"])
 @pytest.mark.parametrize("space", [4, 9])
-def test_letters_that_are_set_apart_are_words(tmp_path, space):
+def test_letters_that_are_set_apart_are_words(tmp_path, space, producer):
     def draw(canvas):
+        canvas.setProducer(producer)
         canvas.drawString(60, 700, "ANNUAL REPORT OF THE FERRY", charSpace=space)
 
     assert read(tmp_path, draw) == "ANNUAL REPORT OF THE FERRY"
+
+
+@pytest.mark.parametrize("made_by", ["Producer", "Creator"])
+def test_the_letters_around_a_space_may_be_one_text_of_wide_letters(tmp_path, made_by):
+    # As Ghostscript writes "they are": the space is the distance between "y" and "a".
+    pieces = [("Shell input lines as the", 0), ("ya", 2.5), ("re read, if an", 0), ("yo", 2.5),
+              ("thers give", 0), ("nw", 1.9), ("ords below", 0)]  # fmt: skip
+
+    def draw(canvas):
+        if made_by == "Producer":
+            canvas.setProducer("GPL Ghostscript 10.00.0")
+        else:
+            canvas.setCreator("dvips(k) 5.995")
+        left = 60
+        for text, space in pieces:
+            canvas.drawString(left, 700, text, charSpace=space)
+            left += stringWidth(text, "Times-Roman", 10) + space * (len(text) - 1)
+
+    assert read(tmp_path, draw) == (
+        "Shell input lines as they are read, if any others given words below"
+    )
+
+
+_GLYPH = b"600 0 0 0 500 700 d1 0 0 500 700 re f"
+
+
+def test_ligatures_of_fonts_without_names_are_letters(tmp_path):
+    # Fonts of TeX as pictures (Type 3), in the encoding of their files: "fi" is 12, "ff" 11.
+    codes = sorted({*b"Efinspcdaltoruhy.xg ", 0x0B, 0x0C, 0x0D, 0x0E, 0x0F})
+    names = " ".join(f"{code} /a{code}" for code in codes)
+    glyphs = " ".join(f"/a{code} 5 0 R" for code in codes)
+    shown = rb"(The \014rst e\013ect is speci\014ed,) Tj 0 -14 Td (re\015ects o\016ce ba\017e.) Tj"
+    content = b"BT /F1 10 Tf 60 700 Td " + shown + b" ET"
+    objects = [
+        b"<< /Type /Catalog /Pages 2 0 R >>",
+        b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+        b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 600 800] /Contents 6 0 R "
+        b"/Resources << /Font << /F1 4 0 R >> >> >>",
+        f"<< /Type /Font /Subtype /Type3 /FontBBox [0 0 600 700] /FontMatrix [.001 0 0 .001 0 0] "
+        f"/FirstChar 0 /LastChar 127 /Widths [{'600 ' * 128}] /CharProcs << {glyphs} >> "
+        f"/Encoding << /Type /Encoding /Differences [{names}] >> >>".encode(),
+        b"<< /Length %d >> stream\n%s\nendstream" % (len(_GLYPH), _GLYPH),
+        b"<< /Length %d >> stream\n%s\nendstream" % (len(content), content),
+    ]
+    written = b"".join(b"%d 0 obj %s endobj\n" % pair for pair in enumerate(objects, 1))
+    path = tmp_path / "paper.pdf"
+    path.write_bytes(b"%PDF-1.4\n" + written + b"trailer << /Root 1 0 R >>\n%%EOF\n")
+    text = read_file(path, path.name, ReadingSettings()).text
+    assert text.split() == "The first effect is specified, reflects office baffle.".split()
 
 
 def test_turned_pages_are_read_like_others(tmp_path):
@@ -251,6 +303,15 @@ def test_words_that_gaps_break_are_joined_where_the_whole_is_known():
     assert known(text).mended([text]) == [
         "The financial report of the financial year, and the office: Financial office."
     ]
+
+
+def test_short_parts_are_joined_where_they_are_broken_often():
+    text = "An ob ject, the ob jects of an object, and this ob ject is an ob ject of objects."
+    assert known(text).mended([text]) == [
+        "An object, the objects of an object, and this object is an object of objects."
+    ]
+    text = "An ob ject, and this ob ject is an object."
+    assert known(text).mended([text]) == [text]
 
 
 def test_three_parts_are_one_word():

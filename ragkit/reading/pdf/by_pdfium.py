@@ -36,6 +36,7 @@ _HEADER = b"%PDF-"
 _ENOUGH = 500
 """Characters that are enough to recognise a page with text."""
 _PICTURES = 3
+_WIDE_LETTERS = ("Ghostscript", "dvips")
 _SCAN = 0.25
 """The share of a scanned page that its pictures cover, at least."""
 
@@ -96,6 +97,11 @@ class _Reader:
         # Only an XML form holds values without fields on its pages; an empty form is common.
         xml_forms = raw.FORMTYPE_XFA_FULL, raw.FORMTYPE_XFA_FOREGROUND
         self._has_form = document.get_formtype() in xml_forms
+        # They write the two letters around a space as one text of wide letters, which pdfium takes
+        # for a word: "theyare".
+        info = sound(document.get_metadata_dict) or {}
+        made_by = f"{info.get('Creator')} {info.get('Producer')}"
+        self._part_words = any(name in made_by for name in _WIDE_LETTERS)
 
     def contents(self, limits: Limits, runs: Sequence[PageRun]) -> Contents:
         """Return the contents of the file; ``runs`` are its pages if they were read already."""
@@ -115,7 +121,7 @@ class _Reader:
     def _page(self, index: int) -> PageText:
         page = self._document[index]
         try:
-            characters = Characters(page)
+            characters = Characters(page, part_words=self._part_words)
             try:
                 lines = in_order(characters.rows())
                 annotations = annotations_of(page, characters.text_page)

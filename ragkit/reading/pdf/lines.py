@@ -8,8 +8,8 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Callable
 from functools import cache
-from itertools import groupby
-from operator import gt, itemgetter
+from itertools import count, groupby, pairwise, starmap
+from operator import gt, itemgetter, sub
 from typing import Any, TypeAlias
 
 from ragkit.reading.pdf.contents import Line
@@ -24,6 +24,14 @@ _Places: TypeAlias = tuple[list[float], list[float], list[float], list[float]]
 _HYPHENS = "\ufffe\x02"
 """Either is a hyphen at the end of a line, and ends the line."""
 _BREAK = re.compile(f"[\n{_HYPHENS}]")
+_LIGATURES = {"\x0b": "ﬀ", "\x0c": "ﬁ", "\r": "ﬂ", "\x0e": "ﬃ", "\x0f": "ﬄ"}
+_SEPARATE = str.maketrans({"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl"})
+_UNNAMED = re.compile("[\x0b\x0c\x0e\x0f]|\r(?!\n)")
+_LIGATURE = re.compile(
+    r"(?<=[A-Za-z])[\x0b\x0c\r\x0e\x0f](?=[a-z])|(?<![^\s(\[\"'\u2018\u201c-])\x0c(?=[a-z]{2})"
+    r"|(?<=[a-z])\x0b(?![^\s.,;:)])"
+)
+"""What a font of TeX without names has at these codes inside words; also "fi" first, "ff" last."""
 _UNSEEN = re.compile("[\x00\x01\x03-\x09\x0b\x0c\x0e-\x1f\xa0]")
 _WORD = re.compile(rf"[^\s{_HYPHENS}]+[{_HYPHENS}]?")
 _FROM_RIGHT = re.compile("[\u0590-\u065f\u066e-\u06ef\u06fa-\u08ff]{2,}")
@@ -32,24 +40,33 @@ _TWO_LETTERS = re.compile(r" \w \w ")
 """Part of every letterspaced text, and much quicker to find."""
 _GAP = 1.0
 """Wider gaps between words, in heights of the line, separate cells."""
+_PARTED, _SHORTEST_PARTED = 0.15, 3
+"""Wider gaps in words, in heights of the line, part those of so many letters or more."""
+_NEVER_FIRST = ".,;:!?)]}"
 _WORD_GAP = 1.6
 """Letterspaced words are separated by gaps this many times the gap between letters."""
 
 
 class Characters:
-    """The characters of one page; valid until the page is closed."""
+    """The characters of one page; valid until the page is closed.
 
-    def __init__(self, page: Any) -> None:
+    With ``part_words``, words are parted where letters are far apart. It takes half as long again.
+    """
+
+    def __init__(self, page: Any, *, part_words: bool = False) -> None:
         import pypdfium2.raw as raw
 
+        self._part_words = part_words
         self._rotation, self._size = page.get_rotation(), page.get_size()
         self.text_page = page.get_textpage()
-        count = self.text_page.count_chars()
-        text = self.text_page.get_text_range() if count else ""
-        if len(text) != count:
+        characters = self.text_page.count_chars()
+        text = self.text_page.get_text_range() if characters else ""
+        if len(text) != characters:
             # The text omits some characters or splits them in two: take them one by one.
-            codes = (raw.FPDFText_GetUnicode(self.text_page, at) for at in range(count))
+            codes = (raw.FPDFText_GetUnicode(self.text_page, at) for at in range(characters))
             text = "".join(chr(code) if 0 < code < 0x110000 else " " for code in codes)
+        if _UNNAMED.search(text):
+            text = _LIGATURE.sub(lambda code: _LIGATURES[code.group()], text)
         self._text = _UNSEEN.sub(" ", text)
         self._measure = _measure()
         self._handle = ctypes.cast(self.text_page.raw, ctypes.c_void_p).value
@@ -63,6 +80,7 @@ class Characters:
         words = [word.span() for word in _WORD.finditer(self._text)]
         if not words:
             return []
+        self._parted = self._partings(words) if self._part_words and not self._rotation else []
         places = self._measured(words)
         wide = _wide_gaps(*places, both_ways=_FROM_RIGHT.search(self._text) is not None)
         begun = [start for start, _ in words]
@@ -97,6 +115,27 @@ class Characters:
             top, bottom = list(map(max, top, edges[5])), list(map(min, bottom, edges[7]))
         return self._turned(left, bottom, right, top)
 
+    def _partings(self, words: list[tuple[int, int]]) -> list[int]:
+        """Return where words must be parted, ascending: wide gaps, unless most of its gaps are."""
+        partings: list[int] = []
+        for start, end in words:
+            if end - start < _SHORTEST_PARTED:
+                continue
+            boxes = array("f", bytes(16 * (end - start)))
+            measure, handle, address = self._measure, self._handle, boxes.buffer_info()[0]
+            for at in range(end - start):
+                measure(handle, start + at, address + 16 * at)
+            gaps = map(sub, boxes[4::4], boxes[2::4])
+            heights = map(sub, boxes[5::4], boxes[7::4])
+            wide = [
+                at
+                for at, gap, height in zip(count(start + 1), gaps, heights, strict=False)
+                if gap > height * _PARTED and self._text[at] not in _NEVER_FIRST
+            ]
+            if len(wide) * 2 < end - start - 1:
+                partings += wide
+        return partings
+
     def _turned(
         self, left: list[float], bottom: list[float], right: list[float], top: list[float]
     ) -> _Places:
@@ -113,14 +152,21 @@ class Characters:
 
     def _cell(self, start: int, end: int, edges: _Edges) -> Line:
         """Return a cell: the text from ``start`` to ``end`` with its edges."""
+        if not self._parted:
+            return Line(self._written(start, end), *edges)
+        first, last = bisect_left(self._parted, start), bisect_left(self._parted, end)
+        bounds = [start, *self._parted[first:last], end]
+        return Line(" ".join(starmap(self._written, pairwise(bounds))), *edges)
+
+    def _written(self, start: int, end: int) -> str:
+        """Return the text from ``start`` to ``end``, as it is read."""
         text = self._text[start:end]
         if not text.isascii():
             text = _FROM_RIGHT.sub(lambda word: self._from_right(start, word), text)
+            text = text.translate(_SEPARATE)
         if _TWO_LETTERS.search(text):
             text = _LETTERSPACED.sub(lambda words: self._unspaced(start, words), text)
-        if text[-1] in _HYPHENS:
-            text = f"{text[:-1]}-"
-        return Line(text, *edges)
+        return f"{text[:-1]}-" if text[-1] in _HYPHENS else text
 
     def _from_right(self, start: int, word: re.Match[str]) -> str:
         """Return a word of a right-to-left script in logical order.

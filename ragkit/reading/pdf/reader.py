@@ -20,6 +20,7 @@ from ragkit.reading.limits import damaged, no_text
 from ragkit.reading.pdf import by_pdfium, by_pypdf
 from ragkit.reading.pdf.contents import Contents, letters, sound
 from ragkit.reading.pdf.forms import filled_in
+from ragkit.reading.pdf.overlays import last_steps
 from ragkit.reading.pdf.paragraphs import flow
 from ragkit.reading.pdf.running import without_running_lines
 from ragkit.reading.pdf.vocabulary import Vocabulary
@@ -55,7 +56,10 @@ def read_pdf(data: bytes, name: str, limits: Limits, runs: Sequence[PageRun] = (
         ReadingError: locked, damaged, scanned or empty.
     """
     contents, filled = _contents(data, limits, runs)
-    pages_of_lines = without_running_lines(contents.run.pages)
+    last = last_steps(contents.run.pages)
+    pages_of_lines = without_running_lines(
+        [lines if last[at] == at else [] for at, lines in enumerate(contents.run.pages)]
+    )
     texts = [line.text for lines in pages_of_lines for line in lines]
     empty = not any(map(letters, texts)) and not filled and not contents.run.comments
     poor, lost = contents.run.poor, contents.run.lost
@@ -64,7 +68,7 @@ def read_pdf(data: bytes, name: str, limits: Limits, runs: Sequence[PageRun] = (
     if empty:
         raise damaged(Format.PDF.label) if lost else no_text(Format.PDF.label)
     bookmarks = [
-        (index, level, shown)
+        (last[index], level, shown)
         for index, level, title in contents.bookmarks
         if (shown := one_line(clean(title)))
     ]

@@ -15,6 +15,7 @@ _SHORTEST_PART = 4
 _SHORTEST_BROKEN = 5
 _LONG = 3
 """Shorter parts of words are too often words themselves."""
+_OFTEN = 3
 _WORDS_OF_ONE_LETTER = frozenset("aieouyàáéèóыияоукваs")
 
 
@@ -54,8 +55,9 @@ class Vocabulary:
     def mended(self, texts: Sequence[str]) -> list[str]:
         """Join words broken by gaps ("finan cial") that occur unbroken elsewhere.
 
-        Nothing is joined unless all parts of some broken word occur nowhere else. Then a word is
-        also joined if only one of its parts is not a word ("of fice").
+        Nothing is joined unless all parts of some broken word occur nowhere else. If they are long,
+        a word is also joined if only one of its parts is not a word ("of fice"). If they are not,
+        they must be together more than twice ("ob ject"), and only such words are joined.
         """
         broken = Counter(parts for text in texts for parts in self._broken(text.casefold()))
         if not broken:
@@ -67,11 +69,15 @@ class Vocabulary:
         strange = {
             parts: [part for part in parts if self._words[part] <= used[part]] for parts in broken
         }
-        if not any(
-            len(few) == len(parts) and min(map(len, few)) >= _LONG for parts, few in strange.items()
-        ):
+        alone = {parts for parts, few in strange.items() if len(few) == len(parts)}
+        if any(min(map(len, parts)) >= _LONG for parts in alone):
+            joined = {
+                parts for parts, few in strange.items() if few and max(map(len, few)) >= _LONG
+            }
+        else:
+            joined = alone if any(broken[parts] >= _OFTEN for parts in alone) else set()
+        if not joined:
             return list(texts)
-        joined = {parts for parts, few in strange.items() if few and max(map(len, few)) >= _LONG}
         longest_first = sorted(joined, key=len, reverse=True)
         pattern = re.compile(
             rf"(?<![^\W_])(?:{'|'.join(' '.join(parts) for parts in longest_first)})(?![^\W_])",
