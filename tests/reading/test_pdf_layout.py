@@ -9,6 +9,8 @@ from reportlab.pdfbase.pdfmetrics import stringWidth
 from reportlab.pdfgen.canvas import Canvas
 
 from ragkit.reading import read_file
+from ragkit.reading.pdf.contents import Line
+from ragkit.reading.pdf.lines import NARROW
 from ragkit.reading.pdf.vocabulary import Vocabulary
 from ragkit.settings import ReadingSettings
 
@@ -294,34 +296,50 @@ def test_turned_pages_are_read_like_others(tmp_path):
 # -- words ---------------------------------------------------------------------------------
 
 
-def known(*texts):
-    return Vocabulary([line for text in texts for line in text.split("\n")])
+def known(text):
+    return Vocabulary(text.split("\n"))
 
 
-def test_words_that_gaps_break_are_joined_where_the_whole_is_known():
-    text = "The finan cial report of the financial year, and the of fice: Finan cial office."
-    assert known(text).mended([text]) == [
-        "The financial report of the financial year, and the office: Financial office."
+def mend(*lines):
+    """Mend lines in which a bar is a narrow gap."""
+    pages = [[Line(line.replace("|", NARROW)) for line in lines]]
+    (page,) = Vocabulary(line.text for line in pages[0]).mended(pages)
+    return [line.text for line in page]
+
+
+def test_words_that_narrow_gaps_break_are_joined_where_the_whole_is_known():
+    assert mend(
+        "The finan|cial report of the financial year, and the of|fice:",
+        "Finan|cial of|fice, an office with of|ficial ob|jects, each an object.",
+        "The commercial bank and the com|mer|cial bank, IN CAP|ITALS and capitals.",
+    ) == [
+        "The financial report of the financial year, and the office:",
+        "Financial office, an office with of ficial objects, each an object.",
+        "The commercial bank and the commercial bank, IN CAPITALS and capitals.",
     ]
-
-
-def test_short_parts_are_joined_where_they_are_broken_often():
-    text = "An ob ject, the ob jects of an object, and this ob ject is an ob ject of objects."
-    assert known(text).mended([text]) == [
-        "An object, the objects of an object, and this object is an object of objects."
-    ]
-    text = "An ob ject, and this ob ject is an object."
-    assert known(text).mended([text]) == [text]
-
-
-def test_three_parts_are_one_word():
-    text = "The commercial bank and the com mer cial bank."
-    assert known(text).mended([text]) == ["The commercial bank and the commercial bank."]
 
 
 def test_words_of_their_own_stay_apart():
-    text = "Another form may inform you in form and in content: the content of today, day to day."
-    assert known(text).mended([text]) == [text]
+    # Words may be written together elsewhere, and gaps may be narrow for other reasons.
+    assert mend("of|a thing, of a ofa", "Black|Box and blackbox", "black box, not|yet: notyet") == [
+        "of a thing, of a ofa",
+        "Black Box and blackbox",
+        "black box, notyet: notyet",
+    ]
+    assert mend("Another form may inform you in form.") == ["Another form may inform you in form."]
+
+
+@pytest.mark.parametrize(("gap", "read_as"), [(0.0, "financial"), (0.8, "financial"), (2.5, "")])
+def test_a_gap_is_narrow_by_what_is_seen_of_it(tmp_path, gap, read_as):
+    def draw(canvas):
+        draw_prose(canvas, 700)
+        canvas.drawString(60, 600, "The financial report was written by the committee of the lake.")
+        left = 60 + stringWidth("The finan", "Times-Roman", 10)
+        canvas.drawString(60, 580, "The finan ")
+        canvas.drawString(left + gap, 580, "cial report: it was written again.")
+
+    expected = f"The {read_as or 'finan cial'} report: it was written again."
+    assert read(tmp_path, draw).endswith(expected)
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,9 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Callable
 from functools import cache
-from itertools import count, groupby, pairwise, starmap
+from itertools import count, groupby
 from operator import gt, itemgetter, sub
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from ragkit.reading.pdf.contents import Line
 from ragkit.reading.pdf.layout import Row
@@ -20,6 +20,9 @@ _Edges: TypeAlias = tuple[float, float, float, float]
 
 _Places: TypeAlias = tuple[list[float], list[float], list[float], list[float]]
 """The same edges of many words, a list for each edge."""
+
+NARROW = "\u2009"
+"""A gap that may be inside a word (``vocabulary.mended``)."""
 
 _HYPHENS = "\ufffe\x02"
 """Either is a hyphen at the end of a line, and ends the line."""
@@ -42,9 +45,23 @@ _GAP = 1.0
 """Wider gaps between words, in heights of the line, separate cells."""
 _PARTED, _SHORTEST_PARTED = 0.15, 3
 """Wider gaps in words, in heights of the line, part those of so many letters or more."""
+_NARROW, _BESIDE = 0.13, 0.5
+"""Narrower gaps between letters may be inside a word, in heights of the line; so much of it must be
+beside the other letter."""
+_MOST_NARROW = 0.1
+"""The share of the words on a page that may be followed by such gaps."""
+_IN_WORD = re.compile(r"[A-Za-z\u00c0-\u024f\u0370-\u052f] +[A-Za-z\u00c0-\u024f\u0370-\u052f]")
 _NEVER_FIRST = ".,;:!?)]}"
 _WORD_GAP = 1.6
 """Letterspaced words are separated by gaps this many times the gap between letters."""
+
+
+class _Seam(NamedTuple):
+    """What is between the text up to ``end`` and that from ``start`` on."""
+
+    end: int
+    start: int
+    between: str
 
 
 class Characters:
@@ -80,8 +97,8 @@ class Characters:
         words = [word.span() for word in _WORD.finditer(self._text)]
         if not words:
             return []
-        self._parted = self._partings(words) if self._part_words and not self._rotation else []
         places = self._measured(words)
+        self._seams = self._seams_of(words, places)
         wide = _wide_gaps(*places, both_ways=_FROM_RIGHT.search(self._text) is not None)
         begun = [start for start, _ in words]
         breaks = (match.end() for match in _BREAK.finditer(self._text))
@@ -114,6 +131,35 @@ class Characters:
         if self._rotation:
             top, bottom = list(map(max, top, edges[5])), list(map(min, bottom, edges[7]))
         return self._turned(left, bottom, right, top)
+
+    def _seams_of(self, words: list[tuple[int, int]], places: _Places) -> list[_Seam]:
+        """Return where the text has gaps that may be none, and none where there are, in order."""
+        seams = self._narrow_gaps(words, places)
+        if self._part_words and not self._rotation:
+            seams += (_Seam(at, at, " ") for at in self._partings(words))
+        return sorted(seams)
+
+    def _narrow_gaps(self, words: list[tuple[int, int]], places: _Places) -> list[_Seam]:
+        """Return the gaps between letters that may be inside a word."""
+        left, bottom, right, top = places
+        edges = zip(left[1:], bottom, right, top, strict=False)
+        close = [at for at, (a, low, b, high) in enumerate(edges) if a - b < (high - low) * _NARROW]
+        narrow = [at for at in close if self._is_in_word(words, places, at)]
+        # Where many are, letters are not as wide as the file says.
+        if len(narrow) > len(words) * _MOST_NARROW:
+            return []
+        return [_Seam(words[at][1], words[at + 1][0], NARROW) for at in narrow]
+
+    def _is_in_word(self, words: list[tuple[int, int]], places: _Places, at: int) -> bool:
+        """Return whether a word ends near the next one, on one line, with letters at both ends."""
+        left, bottom, right, top = places
+        height = top[at] - bottom[at]
+        beside = min(top[at : at + 2]) - max(bottom[at : at + 2])
+        return (
+            left[at + 1] - right[at] > -height * _NARROW
+            and beside > height * _BESIDE
+            and _IN_WORD.fullmatch(self._text, words[at][1] - 1, words[at + 1][0] + 1) is not None
+        )
 
     def _partings(self, words: list[tuple[int, int]]) -> list[int]:
         """Return where words must be parted, ascending: wide gaps, unless most of its gaps are."""
@@ -152,11 +198,14 @@ class Characters:
 
     def _cell(self, start: int, end: int, edges: _Edges) -> Line:
         """Return a cell: the text from ``start`` to ``end`` with its edges."""
-        if not self._parted:
+        if not self._seams:
             return Line(self._written(start, end), *edges)
-        first, last = bisect_left(self._parted, start), bisect_left(self._parted, end)
-        bounds = [start, *self._parted[first:last], end]
-        return Line(" ".join(starmap(self._written, pairwise(bounds))), *edges)
+        first, last = (bisect_left(self._seams, (at,)) for at in (start, end))
+        pieces: list[str] = []
+        for seam in self._seams[first:last]:
+            pieces += (self._written(start, seam.end), seam.between)
+            start = seam.start
+        return Line("".join([*pieces, self._written(start, end)]), *edges)
 
     def _written(self, start: int, end: int) -> str:
         """Return the text from ``start`` to ``end``, as it is read."""

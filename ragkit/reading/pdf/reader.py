@@ -56,9 +56,11 @@ def read_pdf(data: bytes, name: str, limits: Limits, runs: Sequence[PageRun] = (
         ReadingError: locked, damaged, scanned or empty.
     """
     contents, filled = _contents(data, limits, runs)
-    last = last_steps(contents.run.pages)
+    vocabulary = Vocabulary(line.text for lines in contents.run.pages for line in lines)
+    read = vocabulary.mended(contents.run.pages)
+    last = last_steps(read)
     pages_of_lines = without_running_lines(
-        [lines if last[at] == at else [] for at, lines in enumerate(contents.run.pages)]
+        [lines if last[at] == at else [] for at, lines in enumerate(read)]
     )
     texts = [line.text for lines in pages_of_lines for line in lines]
     empty = not any(map(letters, texts)) and not filled and not contents.run.comments
@@ -75,7 +77,6 @@ def read_pdf(data: bytes, name: str, limits: Limits, runs: Sequence[PageRun] = (
     titles: list[set[str]] = [set() for _ in pages_of_lines]
     for index, _, bookmark in bookmarks:
         titles[index].add(bookmark)
-    vocabulary = Vocabulary(texts)
     flowing = [
         flow(lines, vocabulary, at) for lines, at in zip(pages_of_lines, titles, strict=True)
     ]
@@ -83,13 +84,13 @@ def read_pdf(data: bytes, name: str, limits: Limits, runs: Sequence[PageRun] = (
     beside = _beside(filled, contents.run.comments)
     text, pages = tile(
         (label, joined((tidy(clean(page)), *beside[index]), "\n\n"))
-        for index, (label, page) in enumerate(zip(labels, vocabulary.mended(flowing), strict=True))
+        for index, (label, page) in enumerate(zip(labels, flowing, strict=True))
     )
     metadata, title = _properties(contents.info)
     beginning = text[: pages[min(len(pages), _FIRST_PAGES) - 1].end]
     return Reading(
         text=text,
-        title=choose(in_order(title, headings_of(contents.run.pages), beginning), name),
+        title=choose(in_order(title, headings_of(read), beginning), name),
         format=Format.PDF,
         markup=Markup.PLAIN,
         pages=pages,
