@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 
 import pytest
 from reportlab.pdfbase.pdfmetrics import stringWidth
@@ -291,6 +292,24 @@ def test_turned_pages_are_read_like_others(tmp_path):
         draw_table(canvas, top=500)
 
     assert read(tmp_path, draw) == WRITTEN
+
+
+@pytest.mark.parametrize("turn", [90, 270])
+@pytest.mark.parametrize("rotated", [0, 90, 270])
+def test_what_is_turned_on_a_page_is_read_in_its_lines(tmp_path, turn, rotated):
+    # In pieces, as programs write letters whose distances they adjust.
+    def draw(canvas):
+        canvas.setPageRotation(rotated)
+        canvas.translate(*((600, 0) if turn == 90 else (0, 800)))
+        canvas.rotate(turn if turn == 90 else -90)
+        for row, line in enumerate(PROSE):
+            left = 60
+            for piece in re.findall(r"\S{1,3}|\s+", line):
+                canvas.drawString(left, 500 - 12 * row, piece)
+                left += stringWidth(piece, "Times-Roman", 10)
+        draw_table(canvas, top=400)
+
+    assert read(tmp_path, draw) == f"{' '.join(PROSE)}\n\n{WRITTEN}"
 
 
 # -- words ---------------------------------------------------------------------------------

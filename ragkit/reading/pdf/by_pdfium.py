@@ -122,6 +122,12 @@ class _Reader:
         page = self._document[index]
         try:
             characters = Characters(page, part_words=self._part_words)
+            upright = characters.upright()
+            if upright is not None:
+                # pdfium puts letters into lines as they are shown.
+                characters.close()
+                page.set_rotation(upright)
+                characters = Characters(page, part_words=self._part_words)
             try:
                 lines = in_order(characters.rows())
                 annotations = annotations_of(page, characters.text_page)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ctypes
+import math
 import re
 from array import array
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Callable
 from functools import cache
 from itertools import count, groupby
@@ -45,6 +47,7 @@ _GAP = 1.0
 """Wider gaps between words, in heights of the line, separate cells."""
 _PARTED, _SHORTEST_PARTED = 0.15, 3
 """Wider gaps in words, in heights of the line, part those of so many letters or more."""
+_SAMPLED, _FEW, _MOST_TURNED, _QUARTER = 20, 100, 0.6, math.pi / 2
 _NARROW, _BESIDE = 0.13, 0.5
 """Narrower gaps between letters may be inside a word, in heights of the line; so much of it must be
 beside the other letter."""
@@ -91,6 +94,26 @@ class Characters:
     def close(self) -> None:
         """Free pdfium's memory."""
         self.text_page.close()
+
+    def upright(self) -> int | None:
+        """Return the rotation of the page at which most of its letters stand upright, if another.
+
+        It is in degrees, clockwise. A few letters say nothing of the page.
+        """
+        import pypdfium2.raw as raw
+
+        if len(self._text) < _FEW:
+            return None
+        step = len(self._text) // _SAMPLED + 1
+        sampled = [at for at in range(0, len(self._text), step) if not self._text[at].isspace()]
+        turns = Counter(
+            round(raw.FPDFText_GetCharAngle(self.text_page, at) / _QUARTER) % 4 for at in sampled
+        )
+        turn, times = turns.most_common(1)[0] if turns else (0, 0)
+        upright = -turn % 4 * 90
+        if times <= len(sampled) * _MOST_TURNED or upright == self._rotation:
+            return None
+        return upright
 
     def rows(self) -> list[Row]:
         """Return the lines as cells, in the order in which the file draws them."""
