@@ -256,6 +256,19 @@ def test_the_letters_around_a_space_may_be_one_text_of_wide_letters(tmp_path, ma
     )
 
 
+def test_words_with_a_shadow_are_read_once(tmp_path):
+    def draw(canvas):
+        for rise in (0, 0.75):
+            drawn = canvas.beginText(60, 600 + rise)
+            drawn.setFont("Times-Roman", 10)
+            for letter in "typename<_CharT":
+                drawn.textOut(letter)
+            canvas.drawText(drawn)
+        canvas.drawString(60, 580, "Code ccooddee and 112233 stay.")
+
+    assert read(tmp_path, draw) == "typename<_CharT\nCode ccooddee and 112233 stay."
+
+
 _GLYPH = b"600 0 0 0 500 700 d1 0 0 500 700 re f"
 
 

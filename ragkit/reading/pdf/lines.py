@@ -8,7 +8,7 @@ import re
 from array import array
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 from itertools import count, groupby
 from operator import gt, itemgetter, sub
@@ -54,6 +54,7 @@ beside the other letter."""
 _MOST_NARROW = 0.1
 """The share of the words on a page that may be followed by such gaps."""
 _IN_WORD = re.compile(r"[A-Za-z\u00c0-\u024f\u0370-\u052f] +[A-Za-z\u00c0-\u024f\u0370-\u052f]")
+_DOUBLED = re.compile(r"(?<!\S)(?:(\S)\1){3,}(?!\S)")
 _NEVER_FIRST = ".,;:!?)]}"
 _WORD_GAP = 1.6
 """Letterspaced words are separated by gaps this many times the gap between letters."""
@@ -156,8 +157,9 @@ class Characters:
         return self._turned(left, bottom, right, top)
 
     def _seams_of(self, words: list[tuple[int, int]], places: _Places) -> list[_Seam]:
-        """Return where the text has gaps that may be none, and none where there are, in order."""
+        """Return where the text has what the page has not, or the other way round, in order."""
         seams = self._narrow_gaps(words, places)
+        seams += self._second_letters()
         if self._part_words and not self._rotation:
             seams += (_Seam(at, at, " ") for at in self._partings(words))
         return sorted(seams)
@@ -172,6 +174,14 @@ class Characters:
         if len(narrow) > len(words) * _MOST_NARROW:
             return []
         return [_Seam(words[at][1], words[at + 1][0], NARROW) for at in narrow]
+
+    def _second_letters(self) -> Iterator[_Seam]:
+        """Yield the second of each two letters of words that are drawn twice, as with a shadow."""
+        for word in _DOUBLED.finditer(self._text):
+            start, end = word.span()
+            left, _, right, _ = self._measured([(start, start + 1), (start + 1, start + 2)])
+            if abs(left[1] - left[0]) < (right[0] - left[0]) / 2:
+                yield from (_Seam(at, at + 1, "") for at in range(start + 1, end, 2))
 
     def _is_in_word(self, words: list[tuple[int, int]], places: _Places, at: int) -> bool:
         """Return whether a word ends near the next one, on one line, with letters at both ends."""
@@ -238,7 +248,7 @@ class Characters:
             text = text.translate(_SEPARATE)
         if _TWO_LETTERS.search(text):
             text = _LETTERSPACED.sub(lambda words: self._unspaced(start, words), text)
-        return f"{text[:-1]}-" if text[-1] in _HYPHENS else text
+        return f"{text[:-1]}-" if text.endswith(tuple(_HYPHENS)) else text
 
     def _from_right(self, start: int, word: re.Match[str]) -> str:
         """Return a word of a right-to-left script in logical order.
