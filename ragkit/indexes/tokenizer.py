@@ -151,11 +151,12 @@ def _fold_match(run: re.Match[str]) -> str:
 
 @lru_cache(maxsize=_CACHED_WORDS)
 def _fold_short(text: str) -> str:
+    """Fold a few characters."""
     return _fold_run(text)
 
 
 def _fold_run(text: str) -> str:
-    """Fold a run of characters that are not ASCII."""
+    """Fold a text as a whole, also one that is ASCII."""
     plain = _ACCENTS.sub("", unicodedata.normalize("NFKD", text.translate(_BEFORE)))
     if _ARABIC.search(plain):
         plain = plain.translate(_ARABIC_ALIKE)
@@ -172,18 +173,12 @@ def fold_with_offsets(text: str) -> tuple[str, list[int], list[int]]:
     at = 0
     while at < len(text):
         end = _cluster_end(text, at)
-        plain = _fold_cluster(text[at:end])
+        plain = _fold_short(text[at:end])
         folded.append(plain)
         starts.extend([at] * len(plain))
         ends.extend([end] * len(plain))
         at = end
     return "".join(folded), starts, ends
-
-
-@lru_cache(maxsize=20_000)
-def _fold_cluster(cluster: str) -> str:
-    """Fold a slice of one or a few characters."""
-    return fold(cluster)
 
 
 def _cluster_end(text: str, start: int) -> int:
@@ -195,8 +190,8 @@ def _cluster_end(text: str, start: int) -> int:
             break
         if ord(following) not in _BEFORE and not unicodedata.category(following).startswith("M"):
             cluster = text[start:end]
-            apart = _fold_cluster(cluster) + _fold_cluster(following)
-            if _fold_cluster(cluster + following) == apart:
+            apart = _fold_short(cluster) + _fold_short(following)
+            if _fold_short(cluster + following) == apart:
                 break
         elif _BEFORE.get(ord(following), "") != "":
             break

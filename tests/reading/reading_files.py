@@ -72,6 +72,23 @@ Seal of the harbour
 - Ann Lee: Which ones?"""
 """What ``lease.doc`` and ``lease.rtf`` say, which LibreOffice wrote."""
 
+NUMBERED = """\
+# 1 Scope
+
+## 1.1 Who
+
+# 2 Rent
+
+## 2.1 When
+
+3. First
+  - a) Inner
+  - b) Inner too
+    - 3.b.I Deep
+4. Next
+  - a) Inner anew"""
+"""Headings and items with the numbers that are printed before them, of DOC and DOCX alike."""
+
 
 def read(folder, name, data, settings=SETTINGS):
     """Write a file under the last part of its name and read it."""

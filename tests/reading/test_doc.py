@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from compound_files import old_word_file, word_file
-from reading_files import LEASE
+from reading_files import LEASE, NUMBERED
 
 from ragkit.reading import read_file
 from ragkit.reading.limits import Limits
@@ -39,21 +39,8 @@ def test_headings_and_items_have_the_numbers_that_are_printed(tmp_path):
     assert reading.title == "Scope"
     assert (
         reading.text
-        == """\
-# 1 Scope
-
-## 1.1 Who
-
-# 2 Rent
-
-## 2.1 When
-
-3. First
-  - a) Inner
-  - b) Inner too
-    - 3.b.I Deep
-4. Next
-  - a) Inner anew
+        == f"""\
+{NUMBERED}
 - Point
 
 Text

@@ -17,7 +17,7 @@ from office_files import (
     word_file,
     zipped,
 )
-from reading_files import read
+from reading_files import NUMBERED, read
 
 from ragkit.errors import ReadingError
 from ragkit.types import Markup
@@ -186,21 +186,8 @@ def test_word_numbers_headings_and_items_as_they_are_printed(tmp_path):
     assert reading.title == "Scope"
     assert (
         reading.text
-        == """\
-# 1 Scope
-
-## 1.1 Who
-
-# 2 Rent
-
-## 2.1 When
-
-3. First
-  - a) Inner
-  - b) Inner too
-    - 3.b.I Deep
-4. Next
-  - a) Inner anew
+        == f"""\
+{NUMBERED}
 
 - Point
 

@@ -99,7 +99,7 @@ class _Reader:
         self._has_form = document.get_formtype() in xml_forms
         # They write the two letters around a space as one text of wide letters, which pdfium takes
         # for a word: "theyare".
-        info = sound(document.get_metadata_dict) or {}
+        self._info = info = sound(document.get_metadata_dict) or {}
         made_by = f"{info.get('Creator')} {info.get('Producer')}"
         self._part_words = any(name in made_by for name in _WIDE_LETTERS)
 
@@ -110,8 +110,7 @@ class _Reader:
         if len(run.pages) != count:
             run = self.run(limits, range(count))
         labels = [sound(partial(self._document.get_page_label, i)) or "" for i in range(count)]
-        info = sound(self._document.get_metadata_dict) or {}
-        return Contents(run, labels, self._bookmarks(count), info)
+        return Contents(run, labels, self._bookmarks(count), self._info)
 
     def run(self, limits: Limits, indexes: range) -> PageRun:
         """Read the pages with these indexes."""

@@ -8,7 +8,7 @@ import re
 from array import array
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from itertools import count, groupby
 from operator import gt, itemgetter, sub
@@ -139,14 +139,8 @@ class Characters:
 
     def _measured(self, words: list[tuple[int, int]]) -> _Places:
         """Return the edges of words on the page as shown."""
-        # For speed, pdfium writes the boxes of first and last characters into one array.
-        boxes = array("f", bytes(32 * len(words)))
-        measure, handle, address = self._measure, self._handle, boxes.buffer_info()[0]
-        for start, end in words:
-            measure(handle, start, address)
-            measure(handle, end - 1, address + 16)
-            address += 32
-        # A box is left, top, right, bottom. From right to left, the last character is leftmost.
+        boxes = self._boxes([at for start, end in words for at in (start, end - 1)])
+        # From right to left, the last character is leftmost.
         edges = [boxes[edge::8].tolist() for edge in range(8)]
         left, right = edges[0], edges[6]
         if any(map(gt, left, right)):
@@ -155,6 +149,16 @@ class Characters:
         if self._rotation:
             top, bottom = list(map(max, top, edges[5])), list(map(min, bottom, edges[7]))
         return self._turned(left, bottom, right, top)
+
+    def _boxes(self, characters: Sequence[int]) -> array[float]:
+        """Return the boxes of characters one after another: left, top, right, bottom."""
+        # For speed, pdfium writes them into one array.
+        boxes = array("f", bytes(16 * len(characters)))
+        measure, handle, address = self._measure, self._handle, boxes.buffer_info()[0]
+        for at in characters:
+            measure(handle, at, address)
+            address += 16
+        return boxes
 
     def _seams_of(self, words: list[tuple[int, int]], places: _Places) -> list[_Seam]:
         """Return where the text has what the page has not, or the other way round, in order."""
@@ -200,10 +204,7 @@ class Characters:
         for start, end in words:
             if end - start < _SHORTEST_PARTED:
                 continue
-            boxes = array("f", bytes(16 * (end - start)))
-            measure, handle, address = self._measure, self._handle, boxes.buffer_info()[0]
-            for at in range(end - start):
-                measure(handle, start + at, address + 16 * at)
+            boxes = self._boxes(range(start, end))
             gaps = map(sub, boxes[4::4], boxes[2::4])
             heights = map(sub, boxes[5::4], boxes[7::4])
             wide = [

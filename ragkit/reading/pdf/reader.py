@@ -57,10 +57,10 @@ def read_pdf(data: bytes, name: str, limits: Limits, runs: Sequence[PageRun] = (
     """
     contents, filled = _contents(data, limits, runs)
     vocabulary = Vocabulary(line.text for lines in contents.run.pages for line in lines)
-    read = vocabulary.mended(contents.run.pages)
-    last = last_steps(read)
+    mended = vocabulary.mended(contents.run.pages)
+    last = last_steps(mended)
     pages_of_lines = without_running_lines(
-        [lines if last[at] == at else [] for at, lines in enumerate(read)]
+        [lines if last[at] == at else [] for at, lines in enumerate(mended)]
     )
     texts = [line.text for lines in pages_of_lines for line in lines]
     empty = not any(map(letters, texts)) and not filled and not contents.run.comments
@@ -90,7 +90,7 @@ def read_pdf(data: bytes, name: str, limits: Limits, runs: Sequence[PageRun] = (
     beginning = text[: pages[min(len(pages), _FIRST_PAGES) - 1].end]
     return Reading(
         text=text,
-        title=choose(in_order(title, headings_of(read), beginning), name),
+        title=choose(in_order(title, headings_of(mended), beginning), name),
         format=Format.PDF,
         markup=Markup.PLAIN,
         pages=pages,
