@@ -12,7 +12,7 @@ from reportlab.pdfgen import canvas
 from ragkit.errors import ReadingError
 from ragkit.reading import read_file
 from ragkit.reading.pdf import by_pdfium
-from ragkit.reading.pdf.contents import Line
+from ragkit.reading.pdf.contents import Line, without_dots
 from ragkit.reading.pdf.paragraphs import flow
 from ragkit.reading.pdf.vocabulary import Vocabulary
 from ragkit.settings import ReadingSettings
@@ -143,6 +143,17 @@ def test_a_lone_page_number_is_dropped():
     lines = [LONG] * 5
     assert flow([*map(Line, lines), Line("17")], Vocabulary([])).endswith("runs on")
     assert flow(lines_of("17\n18\n19"), Vocabulary([])) == "17\n18\n19"
+
+
+def test_dots_are_one_sign_where_pypdf_reads():
+    line = "1.1 Fares . . . . . . . . 12"
+    assert without_dots(line) == "1.1 Fares \u2026 12"
+    assert without_dots("Sails................. 3") == "Sails \u2026 3"
+    assert without_dots("Wait... for it") == "Wait... for it"
+    text = flow(
+        lines_of("1.1 Fares \u2026 12\n1.2 Dogs \u2026 A-3\n1.3 Sails \u2026 iv\n"), Vocabulary([])
+    )
+    assert text == "1.1 Fares \u2026 12\n1.2 Dogs \u2026 A-3\n1.3 Sails \u2026 iv\n"
 
 
 def test_a_scanned_pdf_asks_for_ocr(tmp_path):

@@ -193,9 +193,104 @@ def test_a_list_and_justified_lines_are_no_tables(tmp_path):
     assert f"1. {PROSE[0]}\n2. {PROSE[1]}" in text
 
 
-def test_the_lines_of_a_table_of_contents_stay_apart(tmp_path):
-    lines = [f"{at} A chapter on something ........................ {at * 7}" for at in range(1, 5)]
+CONTENTS = [("1 Tickets", 3), ("1.1 A chapter on fares and on what they are for", 12)]
+CONTENTS += [("1.2 Dogs", 14), ("2 Crossings in winter", 120)]
+
+
+def draw_contents(canvas, left, right, top, dot=" .", entries=CONTENTS, last=22):
+    """Draw headings with their pages, and dots between them at the same places in each line.
+
+    The last dot ends ``last`` points before the right edge.
+    """
+    step = stringWidth(dot, "Times-Roman", 10)
+    for row, (heading, page) in enumerate(entries):
+        y = top - 12 * row
+        canvas.drawString(left, y, heading)
+        end = left + stringWidth(heading, "Times-Roman", 10)
+        dots = int((right - last - end) / step)
+        canvas.drawString(right - last - dots * step, y, dot * dots)
+        canvas.drawRightString(right, y, str(page))
+
+
+@pytest.mark.parametrize("dot", [".", " .", "   .", "\u00b7"])
+def test_dots_that_lead_to_a_page_are_one_sign(tmp_path, dot):
+    def draw(canvas):
+        draw_prose(canvas, 760)
+        draw_contents(canvas, 60, 450, 700, dot)
+
+    written = "\n".join(f"{heading} \u2026 {page}" for heading, page in CONTENTS)
+    assert read(tmp_path, draw) == f"{' '.join(PROSE)}\n\n{written}"
+
+
+def test_contents_whose_numbers_and_pages_stand_apart_are_no_table(tmp_path):
+    def draw(canvas):
+        for row, (heading, page) in enumerate(CONTENTS):
+            number, _, words = heading.partition(" ")
+            canvas.drawString(60, 700 - 12 * row, number)
+            left = 110 if "." in number else 90
+            draw_contents(canvas, left, 400, 700 - 12 * row, entries=[(words, page)])
+        draw_contents(canvas, 60, 400, 600, last=40)
+
+    written = "\n".join(f"{heading} \u2026 {page}" for heading, page in CONTENTS)
+    assert read(tmp_path, draw) == f"{written}\n\n{written}"
+
+
+@pytest.mark.parametrize("last", [22, 40])
+@pytest.mark.parametrize("across", [True, False])
+def test_an_index_in_columns_is_read_one_column_after_another(tmp_path, across, last):
+    first = [(word, at) for at, word in enumerate(["ale", "bay", "cat", "dog", "eel", "fox"], 1)]
+    second = [(word, at) for at, word in enumerate(["gnu", "hen", "ibis", "jay", "kid", "lark"], 7)]
+
+    def draw(canvas):
+        if not across:
+            draw_contents(canvas, 60, 260, 700, entries=first, last=last)
+            draw_contents(canvas, 320, 520, 700, entries=second, last=last)
+            return
+        for row, pair in enumerate(zip(first, second, strict=True)):
+            for left, entry in zip((60, 320), pair, strict=True):
+                draw_contents(canvas, left, left + 200, 700 - 12 * row, entries=[entry], last=last)
+
+    written = "\n".join(f"{word} \u2026 {page}" for word, page in [*first, *second])
+    assert read(tmp_path, draw) == written
+
+
+@pytest.mark.parametrize("gap", [1, 30])
+def test_dots_in_a_table_leave_its_figures_in_their_columns(tmp_path, gap):
+    def draw(canvas):
+        for row, cells in enumerate(TABLE):
+            y = 700 - 12 * row
+            draw_cell(canvas, 0, y, cells[0])
+            start = 60 + stringWidth(cells[0], "Times-Roman", 10) + gap
+            dots = int((300 - start) / stringWidth(" .", "Times-Roman", 10)) if row else 0
+            canvas.drawString(start, y, " ." * dots)
+            for column in (1, 2):
+                draw_cell(canvas, column, y, cells[column])
+
+    assert read(tmp_path, draw) == WRITTEN
+
+
+def test_an_ellipsis_stays_as_it_is(tmp_path):
+    lines = ["The ferry sails ... or not. Ask. . . and wait", "for 1, 2, . . . , n hours..."]
     assert read(tmp_path, lambda canvas: draw_prose(canvas, 700, 60, lines)) == "\n".join(lines)
+
+
+def test_contents_do_not_make_other_lines_of_the_page_long(tmp_path):
+    def draw(canvas):
+        draw_prose(
+            canvas,
+            760,
+            lines=[
+                "Numbers in italics refer to the page on which what is de-",
+                "scribed is drawn; others to where it is named in a text. Those",
+                "underlined refer to the page on which it is defined.",
+            ],
+        )
+        entries = [(f"entry {at}", at) for at in range(1, 30)]
+        draw_contents(canvas, 60, 200, 700, entries=entries)
+
+    text = read(tmp_path, draw)
+    assert "on which what is described is drawn" in text
+    assert "\nentry 1 \u2026 1\nentry 2 \u2026 2\n" in text
 
 
 def test_what_stands_further_below_or_is_larger_is_a_paragraph_of_its_own(tmp_path):

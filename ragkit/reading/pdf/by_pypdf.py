@@ -24,6 +24,7 @@ from ragkit.reading.pdf.contents import (
     PageRun,
     PageText,
     letters,
+    without_dots,
 )
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ def contents_of(reader: PdfReader, limits: Limits) -> Contents:
 def _page(page: PageObject) -> PageText:
     """Return the lines of a page, without positions and comments."""
     text = page.extract_text().replace("\r\n", "\n").replace("\r", "\n")
-    lines = [Line(line) for line in text.split("\n")] if text else []
+    lines = [Line(without_dots(line)) for line in text.split("\n")] if text else []
     return PageText(lines, letters(text) < POOR_PAGE and _has_pictures(page))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypeVar
@@ -13,6 +14,14 @@ if TYPE_CHECKING:
     from ragkit.reading.limits import Limits
 
 _T = TypeVar("_T")
+
+LEADER = "\u2026"
+"""Stands for the dots that lead from a heading to its page, or from a label to its figure."""
+
+DOTS = re.compile(r"(?:[.\u00b7\u2026] {0,3}){4,}")
+"""Such dots. Three are an ellipsis."""
+
+_DOTS = re.compile(rf" *{DOTS.pattern} *")
 
 
 class Line(NamedTuple):
@@ -121,6 +130,13 @@ MOST_BOOKMARKS = 5000
 DEEPEST_BOOKMARK = 12
 POOR_PAGE = 10
 """A page with a picture and fewer letters and digits than this counts as scanned."""
+
+
+def without_dots(text: str) -> str:
+    """Return a line with one ``LEADER`` for dots that lead from one of its parts to another."""
+    if DOTS.search(text) is None:
+        return text
+    return _DOTS.sub(f" {LEADER} ", text).strip()
 
 
 def letters(text: str) -> int:

@@ -13,7 +13,7 @@ from itertools import groupby, pairwise
 from statistics import fmean, median
 from typing import TypeAlias
 
-from ragkit.reading.pdf.contents import Line
+from ragkit.reading.pdf.contents import LEADER, Line
 from ragkit.reading.reading_parts import table
 
 Row: TypeAlias = "list[Line]"
@@ -24,12 +24,16 @@ _BACK_UP = 0.8
 """A line further up than this share of its height starts the next column: it is no superscript."""
 _SHORT_CELL = 18
 """Mean characters: cells of tables have fewer, lines of columns of prose have more."""
+_CHARACTER = 0.5
+"""The width of a character in heights of its line, about."""
 _FULL = 0.75
 """The share of its column that a line of prose fills on average, at least."""
 _NEXT_ROW = 1.6
 """The next row of a table follows within this many times its height."""
 _ALIGNED = 0.6
 """The share of columns, and of the cells in each, that must be aligned in a table."""
+_LED = 0.3
+"""Where more of the rows end with dots and a page, they are contents, and no table."""
 _MOST_HEADER_ROWS = 3
 _UNIT = re.compile(r"(?:US|CA|AU|HK)?[$€£¥]|[A-Z]{3}|\(")
 _CLOSING = re.compile(r"%|\)|\)?\s*%|pts?\.?|bps")
@@ -108,7 +112,7 @@ def _stack(rows: Sequence[Row], at: int, bottoms: dict[int, list[Row]]) -> list[
         if not left:
             break
         pairs.append((max(left, key=lambda other: other[-1].right), row))
-    short = pairs and fmean(len(cell.text) for _, row in pairs for cell in row) < _SHORT_CELL
+    short = pairs and fmean(_length(cell) for _, row in pairs for cell in row) < _SHORT_CELL
     return pairs if short else []
 
 
@@ -188,6 +192,8 @@ class _Region:
             return [_joined(row) for row in self._rows]
         if several > 2 and self._is_prose():
             return list(self._by_columns())
+        if sum(LEADER in row[-1].text for row in self._rows) > len(self._rows) * _LED:
+            return [_joined(row) for row in self._rows]
         full = columns > 2 and all(len(row) == columns for row in self._several)
         if (several > 2 or full) and self._is_aligned():
             return self._table()
@@ -222,7 +228,7 @@ class _Region:
         """Return whether the columns are filled with lines of prose."""
         for cells in self._cells():
             widest = max((cell.right - cell.left for cell in cells), default=0.0)
-            if not cells or fmean(len(cell.text) for cell in cells) < _SHORT_CELL:
+            if not cells or fmean(map(_length, cells)) < _SHORT_CELL:
                 return False
             if fmean(cell.right - cell.left for cell in cells) < widest * _FULL:
                 return False
@@ -283,7 +289,7 @@ class _Region:
         texts = [""] * len(self._columns)
         for place, cells in groupby(row, key=self._place):
             text = " ".join(cell.text for cell in cells)
-            texts[place] = f"{texts[place]} {text}".strip()
+            texts[place] = f"{texts[place]} {text}".strip().removesuffix(f" {LEADER}")
         return texts
 
     def _header_rows(self, texts: Sequence[list[str]]) -> int:
@@ -296,6 +302,13 @@ class _Region:
             if labels > 1:
                 return at if at == 1 or len(self._rows[at]) == 1 else 1
         return 1
+
+
+def _length(cell: Line) -> float:
+    """Return the length of a cell in characters: of one with dots, as many as would fill it."""
+    if LEADER in cell.text:
+        return (cell.right - cell.left) / (_height([cell]) * _CHARACTER)
+    return len(cell.text)
 
 
 def _continued(rows: Sequence[list[str]], cells: Sequence[str]) -> int:
@@ -323,15 +336,25 @@ def _below_each_other(cells: Sequence[Line], *, of_two: bool) -> bool:
 
 
 def _whole_cells(row: Row) -> Row:
-    """Join currency and percent signs with their figures."""
+    """Join currency and percent signs with their figures, and a led heading with its only page."""
     cells: Row = []
-    for cell in row:
+    for at, cell in enumerate(row):
         joins = cells and (_UNIT.fullmatch(cells[-1].text) or _CLOSING.fullmatch(cell.text))
-        if joins and _FIGURE.match(f"{cells[-1].text} {cell.text}"):
+        joins = joins and _FIGURE.match(f"{cells[-1].text} {cell.text}")
+        if joins or (cells and _is_only_page(cells[-1], row[at : at + 2])):
             cells[-1] = _joined([cells[-1], cell])
         else:
             cells.append(cell)
     return cells
+
+
+def _is_only_page(before: Line, cells: Row) -> bool:
+    """Return whether the dots of a cell lead to the first of the next cells, and to no second."""
+    return (
+        before.text.endswith(LEADER)
+        and _FIGURE.fullmatch(cells[0].text) is not None
+        and all(LEADER in cell.text for cell in cells[1:])
+    )
 
 
 def _columns_of(rows: Sequence[Row]) -> list[_Column]:

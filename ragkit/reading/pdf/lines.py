@@ -14,7 +14,7 @@ from itertools import count, groupby
 from operator import gt, itemgetter, sub
 from typing import Any, NamedTuple, TypeAlias
 
-from ragkit.reading.pdf.contents import Line
+from ragkit.reading.pdf.contents import DOTS, Line, without_dots
 from ragkit.reading.pdf.layout import Row
 
 _Edges: TypeAlias = tuple[float, float, float, float]
@@ -125,6 +125,9 @@ class Characters:
         self._seams = self._seams_of(words, places)
         wide = _wide_gaps(*places, both_ways=_FROM_RIGHT.search(self._text) is not None)
         begun = [start for start, _ in words]
+        for dots in DOTS.finditer(self._text):
+            led = range(bisect_left(begun, dots.start()), bisect_left(begun, dots.end()))
+            wide.difference_update(led)
         breaks = (match.end() for match in _BREAK.finditer(self._text))
         lines = {0, *(bisect_left(begun, at) for at in breaks)} - {len(words)}
         starts = sorted({*lines, *wide})
@@ -233,13 +236,14 @@ class Characters:
     def _cell(self, start: int, end: int, edges: _Edges) -> Line:
         """Return a cell: the text from ``start`` to ``end`` with its edges."""
         if not self._seams:
-            return Line(self._written(start, end), *edges)
+            return Line(without_dots(self._written(start, end)), *edges)
         first, last = (bisect_left(self._seams, (at,)) for at in (start, end))
         pieces: list[str] = []
         for seam in self._seams[first:last]:
             pieces += (self._written(start, seam.end), seam.between)
             start = seam.start
-        return Line("".join([*pieces, self._written(start, end)]), *edges)
+        text = "".join([*pieces, self._written(start, end)])
+        return Line(without_dots(text), *edges)
 
     def _written(self, start: int, end: int) -> str:
         """Return the text from ``start`` to ``end``, as it is read."""
@@ -280,13 +284,13 @@ class Characters:
 
 def _wide_gaps(
     left: list[float], bottom: list[float], right: list[float], top: list[float], *, both_ways: bool
-) -> list[int]:
+) -> set[int]:
     """Return the indexes of words after a wide gap on their line."""
     edges = zip(left[1:], bottom[1:], right, top[1:], strict=False)
-    wide = [at for at, (a, low, b, high) in enumerate(edges, 1) if a - b > (high - low) * _GAP]
+    wide = {at for at, (a, low, b, high) in enumerate(edges, 1) if a - b > (high - low) * _GAP}
     if both_ways:
         back = zip(left, bottom[1:], right[1:], top[1:], strict=False)
-        wide += [at for at, (a, low, b, high) in enumerate(back, 1) if a - b > (high - low) * _GAP]
+        wide |= {at for at, (a, low, b, high) in enumerate(back, 1) if a - b > (high - low) * _GAP}
     return wide
 
 

@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from itertools import pairwise
 from statistics import median
 
-from ragkit.reading.pdf.contents import Line
+from ragkit.reading.pdf.contents import LEADER, Line
 from ragkit.reading.pdf.vocabulary import HYPHENS, Vocabulary
 
 _BROKEN_WORD = re.compile(rf"([^\W\d_]+)[{''.join(HYPHENS)}]$")
@@ -21,7 +21,7 @@ _NUMBERED_HEADING = re.compile(
 _ENDS = (".", "!", "?", ":", ";", "\u3002", "\uff01", "\uff1f", "\u201d", '"', ")")
 _EAST_ASIAN = re.compile("[\u3000-\u30ff\u3400-\u9fff\uac00-\ud7af\uff00-\uffef]")
 _PAGE_NUMBER = re.compile(r"[-\u2013\u2014 ]*(?:\d{1,4}|[ivxlc]{1,7})[-\u2013\u2014 ]*")
-_LEADER = re.compile(r"(?:\.\s?){4,}\s*\w{1,6}$")
+_LED = re.compile(rf"(?:^| ){LEADER} (?:[ivxlc]{{1,7}}|(?=\S*\d)\S.{{0,15}})$")
 _NARROWEST = 30
 _OVERLAP = 0.5
 _WIDER = 1.35
@@ -112,7 +112,7 @@ def _without_number(lines: list[Line]) -> list[Line]:
 
 def _line_width(lines: Sequence[Line]) -> int:
     """Return the usual length of long lines in characters; 0 if there are too few lines."""
-    lengths = sorted(len(line.text) for line in lines if line.text)
+    lengths = sorted(len(line.text) for line in lines if line.text and not _is_led(line.text))
     return lengths[int(len(lengths) * 0.8)] if len(lengths) >= 3 else 0
 
 
@@ -124,7 +124,7 @@ def _gap(
         return "\n\n"
     if _LIST_ITEM.match(line):
         return "\n"
-    if "..." in previous.replace(" ", "") and _LEADER.search(previous):
+    if _is_led(previous):
         return "\n"
     if width < _NARROWEST and not _EAST_ASIAN.search(line):
         return "\n"
@@ -144,7 +144,14 @@ def _is_heading(line: str, titles: Collection[str], width: int) -> bool:
     """Return whether a line is a heading of the outline, or a short numbered heading."""
     if titles and _key(line) in titles:
         return True
+    if _is_led(line):
+        return False
     return len(line) < max(width * 0.8, _NARROWEST) and bool(_NUMBERED_HEADING.match(line))
+
+
+def _is_led(line: str) -> bool:
+    """Return whether a line of contents or of an index ends: dots, and a page or a few."""
+    return LEADER in line and _LED.search(line) is not None
 
 
 def _broken_word(text: str) -> re.Match[str] | None:
