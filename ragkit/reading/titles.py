@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from enum import IntEnum
-from itertools import groupby
 from statistics import median
 from typing import TYPE_CHECKING
 
@@ -23,6 +22,13 @@ _LONGEST_KIND = 40
 _MOST_HEADINGS = 4
 _LARGER = 1.15
 """How much larger than most of its page a heading must be."""
+_ABOUT, _ALIKE, _CLOSE = 0.8, 0.85, 2.0
+"""A heading of this share of the largest one's size is as large; lines of one heading are this much
+alike, and no more than so many times their height below each other."""
+_NO_HEADING = ("| ", "\u00a9")
+_MARK = re.compile(r"(?<=\w)[\u2217\u2020\u2021]+(?!\w)")
+"""The sign of a footnote."""
+_SECTION = re.compile(r"\d{1,2}(?:\.\d{1,2}){0,3}\.? +[^\W\d_]")
 
 _PROGRAM = re.compile(r"microsoft (?:office )?(?:word|excel|powerpoint|publisher) - ", re.I)
 _FILE = re.compile(
@@ -129,24 +135,46 @@ def readable(name: str) -> str:
 
 
 def headings_of(pages: Sequence[Sequence[Line]]) -> list[str]:
-    """Return the headings of a PDF's first page, largest first: lines larger than most text.
+    """Return the headings of a PDF's first page: lines larger than most text.
 
-    Consecutive lines of one size are one heading. A year on a line of its own comes last.
+    The largest come first, in the order of the page; those with a number of a section come after
+    the others, and a year on a line of its own comes last.
     """
-    sizes = [line.top - line.bottom for lines in pages[:3] for line in lines for _ in line.text]
+    sizes = [_size(line) for lines in pages[:3] for line in lines for _ in line.text]
     least = median(sizes or [0.0]) * _LARGER
     headings: list[tuple[float, str]] = []
-    lines = pages[0] if pages else ()
-    for size, group in groupby(lines, key=lambda line: round(line.top - line.bottom)):
-        inside = list(group)
-        text = one_line(" ".join(line.text for line in inside))
+    lines = [line for line in (pages[0] if pages else ()) if not line.text.startswith(_NO_HEADING)]
+    for inside in _close_lines(lines):
+        size = max(map(_size, inside))
+        text = _MARK.sub("", one_line(" ".join(line.text for line in inside)))
         # Letters stacked on each other are a note in the margin.
         upright = all(line.right - line.left > size for line in inside if len(line.text) > 2)
-        if size > least and upright and len(text) <= _LONGEST_HEADING:
-            headings.append((-size, text))
-    largest = [text for _, text in sorted(headings, key=lambda pair: pair[0])[:_MOST_HEADINGS]]
+        says = not _SECTION.match(text) or _distinctive(text)
+        if size > least and upright and says and len(text) <= _LONGEST_HEADING:
+            headings.append((size, text))
+    about_largest = max((size for size, _ in headings), default=0.0) * _ABOUT
+    headings.sort(
+        key=lambda pair: (_SECTION.match(pair[1]) is not None, -min(pair[0], about_largest))
+    )
     years = [line.text for line in lines if _YEAR.fullmatch(line.text)]
-    return [*largest, *years[:1]]
+    return [*(text for _, text in headings[:_MOST_HEADINGS]), *years[:1]]
+
+
+def _close_lines(lines: Iterable[Line]) -> list[list[Line]]:
+    """Group consecutive lines of about one size that are closely below each other."""
+    groups: list[list[Line]] = []
+    for line in lines:
+        size, before = _size(line), groups[-1][-1] if groups else line
+        alike = min(size, _size(before)) >= max(size, _size(before)) * _ALIKE
+        if groups and alike and abs(before.bottom - line.bottom) <= size * _CLOSE:
+            groups[-1].append(line)
+        else:
+            groups.append([line])
+    return groups
+
+
+def _size(line: Line) -> float:
+    return line.top - line.bottom
 
 
 def _meaning(title: str) -> _Meaning:

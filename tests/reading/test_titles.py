@@ -85,23 +85,47 @@ def test_a_name_is_turned_into_words(name, words):
     assert readable(name) == words
 
 
-def test_the_largest_lines_of_page_one_are_headings():
-    def line(text, size, top, left=50.0, right=400.0):
-        return Line(text, left, top - size, right, top)
+def line(text, size, top, left=50.0, right=400.0):
+    return Line(text, left, top - size, right, top)
 
-    text = [line("An ordinary line of text that is rather long.", 10, y) for y in (300, 280)]
+
+TEXT = [line("An ordinary line of text that is rather long.", 10, y) for y in (300, 280)]
+
+
+def test_the_largest_lines_of_page_one_are_headings():
     cover = [
         line("Annual Report", 18, 700),
         line("Lakeside", 30, 600),
         line("Mills", 30, 560),
         line("DRAFT", 90, 500, left=5, right=25),
         line("2019", 9, 480),
-        *text,
+        *TEXT,
     ]
-    assert headings_of([cover, text]) == ["Lakeside Mills", "Annual Report", "2019"]
-    assert headings_of([text, text]) == []
+    assert headings_of([cover, TEXT]) == ["Lakeside Mills", "Annual Report", "2019"]
+    assert headings_of([TEXT, TEXT]) == []
     assert headings_of([[Line("no edges")]]) == []
     assert headings_of([]) == []
+
+
+@pytest.mark.parametrize(
+    ("cover", "headings"),
+    [
+        # The boxes of letters differ within one font, by a bracket or a descender.
+        ([("Ferries on the", 15.8, 640), ("lake", 15.2, 618), ("Ann Lee", 18.4, 570)],
+         ["Ferries on the lake", "Ann Lee"]),
+        ([("Errata list for the Book of Ferries", 15.4, 720), ("(2nd printing)", 17.2, 694)],
+         ["Errata list for the Book of Ferries (2nd printing)"]),
+        ([("The book\u2217 on ferries\u2217\u2020", 16, 700)], ["The book on ferries"]),
+        ([("Lists and lists* of C*", 16, 700)], ["Lists and lists* of C*"]),
+        ([("\u00a92019 Ann Lee", 20, 700), ("| 1 | Table |", 20, 650), ("Ferries", 15, 600)],
+         ["Ferries"]),
+        ([("1 Introduction", 18, 500), ("Ferries", 16, 700)], ["Ferries"]),
+        ([("2.1 The north shore", 18, 500), ("Ferries", 14, 700)],
+         ["Ferries", "2.1 The north shore"]),
+    ],
+)  # fmt: skip
+def test_headings_are_those_that_a_reader_sees(cover, headings):
+    assert headings_of([[line(*each) for each in cover] + TEXT, TEXT]) == headings
 
 
 @pytest.mark.parametrize(
