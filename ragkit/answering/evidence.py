@@ -19,6 +19,7 @@ from ragkit.answering.meaning import Meaning
 from ragkit.answering.questions import Question
 from ragkit.answering.sentences import sentences_of
 from ragkit.answers import Source
+from ragkit.chunking.units import is_entry
 from ragkit.indexes.analyzer import STOP_WORDS
 from ragkit.indexes.tokenizer import fold, index_tokens, word_pattern
 from ragkit.results import Passage, Result
@@ -157,8 +158,8 @@ def _read(question: Question, results: Sequence[Result]) -> Evidence:
         title = frozenset(index_tokens(document.title)) if document.pages else frozenset()
         sources = list(sentences_of(near, document))
         for source, after in zip(sources, [*sources[1:], *sources[-1:]], strict=True):
-            if not source.header and after.header == source.text:
-                # The header of a table answers nothing.
+            if is_entry(source.text) or (not source.header and after.header == source.text):
+                # Neither a line of contents nor the header of a table answers anything.
                 continue
             if title and _is_of_title(source.text, title):
                 continue

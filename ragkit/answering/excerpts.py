@@ -22,7 +22,7 @@ from ragkit.retrieval.highlight import best_window
 LONGEST_READ = 40_000
 """Characters of one passage in which an excerpt is looked for."""
 
-_MOST_LINES = {"code": 3, "row": 1, "heading": 1, "prose": 12}
+_MOST_LINES = {"code": 3, "row": 1, "heading": 1, "entry": 1, "prose": 12}
 _LONGEST_WORD = 40
 _OUTSIDE = 0.5
 _FURTHER = 0.9
@@ -195,7 +195,7 @@ def _excerpt(read: _Read, first: int, last: int, width: int) -> Excerpt:
     start, end = units[first].start, units[last].end
     if end - start > width and kind != "row":
         start, end = _cut(read.passage, start, end, width)
-    shown = ExcerptKind.PROSE if kind == "heading" else ExcerptKind(kind)
+    shown = ExcerptKind(kind) if kind in ("code", "row") else ExcerptKind.PROSE
     return Excerpt(read.passage, start if speaker < 0 else speaker, end, shown, header)
 
 

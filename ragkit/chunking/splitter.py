@@ -17,9 +17,13 @@ _MARKS_KEPT = 8
 _JOINER = "\u200d"
 
 SENTENCE_END = re.compile(
-    r"(?<![.!?…])[.!?…]++[\"'”’)\]*_»]*+\s++(?![a-z])|(?<![。！？｡।])[。！？｡।]++[」』）】”’]*+\s*+|\n\s*\n\s*+"
+    r"(?<![.!?…])(?!(?:(?<=\s)…|\.{4,}) \d)[.!?…]++[\"'”’)\]*_»]*+\s++(?![a-z])"
+    r"|(?<![。！？｡।])[。！？｡।]++[」』）】”’]*+\s*+|\n\s*\n\s*+"
 )
-"""The end of a sentence; its match ends where the next sentence starts."""
+"""The end of a sentence; its match ends where the next sentence starts.
+
+Dots before a page, as in contents, end none.
+"""
 
 LINE_END = re.compile(r"\n\s*+")
 _BLANK_LINE = re.compile(r"\n[^\S\n]*\n\s*+")

@@ -21,6 +21,9 @@ _ITEM = re.compile(r"(?:[-*+•]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?")
 _FIELD = re.compile(r"[^\W\d_][\w'’/().-]*(?: [\w'’/().-]+){0,4}:\s+\S")
 """A label and a value, as in "Rent: 3,480 euros". Below each other, each such line is a unit."""
 
+_PAGE = r"(?:[A-Z][-.]?)?\d[\d.\u2013-]*|[ivxlc]{1,7}"
+_ENTRY = re.compile(rf"(?:(?:^|\s)…|(?:\. ?){{4,}})\s?(?:{_PAGE})(?:,\s?(?:{_PAGE}))*$")
+_MOST_PAGES = 80
 _TABLE_RULE = re.compile(r"\|[|\s:+-]*-[|\s:+-]*$")
 _BARE_TAG = re.compile(r"(?:</?[A-Za-z][^<>]*>\s*|!\[[^\]]*\]\([^)]*\)\s*|:::.*)+$")
 _IMPORT = re.compile(
@@ -77,6 +80,8 @@ def text_units(value: str, *, code: bool) -> Iterator[Unit]:
             header = (start, end) if is_header else header
         elif kind == "code":
             yield Unit(offset, end, "code", 0, 0.2 if _IMPORT.match(words) else 1.0)
+        elif kind == "entry":
+            yield Unit(start, end, "entry", block, 0.3)
         elif kind == "heading":
             speaker = not words.startswith("#")
             yield Unit(start, end, "heading", block, 0.3, speaker=speaker)
@@ -85,6 +90,14 @@ def text_units(value: str, *, code: bool) -> Iterator[Unit]:
         offset += len(line) + 1
     if paragraph:
         yield from _sentences(value, *paragraph, block)
+
+
+def is_entry(line: str) -> bool:
+    """Return whether a line without space around it is one of contents or of an index.
+
+    Dots and pages end it, of which at most 80 characters are looked at.
+    """
+    return line[-1:].isalnum() and _ENTRY.search(line[-_MOST_PAGES:]) is not None
 
 
 def _kind(words: str, code: bool) -> str:
@@ -99,6 +112,8 @@ def _kind(words: str, code: bool) -> str:
         return "row"
     if _HEADING.match(words) or _SPEAKER.match(words):
         return "heading"
+    if is_entry(words):
+        return "entry"
     return "" if _BARE_TAG.match(words) else "prose"
 
 

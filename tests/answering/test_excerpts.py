@@ -131,6 +131,12 @@ def test_a_passage_that_says_nothing_has_an_excerpt_all_the_same(text):
     assert 0 <= found.start <= found.end <= len(text)
 
 
+def test_contents_are_shown_where_there_is_nothing_else():
+    contents = "1 Harbours of the lake … 3\n2 Kestrels and their nests … 17\n3 Other birds … 20"
+    assert shown(contents, "kestrel nests", 60) == "2 Kestrels and their nests … 17"
+    assert shown(f"{contents}\n\nA kestrel hovers.", "kestrel nests") == "A kestrel hovers."
+
+
 def test_a_result_without_passages_has_none():
     document = DocumentRef(1, "a.md", "A", "default", "markdown", 0, 3, "/a.md")
     assert by_words("x", [Result(document, 0.5, (), ())], 50) == [None]

@@ -253,6 +253,16 @@ def test_lines_of_a_title_on_its_page_answer_nothing():
     assert len(_quick(asked, _answer(text, title=title), meaning)) > 1
 
 
+def test_contents_answer_nothing():
+    text = (
+        "1 How oxygen sensors drift in small lakes … 3\n2 Drift of oxygen sensors . . . . . . 17\n"
+        "Sensors drift by 4 % a month.\n"
+    )
+    asked = "How much do oxygen sensors drift in small lakes?"
+    found = _quick(asked, _answer(text), Meaning(local_embedder()))
+    assert [one.text for one in found] == ["Sensors drift by 4 % a month."]
+
+
 def test_words_are_embedded_once():
     asked = []
 

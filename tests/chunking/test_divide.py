@@ -407,3 +407,11 @@ def test_a_block_that_says_nothing_by_itself_is_none(text):
 def test_source_code_has_no_blocks_in_chunks():
     text = f"def first():\n    return 1\n\n\n{ITEMS}\n\n\ndef last():\n    return '{WORDS}'\n"
     assert divide(Reading(text, "a.py", "code", Markup.CODE), DEFAULT).inner == ()
+
+
+def test_contents_are_divided_between_their_lines():
+    entries = [f"{at} A chapter on the harbour … {at * 3}" for at in range(1, 200)]
+    reading = plain("\n".join(entries))
+    chunks = texts(reading, divide(reading, DEFAULT).chunks)
+    assert len(chunks) > 3
+    assert {line for chunk in chunks for line in chunk.split("\n")} == set(entries)

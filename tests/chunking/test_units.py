@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ragkit.chunking.units import text_units
+from ragkit.chunking.units import is_entry, text_units
 
 
 def units(text):
@@ -28,3 +28,23 @@ def test_labels_with_values_below_each_other_are_a_unit_each():
 )
 def test_a_colon_in_a_paragraph_divides_nothing(text):
     assert units(text) == [text]
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["1.2 Dogs … 12", "Preface … xiv", "sails … 3, 17\u201319, A-2", "… 21, 56", "Fares..... 7",
+     "Fares . . . . . . . B.12"],
+)  # fmt: skip
+def test_a_line_of_contents_is_a_unit_of_its_own(line):
+    assert is_entry(line)
+    text = f"Some dogs sail.\n{line}\n{line}\nOthers stay."
+    assert units(text) == ["Some dogs sail.", line, line, "Others stay."]
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["He waited … and 3 came", "It costs ... 5", "Wait …", "a.b.c.d 4", "see 1, 2, …, 12.",
+     "v1...5", ". " * 50_000 + "… x!"],
+)  # fmt: skip
+def test_other_dots_are_prose(line):
+    assert not is_entry(line.strip())
