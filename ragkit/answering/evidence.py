@@ -41,7 +41,7 @@ _OF_HEADINGS = 0.5
 _SHORT_LEAD = 60
 _SHORT, _LONG = 40, 600
 _MOST_WORDS = 60
-_LONGEST_OF_TITLE = 200
+_LONGEST_OF_TITLE, _LONGEST_NUMBER = 200, 16
 
 _BORDER = re.compile(r"\n|[.!?] ")
 _LEADS_IN = re.compile(r"[:?：？][\s*_.\"”)]*$")
@@ -158,8 +158,10 @@ def _read(question: Question, results: Sequence[Result]) -> Evidence:
         title = frozenset(index_tokens(document.title)) if document.pages else frozenset()
         sources = list(sentences_of(near, document))
         for source, after in zip(sources, [*sources[1:], *sources[-1:]], strict=True):
-            if is_entry(source.text) or (not source.header and after.header == source.text):
-                # Neither a line of contents nor the header of a table answers anything.
+            if is_entry(source.text) or _is_heading(source):
+                continue
+            if not source.header and after.header == source.text:
+                # The header of a table answers nothing.
                 continue
             if title and _is_of_title(source.text, title):
                 continue
@@ -188,6 +190,18 @@ def _is_of_title(text: str, title: frozenset[str]) -> bool:
         return False
     words = [token for token in index_tokens(text) if token.isalpha() and len(token) > 2]
     return bool(words) and sum(word in title for word in words) > len(words) / 2
+
+
+def _is_heading(source: Source) -> bool:
+    """Return whether a sentence has the letters of the heading above it, as it has on pages.
+
+    It may have one more: the "A" of an appendix.
+    """
+    last = source.heading_path[-1] if source.heading_path else ""
+    if not last or abs(len(source.text) - len(last)) > _LONGEST_NUMBER:
+        return False
+    text, heading = ("".join(filter(str.isalpha, each)).casefold() for each in (source.text, last))
+    return len(heading) > 1 and heading in (text, text[1:])
 
 
 def _is_other(word: str, starts: Collection[str]) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -251,6 +252,25 @@ def test_lines_of_a_title_on_its_page_answer_nothing():
     paged = _quick(asked, _answer(text, title=title, pages=3), meaning)
     assert [one.text for one in paged] == ["Sensors drift by 4 % a month."]
     assert len(_quick(asked, _answer(text, title=title), meaning)) > 1
+
+
+@pytest.mark.parametrize(
+    "heading",
+    [
+        "2.3 How oxygen sensors drift in lakes",
+        "B How oxygen sensors drift in lakes.",
+        "How oxygen sensors\ndrift in lakes",
+    ],
+)
+def test_a_heading_on_a_page_answers_nothing(heading):
+    text = f"{heading}\n\nSensors drift by 4 % a month."
+    answer = _answer(text)
+    (result,) = answer.results
+    passage = replace(result.passages[0], heading_path=("A", "How “oxygen” sensors drift in lakes"))
+    answer = replace(answer, results=(replace(result, passages=(passage,)),))
+    asked = "How do oxygen sensors drift in lakes?"
+    found = _quick(asked, answer, Meaning(local_embedder()))
+    assert [one.text for one in found] == ["Sensors drift by 4 % a month."]
 
 
 def test_contents_answer_nothing():
