@@ -130,6 +130,23 @@ def test_a_hyphen_that_the_word_has_elsewhere_stays():
     assert "wellknown to all" in flow(lines_of(page), Vocabulary([]))
 
 
+@pytest.mark.parametrize("known", [True, False])
+def test_a_word_of_the_document_is_whole_though_a_gap_or_a_cell_breaks_it(known):
+    known_words = Vocabulary(["Environments are measurements."] if known else [])
+    lines = [
+        Line("2 New environ-", 50, 700, 150, 718),
+        Line("ments of the lake", 50, 670, 180, 688),
+        Line("| Depth | all measure- ments by short- and long-range sonar |", 50, 600, 400, 610),
+    ]
+    text = flow(lines, known_words)
+    if known:
+        assert text.startswith("2 New environments of the lake")
+        assert "| all measurements by short- and long-range sonar |" in text
+    else:
+        assert "environ-\n" in text
+        assert "| all measure- ments by short- and" in text
+
+
 def test_east_asian_lines_are_joined_without_a_space():
     page = (
         "これは長い行であり、次の行に続いています。検索のための文章を書い\n"

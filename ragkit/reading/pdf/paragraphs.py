@@ -12,6 +12,7 @@ from ragkit.reading.pdf.vocabulary import HYPHENS, Vocabulary
 
 _BROKEN_WORD = re.compile(rf"([^\W\d_]+)[{''.join(HYPHENS)}]$")
 _FIRST_WORD = re.compile(r"[^\W\d_]+")
+_IN_CELL = re.compile(rf"([^\W\d_]+)[{''.join(HYPHENS)}] ([^\W\d_]+)")
 _LIST_ITEM = re.compile(
     r"(?:[-*\u2022\u2023\u25aa\u25cf\u2013\u2014]|\(?\d{1,3}[.)]|\(?[a-zA-Z][.)]|\[\d{1,3}\])(?:\s|$)"
 )
@@ -45,17 +46,17 @@ def flow(lines: Sequence[Line], vocabulary: Vocabulary, headings: Collection[str
     pieces: list[str] = []
     before = Line("")
     for line in lines:
-        text = line.text
+        text = _mended_cells(line.text, vocabulary)
         if not pieces or not before.text:
             gap = "\n" if pieces else ""
         elif not text:
             gap = "\n"
         elif before.text.startswith(_BAR) or text.startswith(_BAR):
             gap = "\n" if before.text[:2] == text[:2] else "\n\n"
+        elif _is_broken(before.text, text, vocabulary):
+            gap = "-"
         else:
-            gap = _set_apart(before, line, pitch) or _gap(
-                before.text, text, width, titles, vocabulary
-            )
+            gap = _set_apart(before, line, pitch) or _gap(before.text, text, width, titles)
         if gap == "-":
             pieces[-1] = _joined_word(pieces[-1], text, vocabulary)
         else:
@@ -116,9 +117,7 @@ def _line_width(lines: Sequence[Line]) -> int:
     return lengths[int(len(lengths) * 0.8)] if len(lengths) >= 3 else 0
 
 
-def _gap(
-    previous: str, line: str, width: int, titles: Collection[str], vocabulary: Vocabulary
-) -> str:
+def _gap(previous: str, line: str, width: int, titles: Collection[str]) -> str:
     """Return the separator between two lines; "-" means that a word continues."""
     if _is_heading(previous, titles, width) or _is_heading(line, titles, width):
         return "\n\n"
@@ -129,10 +128,8 @@ def _gap(
     if width < _NARROWEST and not _EAST_ASIAN.search(line):
         return "\n"
     long = len(previous) >= width * 0.75
-    if previous.endswith(HYPHENS) and line[:1].islower():
-        broken, rest = _broken_word(previous), _FIRST_WORD.match(line)
-        if broken and rest and (long or vocabulary.knows(broken[1] + rest[0])):
-            return "-"
+    if long and _broken_word(previous) and line[:1].islower() and _FIRST_WORD.match(line):
+        return "-"
     if long and not (previous.endswith(_ENDS) and len(previous) < width * 0.88):
         return "" if _EAST_ASIAN.match(previous[-1]) and _EAST_ASIAN.match(line) else " "
     if previous.endswith(_ENDS) and not line[:1].islower():
@@ -152,6 +149,23 @@ def _is_heading(line: str, titles: Collection[str], width: int) -> bool:
 def _is_led(line: str) -> bool:
     """Return whether a line of contents or of an index ends: dots, and a page or a few."""
     return LEADER in line and _LED.search(line) is not None
+
+
+def _is_broken(previous: str, line: str, vocabulary: Vocabulary) -> bool:
+    """Return whether a line ends within a word of the document, which the next line continues."""
+    if not (previous.endswith(HYPHENS) and line[:1].islower()):
+        return False
+    broken, rest = _broken_word(previous), _FIRST_WORD.match(line)
+    return broken is not None and rest is not None and vocabulary.knows(broken[1] + rest[0])
+
+
+def _mended_cells(text: str, vocabulary: Vocabulary) -> str:
+    """Join words of the document that are broken at the ends of lines inside cells of a table."""
+    if not text.startswith(_BAR):
+        return text
+    return _IN_CELL.sub(
+        lambda word: word[1] + word[2] if vocabulary.knows(word[1] + word[2]) else word[0], text
+    )
 
 
 def _broken_word(text: str) -> re.Match[str] | None:
