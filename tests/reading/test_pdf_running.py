@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from ragkit.reading.pdf.contents import Line
 from ragkit.reading.pdf.running import without_running_lines
 
@@ -62,6 +64,58 @@ def test_other_numbers_that_change_are_no_running_lines():
 def test_headings_that_count_are_no_running_lines():
     steps = [page(at, f"Step {at + 1}", height=20.0) for at in range(4)]
     assert edges(without_running_lines(steps)) == [[f"Step {at + 1}"] for at in range(4)]
+
+
+def test_a_header_that_is_large_on_some_pages_is_a_running_line():
+    pages = [page(at, f"Acme {at + 1}", height=12.0 if at else 20.0) for at in range(4)]
+    assert edges(without_running_lines(pages)) == [["Acme 1"], [], [], []]
+    pages = [page(at, f"Acme {at + 1}", height=20.0) for at in range(30)]
+    assert edges(without_running_lines(pages)) == [["Acme 1"]] + [[]] * 29
+
+
+def test_large_headings_that_skip_pages_stay():
+    numbers = [*range(1, 15), *range(16, 30)]
+    pages = [page(at, f"Step {number}", height=20.0) for at, number in enumerate(numbers)]
+    assert edges(without_running_lines(pages)) == [[f"Step {number}"] for number in numbers]
+
+
+CHAPTERS = ["Fares", "Fares", "Dogs", "Winter trips", "Winter trips", "Harbours", "Harbours"]
+
+
+def chapters(header):
+    """Pages that begin with what ``header`` makes of a chapter's title and the page's number."""
+    return [page(at, header(title, at + 5)) for at, title in enumerate(CHAPTERS)]
+
+
+def test_headers_of_short_chapters_are_known_by_the_number_of_their_page():
+    left = edges(without_running_lines(chapters(lambda title, number: f"{title} {number}")))
+    assert left == [["Fares 5"], [], ["Dogs 7"], ["Winter trips 8"], [], ["Harbours 10"], []]
+    sides = chapters(lambda title, at: f"{title} {at}" if at % 2 else f"{at} {title}")
+    assert edges(without_running_lines(sides))[3:5] == [["8 Winter trips"], ["Winter trips 9"]]
+    # The same title on left and right pages is kept for each.
+
+
+def test_a_header_that_says_what_a_heading_says_goes_everywhere():
+    pages = chapters(lambda title, number: f"Chapter {number // 3}: {title} {number}")
+    pages[2].insert(3, Line("Dogs (and their owners)", 60, 650, 200, 661))
+    for at, heading in ((0, "1 Fares"), (3, "Winter trips"), (5, "3. HARBOURS")):
+        pages[at].insert(4, Line(heading, 60, 648, 200, 661))
+    left = edges(without_running_lines(pages))
+    assert left == [["1 Fares"], [], ["Chapter 2: Dogs 7", "Dogs (and their owners)"],
+                    ["Winter trips"], [], ["3. HARBOURS"], []]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        lambda at: f"{at + 3} What does {BODY[at].split()[1]} mean?",  # A question a page.
+        lambda at: f"Report of {BODY[at].split()[1]} {1998 + at}",  # A year a page.
+        lambda at: f"{BODY[at].split()[1]} {at * at}",
+    ],
+)
+def test_other_lines_with_numbers_that_change_stay(header):
+    pages = [page(at, header(at)) for at in range(8)]
+    assert edges(without_running_lines(pages)) == [[header(at)] for at in range(8)]
 
 
 def test_what_comes_twice_or_in_the_middle_or_at_another_place_stays():

@@ -1,10 +1,13 @@
-"""Removes running headers and footers: lines that repeat at the edges of several pages."""
+"""Removes running headers and footers: lines that repeat at the edges of several pages.
+
+So do those that change with each section, if they have the number of their page at one end.
+"""
 
 from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, pairwise
 from statistics import median
@@ -18,8 +21,13 @@ _FROM_EDGE = 4
 _NEAR = 3.0
 _STEADY = 0.6
 """The share of pages on which page numbers must increase; parts may start again."""
-_LARGER = 1.15
-"""A counted line this many times as high as its page's lines is a heading: "Step 2"."""
+_LARGER, _MOST_HEADINGS = 1.15, 20
+"""Counted lines this many times as high as their pages' lines are headings ("Step 2"), unless they
+are more and count the pages."""
+_FEWEST_NUMBERED, _VARIED = 5, 0.3
+"""Of so many numbered lines at least, this share must repeat, or have the number last: one question
+a page has it first."""
+_LARGEST_FIRST, _LONGEST_HEADING = 1000, 100
 _NUMBER = re.compile(r"\d+|(?<!\w)[ivxlc]+(?!\w)")
 _LETTERS = re.compile(r"[^\W\d_]+")
 _PAGE_WORDS = (
@@ -57,6 +65,8 @@ def without_running_lines(pages: Sequence[list[Line]]) -> list[list[Line]]:
     for (_, words, _), seen_lines in seen.items():
         for line_seen in _running(words, seen_lines):
             left_out[line_seen.page].add(line_seen.at)
+    for line_seen in _of_sections(pages, seen):
+        left_out[line_seen.page].add(line_seen.at)
     return [
         [line for at, line in enumerate(lines) if at not in left_out[page]]
         if page in left_out else lines
@@ -94,7 +104,7 @@ def _running(words: str, lines: Sequence[_Seen]) -> Sequence[_Seen]:
     """Return those of several lines with equal words and position that are to be removed."""
     if len({line.page for line in lines}) < _FEWEST_PAGES:
         return ()
-    counted = False
+    counted = steady = False
     for at, first in enumerate(lines[0].numbers):
         if all(line.numbers[at] == first for line in lines):
             continue
@@ -104,8 +114,72 @@ def _running(words: str, lines: Sequence[_Seen]) -> Sequence[_Seen]:
         )
         if steps < _STEADY * (len(lines) - 1):
             return ()
-        counted = True
-    if counted and any(line.large for line in lines):
+        counted, steady = True, steps == len(lines) - 1
+    if counted and _are_headings(lines, steady=steady):
         return ()
     names = set(_LETTERS.findall(words)) - _ABOUT_PAGES
     return lines[1:] if names else lines
+
+
+def _are_headings(lines: Sequence[_Seen], *, steady: bool = True) -> bool:
+    """Return whether counted lines are headings: most of them large, unless many count each page.
+
+    ``steady``: their numbers do so without exception.
+    """
+    many = steady and len(lines) > _MOST_HEADINGS
+    return not many and 2 * sum(line.large for line in lines) > len(lines)
+
+
+def _of_sections(
+    pages: Sequence[list[Line]], seen: Mapping[_Key, Sequence[_Seen]]
+) -> Iterator[_Seen]:
+    """Yield the lines to be removed that have the number of their page, whatever else they say.
+
+    The first of each section stays, unless it is a line elsewhere, such as the section's heading.
+    """
+    numbered: defaultdict[str, set[_Seen]] = defaultdict(set)
+    for group in _numbered(seen):
+        repeats = len(group) - len({words for words, _ in group})
+        last = sum(words.endswith("#") for words, _ in group)
+        varied = max(repeats, last) < _VARIED * len(group)
+        if not varied and not _are_headings([line for _, line in group]):
+            for words, line in group:
+                numbered[words].add(line)
+    if not numbered:
+        return
+    headers = {(line.page, line.at) for lines in numbered.values() for line in lines}
+    others = {
+        _letters(line.text)
+        for page, lines in enumerate(pages)
+        for at, line in enumerate(lines)
+        if len(line.text) <= _LONGEST_HEADING and (page, at) not in headers
+    }
+    for words, lines in numbered.items():
+        ordered = sorted(lines, key=lambda line: line.page)
+        yield from ordered if _is_among(words, others) else ordered[1:]
+
+
+def _numbered(seen: Mapping[_Key, Sequence[_Seen]]) -> Iterator[list[tuple[str, _Seen]]]:
+    """Yield lines at one place of several pages that begin or end with the number of their page."""
+    groups: defaultdict[tuple[str, int, int], list[tuple[str, _Seen]]] = defaultdict(list)
+    for (edge, words, place), lines in seen.items():
+        if not _LETTERS.search(words):
+            continue
+        for line in lines:
+            ends = {at for at, end in ((0, words[:1]), (-1, words[-1:])) if end == "#"}
+            for first in {line.numbers[at] - line.page for at in ends if line.numbers}:
+                # Years are larger.
+                if first < _LARGEST_FIRST:
+                    groups[edge, place, first].append((words, line))
+    for group in groups.values():
+        if len({line.page for _, line in group}) >= _FEWEST_NUMBERED:
+            yield group
+
+
+def _is_among(words: str, others: Collection[str]) -> bool:
+    """Return whether what a header says, perhaps after "Chapter 3:", is a line elsewhere."""
+    return _letters(words) in others or _letters(words.strip("# ").partition(" ")[2]) in others
+
+
+def _letters(text: str) -> str:
+    return "".join(_LETTERS.findall(text.casefold()))
