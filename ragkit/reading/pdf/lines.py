@@ -15,6 +15,7 @@ from operator import gt, itemgetter, sub
 from typing import Any, NamedTuple, TypeAlias
 
 from ragkit.reading.pdf.contents import DOTS, Line, without_dots
+from ragkit.reading.pdf.glyphs import accented, meant
 from ragkit.reading.pdf.layout import Row
 
 _Edges: TypeAlias = tuple[float, float, float, float]
@@ -30,7 +31,6 @@ _HYPHENS = "\ufffe\x02"
 """Either is a hyphen at the end of a line, and ends the line."""
 _BREAK = re.compile(f"[\n{_HYPHENS}]")
 _LIGATURES = {"\x0b": "ﬀ", "\x0c": "ﬁ", "\r": "ﬂ", "\x0e": "ﬃ", "\x0f": "ﬄ"}
-_SEPARATE = str.maketrans({"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl"})
 _UNNAMED = re.compile("[\x0b\x0c\x0e\x0f]|\r(?!\n)")
 _LIGATURE = re.compile(
     r"(?<=[A-Za-z])[\x0b\x0c\r\x0e\x0f](?=[a-z])|(?<![^\s(\[\"'\u2018\u201c-])\x0c(?=[a-z]{2})"
@@ -56,6 +56,8 @@ _MOST_NARROW = 0.1
 _IN_WORD = re.compile(r"[A-Za-z\u00c0-\u024f\u0370-\u052f] +[A-Za-z\u00c0-\u024f\u0370-\u052f]")
 _DOUBLED = re.compile(r"(?<!\S)(?:(\S)\1){3,}(?!\S)")
 _NEVER_FIRST = ".,;:!?)]}"
+_SAME_PLACE = 0.6
+"""The share of their width and height that an accent and its letter have in common."""
 _WORD_GAP = 1.6
 """Letterspaced words are separated by gaps this many times the gap between letters."""
 
@@ -167,6 +169,7 @@ class Characters:
         """Return where the text has what the page has not, or the other way round, in order."""
         seams = self._narrow_gaps(words, places)
         seams += self._second_letters()
+        seams += self._accented_letters()
         if self._part_words and not self._rotation:
             seams += (_Seam(at, at, " ") for at in self._partings(words))
         return sorted(seams)
@@ -189,6 +192,13 @@ class Characters:
             left, _, right, _ = self._measured([(start, start + 1), (start + 1, start + 2)])
             if abs(left[1] - left[0]) < (right[0] - left[0]) / 2:
                 yield from (_Seam(at, at + 1, "") for at in range(start + 1, end, 2))
+
+    def _accented_letters(self) -> Iterator[_Seam]:
+        """Yield letters whose accents are drawn at the same place as characters of their own."""
+        for at, letter in accented(self._text):
+            left, bottom, right, top = self._measured([(at, at + 1), (at + 1, at + 2)])
+            if _overlap(left, right) > _SAME_PLACE < _overlap(bottom, top):
+                yield _Seam(at, at + 2, letter)
 
     def _is_in_word(self, words: list[tuple[int, int]], places: _Places, at: int) -> bool:
         """Return whether a word ends near the next one, on one line, with letters at both ends."""
@@ -250,7 +260,7 @@ class Characters:
         text = self._text[start:end]
         if not text.isascii():
             text = _FROM_RIGHT.sub(lambda word: self._from_right(start, word), text)
-            text = text.translate(_SEPARATE)
+            text = meant(text)
         if _TWO_LETTERS.search(text):
             text = _LETTERSPACED.sub(lambda words: self._unspaced(start, words), text)
         return f"{text[:-1]}-" if text.endswith(tuple(_HYPHENS)) else text
@@ -280,6 +290,12 @@ class Characters:
         for at, gap in zip(places[1:], gaps, strict=True):
             letters.append(f" {spaced[at]}" if gap > usual * _WORD_GAP else spaced[at])
         return "".join(letters)
+
+
+def _overlap(starts: Sequence[float], ends: Sequence[float]) -> float:
+    """Return the share that two spans have in common, of the smaller one."""
+    smaller = min(map(sub, ends, starts))
+    return (min(ends) - max(starts)) / smaller if smaller > 0 else 0.0
 
 
 def _wide_gaps(
