@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,7 @@ from ragkit.reading.decode import clean
 from ragkit.types import Page
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from ragkit.types import Metadata
 
@@ -64,20 +65,23 @@ def lines_at(text: str) -> Iterator[tuple[int, str]]:
         offset += len(line) + 1
 
 
-def tile(pieces: Iterable[tuple[str, str]]) -> tuple[str, tuple[Page, ...]]:
+def tile(
+    pieces: Iterable[tuple[str, str]], run_on: Callable[[str, str], bool] | None = None
+) -> tuple[str, tuple[Page, ...]]:
     """Join (label, text) pieces with blank lines; return the text and the pages that tile it.
 
-    A blank line belongs to the page before it.
+    Where one text runs on in the next, as ``run_on`` says, there is no blank line between them.
+    What is between two pages belongs to the first.
     """
-    texts: list[str] = []
     pages: list[Page] = []
+    texts: list[str] = []
     start = 0
     listed = list(pieces)
-    for number, (label, text) in enumerate(listed, 1):
-        piece = text if number == len(listed) else f"{text}\n\n"
-        texts.append(piece)
-        pages.append(Page(number, label, start, start + len(piece)))
-        start += len(piece)
+    for number, ((label, text), (_, after)) in enumerate(pairwise([*listed, ("", "")]), 1):
+        gap = "" if number == len(listed) else "\n" if run_on and run_on(text, after) else "\n\n"
+        texts.append(text + gap)
+        pages.append(Page(number, label, start, start + len(texts[-1])))
+        start = pages[-1].end
     return "".join(texts), tuple(pages)
 
 

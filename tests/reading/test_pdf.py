@@ -173,6 +173,35 @@ def test_dots_are_one_sign_where_pypdf_reads():
     assert text == "1.1 Fares \u2026 12\n1.2 Dogs \u2026 A-3\n1.3 Sails \u2026 iv\n"
 
 
+@pytest.mark.parametrize(
+    ("end", "start", "between"),
+    [
+        ("was sold on the north", "quay in the morning.", "north\nquay"),
+        ("was sold in the spring,", "as it had been before.", "spring,\nas it"),
+        ("was sold on the quay.", "quay is a word, too.", "quay.\n\nquay"),
+        ("was sold on the north", "Quay Road in the morning.", "north\n\nQuay"),
+        ("was sold on the north", "a) quay in the morning.", "north\n\na) quay"),
+        ("was sold on the north", "", "north"),
+    ],
+)
+def test_a_sentence_runs_on_from_page_to_page(tmp_path, end, start, between):
+    pages = [[LONG, LONG, f"And so it {end}"], [start, LONG, LONG] if start else ["", ""]]
+    reading = read(tmp_path, make_pdf(pages))
+    assert between in reading.text
+    assert reading.pages[0].end == reading.pages[1].start
+    assert reading.text[reading.pages[1].start :].startswith(start)
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_a_word_that_runs_on_is_whole_on_its_first_page(tmp_path, known):
+    pages = [[LONG, LONG, "All that is about measure-"], ["ments, or so, of depth.", LONG]]
+    pages.append([f"Depths are {'measurements' if known else 'unknown'}.", LONG])
+    reading = read(tmp_path, make_pdf(pages))
+    assert ("about measurements,\nor so, of depth." in reading.text) is known
+    assert ("about measure-\nments, or so" in reading.text) is not known
+    assert [page.number for page in reading.pages] == [1, 2, 3]
+
+
 def test_a_scanned_pdf_asks_for_ocr(tmp_path):
     with pytest.raises(ReadingError, match="holds pictures of pages, not text") as caught:
         read(tmp_path, make_pdf(["picture", "picture"]))

@@ -20,6 +20,7 @@ _NUMBERED_HEADING = re.compile(
     r"(?:\d{1,2}(?:\.\d{1,3}){0,4}\.?|[A-Z]\.\d{1,2})\s+[A-Z\u00c0-\u024f][^.!?]{1,90}$"
 )
 _ENDS = (".", "!", "?", ":", ";", "\u3002", "\uff01", "\uff1f", "\u201d", '"', ")")
+_WITHIN = (",", "-", "\u2010", "\u2013", "\u2014")
 _EAST_ASIAN = re.compile("[\u3000-\u30ff\u3400-\u9fff\uac00-\ud7af\uff00-\uffef]")
 _PAGE_NUMBER = re.compile(r"[-\u2013\u2014 ]*(?:\d{1,4}|[ivxlc]{1,7})[-\u2013\u2014 ]*")
 _LED = re.compile(rf"(?:^| ){LEADER} (?:[ivxlc]{{1,7}}|(?=\S*\d)\S.{{0,15}})$")
@@ -63,6 +64,27 @@ def flow(lines: Sequence[Line], vocabulary: Vocabulary, headings: Collection[str
             pieces.append(gap + text)
         before = _whole(before, line) if gap == " " else line
     return "".join(pieces)
+
+
+def runs_on(page: str, after: str) -> bool:
+    """Return whether the last sentence of a page runs on in the page after it."""
+    last, first = page[page.rfind("\n") + 1 :], after.partition("\n")[0]
+    if not first[:1].islower() or _LIST_ITEM.match(first) or last.startswith(_BAR):
+        return False
+    return last[-1:].isalnum() or last.endswith(_WITHIN)
+
+
+def with_whole_words(pages: Sequence[str], vocabulary: Vocabulary) -> list[str]:
+    """Return the texts of pages; a word of the document that runs on is whole on its first page."""
+    whole = list(pages)
+    for at, (page, after) in enumerate(pairwise(pages)):
+        first = after.partition("\n")[0]
+        if _is_broken(page, first, vocabulary) and (rest := _FIRST_WORD.match(first)):
+            end = first.find(" ", rest.end())
+            word = first[:end] if end > 0 else first
+            whole[at] = _joined_word(whole[at], word, vocabulary)
+            whole[at + 1] = after[len(word) :].lstrip()
+    return whole
 
 
 def _pitch(lines: Sequence[Line]) -> float:

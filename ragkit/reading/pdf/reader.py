@@ -21,7 +21,7 @@ from ragkit.reading.pdf import by_pdfium, by_pypdf
 from ragkit.reading.pdf.contents import Contents, letters, sound
 from ragkit.reading.pdf.forms import filled_in
 from ragkit.reading.pdf.overlays import last_steps
-from ragkit.reading.pdf.paragraphs import flow
+from ragkit.reading.pdf.paragraphs import flow, runs_on, with_whole_words
 from ragkit.reading.pdf.running import without_running_lines
 from ragkit.reading.pdf.vocabulary import Vocabulary
 from ragkit.reading.reading_parts import joined, nonempty, one_line, tidy, tile
@@ -77,15 +77,16 @@ def read_pdf(data: bytes, name: str, limits: Limits, runs: Sequence[PageRun] = (
     titles: list[set[str]] = [set() for _ in pages_of_lines]
     for index, _, bookmark in bookmarks:
         titles[index].add(bookmark)
-    flowing = [
-        flow(lines, vocabulary, at) for lines, at in zip(pages_of_lines, titles, strict=True)
-    ]
+    flowing = with_whole_words(
+        [flow(lines, vocabulary, at) for lines, at in zip(pages_of_lines, titles, strict=True)],
+        vocabulary,
+    )
     labels = [one_line(clean(label)) or str(at) for at, label in enumerate(contents.labels, 1)]
     beside = _beside(filled, contents.run.comments)
-    text, pages = tile(
-        (label, joined((tidy(clean(page)), *beside[index]), "\n\n"))
-        for index, (label, page) in enumerate(zip(labels, flowing, strict=True))
+    shown_pages = (
+        joined((tidy(clean(page)), *beside[index]), "\n\n") for index, page in enumerate(flowing)
     )
+    text, pages = tile(zip(labels, shown_pages, strict=True), runs_on)
     metadata, title = _properties(contents.info)
     beginning = text[: pages[min(len(pages), _FIRST_PAGES) - 1].end]
     return Reading(
