@@ -43,6 +43,8 @@ _SHORT, _LONG = 40, 600
 _MOST_WORDS = 60
 _LONGEST_OF_TITLE, _LONGEST_NUMBER = 200, 16
 
+_LINK = re.compile(r"!?\[[^\[\]\n]{0,300}\]\((?:[^()\n]|\([^()\n]{0,300}\)){0,600}\)")
+_WORD = re.compile(r"\w+")
 _BORDER = re.compile(r"\n|[.!?] ")
 _LEADS_IN = re.compile(r"[:?：？][\s*_.\"”)]*$")
 _BETWEEN = re.compile(r"\s*(?:(?:[-*+•>]|\d{1,3}[.)])\s+)?(?:\[[ xX]\]\s+)?")
@@ -158,7 +160,7 @@ def _read(question: Question, results: Sequence[Result]) -> Evidence:
         title = frozenset(index_tokens(document.title)) if document.pages else frozenset()
         sources = list(sentences_of(near, document))
         for source, after in zip(sources, [*sources[1:], *sources[-1:]], strict=True):
-            if is_entry(source.text) or _is_heading(source):
+            if is_entry(source.text) or _is_heading(source) or _is_only_links(source.text):
                 continue
             if not source.header and after.header == source.text:
                 # The header of a table answers nothing.
@@ -202,6 +204,14 @@ def _is_heading(source: Source) -> bool:
         return False
     text, heading = ("".join(filter(str.isalpha, each)).casefold() for each in (source.text, last))
     return len(heading) > 1 and heading in (text, text[1:])
+
+
+def _is_only_links(text: str) -> bool:
+    """Return whether a line has more links than words beside them, as menus of web pages have."""
+    if "](" not in text:
+        return False
+    beside, links = _LINK.subn(" ", text)
+    return len(_WORD.findall(beside)) < links
 
 
 def _is_other(word: str, starts: Collection[str]) -> bool:

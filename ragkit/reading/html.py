@@ -5,6 +5,7 @@ from __future__ import annotations
 import posixpath
 import re
 from html import unescape
+from itertools import islice
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
@@ -34,6 +35,14 @@ _SELF_LINK = re.compile(
     r"(?:[§¶#]|&(?:sect|para|#167|#182);|(?(1)\1))?\s*</a\s*>",
     re.I,
 )
+# Menus: by their role, or as DocBook, Sphinx and Javadoc name them.
+_MENU = re.compile(
+    r"<([a-z]\w{0,9})\b(?=[^<>]{0,500}\s(?:role\s*=\s*[\"']?navigation\b"
+    r"|class\s*=\s*(?:[\"']\s*(?:[\w-]+\s+){0,5})?"
+    r"(?:nav(?:header|footer)|sphinxsidebar|breadcrumbs?|(?:top|sub|bottom)-?nav)(?![\w-])))"
+    r"[^<>]{0,2000}>", re.I,
+)  # fmt: skip
+_MOST_MENUS = 50
 _SUMMARY = re.compile(r"<summary\b[^<>]*>((?:(?!<summary\b).)*?)</summary\s*>", re.I | re.S)
 _HEADING = re.compile(r"(<h([1-6])\b[^<>]*>)((?:(?!<h[1-6]\b).)*?)(</h\2\s*>)", re.I | re.S)
 _BLOCK_TAG = re.compile(r"</?(?:h[1-6]|section|div|p|ul|ol|pre|table)\b[^>]*>", re.I)
@@ -73,7 +82,8 @@ def read_html(text: str, name: str, file_format: Format = Format.HTML) -> Readin
 def to_markdown(source: str, label: str = Format.HTML.label) -> str:
     """Return HTML as clean Markdown, without scripts, styles and embedded files."""
     formulas = Formulas()
-    seen = _flattened(_UNSEEN_TAG.sub("", _without_unseen(formulas.hidden(source))))
+    seen = _UNSEEN_TAG.sub("", _without_unseen(formulas.hidden(source)))
+    seen = _flattened(_without_menus(seen))
     result = convert(f"<html><body>{seen}</body></html>".encode(), "html", label)
     converted = tidy(clean(formulas.shown(strip_embedded(result.content))))
     if len(converted) < 200:
@@ -100,6 +110,24 @@ def _without_unseen(source: str) -> str:
             pieces.append(source[at : begin.start()])
             at = end.end()
     return "".join((*pieces, source[at:]))
+
+
+def _without_menus(source: str) -> str:
+    """Return HTML without menus of its site; one that does not end stays, or that is most of it."""
+    pieces, at = [], 0
+    for begin in islice(_MENU.finditer(source), _MOST_MENUS):
+        if begin.start() < at:
+            continue
+        depth, name = 1, begin[1]
+        for tag in re.compile(rf"<(/?){name}\b[^<>]*>", re.I).finditer(source, begin.end()):
+            depth += -1 if tag[1] else 1
+            if not depth:
+                pieces.append(source[at : begin.start()])
+                at = tag.end()
+                break
+    left = "".join((*pieces, source[at:]))
+    words = len(_bare_text(source)) if at else 0
+    return left if len(_bare_text(left)) >= words * _LOST_SHARE else source
 
 
 def _flattened(source: str) -> str:

@@ -273,6 +273,21 @@ def test_a_heading_on_a_page_answers_nothing(heading):
     assert [one.text for one in found] == ["Sensors drift by 4 % a month."]
 
 
+@pytest.mark.parametrize(
+    "menu",
+    [
+        "| [How sensors drift](a.html) | [Lakes](b.html) | Oxygen | [Next](c.html#f(x)) |",
+        "- [How oxygen sensors drift in small lakes](a.html)",
+        "[Lakes](a.html) > [Sensors](b.html) > [How oxygen sensors drift](c.html)",
+    ],
+)
+def test_links_alone_answer_nothing(menu):
+    answer = _answer(f"{menu}\n\nSee [how they drift](a.html): by 4 % a month in small lakes.")
+    asked = "How do oxygen sensors drift in small lakes?"
+    found = _quick(asked, answer, Meaning(local_embedder()))
+    assert [one.text[:9] for one in found] == ["See [how "]
+
+
 def test_contents_answer_nothing():
     text = (
         "1 How oxygen sensors drift in small lakes … 3\n2 Drift of oxygen sensors . . . . . . 17\n"

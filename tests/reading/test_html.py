@@ -70,8 +70,42 @@ def test_scripts_and_styles_are_not_seen_but_one_without_an_end_hides_nothing():
 
 
 @pytest.mark.parametrize(
-    "piece", ["<script>", "<math>", "<code>", r"\(", "$a_", r"\[x", "<title><svg>", "<!--"]
+    "opening",
+    [
+        '<div role="navigation">',
+        "<div id='m' role=navigation aria-label=\"menu\">",
+        '<DIV CLASS="navheader">',
+        "<div class=navfooter>",
+        '<div class="box sphinxsidebar wide">',
+        '<div class="topNav"><a name="top"></a>',
+    ],
 )
+def test_menus_of_a_site_are_left_out(opening):
+    menu = f"{opening}<div><a href='/a'>Fares</a></div><div>Dogs</div></div>"
+    page = f"{menu}<h1>Ferries</h1><p>Tickets are sold on board.</p>{menu}<p>End.</p>"
+    assert read_html(page, "a.html").text == "# Ferries\n\nTickets are sold on board.\n\nEnd."
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        "<div role=navigation><ul><li>Fares</li><li>Dogs</li></ul></div>",  # Nothing else.
+        "<div class=navheader><p>Fares and dogs</p>",  # It has no end.
+        '<div class="navheader-like"><p>Fares</p></div><p>Dogs</p>',
+        "<p>Fares: class=navheader</p><p>Dogs</p>",
+    ],
+)
+def test_what_may_be_no_menu_stays(page):
+    text = read_html(page, "a.html").text
+    assert "Fares" in text
+    assert "ogs" in text
+
+
+_PIECES = ["<script>", "<math>", "<code>", r"\(", "$a_", r"\[x", "<title><svg>", "<!--"]
+_MENUS = ["<div class=navheader>", "<div class='a a a a ", "<div class=navheader></p>"]
+
+
+@pytest.mark.parametrize("piece", [*_PIECES, *_MENUS])
 def test_hostile_pages_take_no_more_time_than_their_length_asks(piece):
     start = time.process_time()
     assert "Kept" in read_html("<p>Kept</p>" + piece * 20_000, "a.html").text
