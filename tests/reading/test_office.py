@@ -66,6 +66,18 @@ def test_word_keeps_apart_what_tabs_and_breaks_set_apart(tmp_path):
     assert reading.text == "2019 Engineer\n\nfirst next next e-mail"
 
 
+def test_contents_of_word_have_dots_before_the_page(tmp_path):
+    document = docx.Document()
+    entry = document.add_paragraph("1\tFares\t")
+    code = docx.oxml.OxmlElement("w:instrText")
+    code.text = " PAGEREF _Toc12345 \\h "
+    entry.add_run()._r.append(code)
+    entry.add_run("12")
+    document.add_paragraph("Dogs\tpay half.")
+    reading = read(tmp_path, "contents.docx", saved(document))
+    assert reading.text == "1 Fares \u2026 12\n\nDogs pay half."
+
+
 _W = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
 
 

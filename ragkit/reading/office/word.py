@@ -59,6 +59,10 @@ _TEXT_PARTS = ("word/document.xml", *word_notes.PARTS)
 _TEXT = re.compile(rb"<[wm]:t(?: [^<>]*)?>[^<]*")
 _REFERENCE = re.compile(rb"&(#?\w{1,8});")
 _SPACE = re.compile(rb"<w:(?:tab|cr|ptab(?: [^>]*)?)\s*/>")
+_LEADER = re.compile(
+    rb"<w:p?tab(?: [^>]*)?\s*/>(?=(?:(?!<w:p?tab[ /]|</w:p>).){0,3000}?\sPAGEREF\s)", re.S
+)
+"""The dots before the number of a page, as in contents."""
 _MOVED_AWAY = re.compile(
     rb"<w:moveFrom(?: [^<>]*)?(?<!/)>(?:(?!<w:moveFrom[ >]).)*?</w:moveFrom>", re.S
 )
@@ -103,6 +107,7 @@ def _for_converter(archive: zipfile.ZipFile) -> bytes:
         part = _MOVED_AWAY.sub(b"", with_boxes_apart(part))
         part = _RUBY.sub(rb"\2<w:r><w:t>(</w:t></w:r>\1<w:r><w:t>)</w:t></w:r>", part)
         part = _HYPHEN.sub(b"<w:t>-</w:t>", part)
+        part = _LEADER.sub('<w:t xml:space="preserve"> … </w:t>'.encode(), part)
         part = _SPACE.sub(b'<w:t xml:space="preserve"> </w:t>', part)
         return _TEXT.sub(lambda text: _REFERENCE.sub(_stand_in, text[0]), part)
 
