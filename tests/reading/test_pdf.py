@@ -130,6 +130,36 @@ def test_a_hyphen_that_the_word_has_elsewhere_stays():
     assert "wellknown to all" in flow(lines_of(page), Vocabulary([]))
 
 
+@pytest.mark.parametrize(
+    ("line", "after"),
+    [
+        ("All of it is at https://github.", "com/acme/ferries, and the rest"),
+        ("(see https://acme.example/", "package=ferries) for what is there"),
+        ("All of it is at http://acme.example/rw-FAQ.", "html for those who"),
+        ("All of it is at https://acme.example/Data_", "Format. The rest is"),
+        ("All of it is at https://acme.example/boats/", "lapack/ and in the office"),
+        ("All of it is at https://acme.example/a?x=", "17 in the first row"),
+    ],
+)
+def test_an_address_that_a_line_ends_is_whole(line, after):
+    assert f"{line}{after}" in flow(lines_of(f"{line}\n{after}\n{LONG}\n"), Vocabulary([]))
+
+
+@pytest.mark.parametrize(
+    ("line", "after"),
+    [
+        ("All of it is at https://acme.example/", "and in the office of the"),
+        ("All of it is at https://acme.example.", "The office has the rest of"),
+        ("All of it is at https://acme.example.", "we keep the rest of it"),
+        ("All of it (https://acme.example/).", "1.7 A section with a number"),
+        ("All of it: https://acme.example/", "4.1.3 A section with a number"),
+        ("All of it is here and/or there/", "and/or at another place that"),
+    ],
+)
+def test_what_follows_an_address_stays_apart(line, after):
+    assert f"{line}{after}" not in flow(lines_of(f"{line}\n{after}\n{LONG}\n"), Vocabulary([]))
+
+
 @pytest.mark.parametrize("known", [True, False])
 def test_a_word_of_the_document_is_whole_though_a_gap_or_a_cell_breaks_it(known):
     known_words = Vocabulary(["Environments are measurements."] if known else [])

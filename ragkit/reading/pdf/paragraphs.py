@@ -13,6 +13,11 @@ from ragkit.reading.pdf.vocabulary import HYPHENS, Vocabulary
 _BROKEN_WORD = re.compile(rf"([^\W\d_]+)[{''.join(HYPHENS)}]$")
 _FIRST_WORD = re.compile(r"[^\W\d_]+")
 _IN_CELL = re.compile(rf"([^\W\d_]+)[{''.join(HYPHENS)}] ([^\W\d_]+)")
+_CUT_ADDRESS = re.compile(r"(?:https?|ftp)://\S*([/.=&?_%#~-])$")
+_PATH = re.compile(
+    r"(?![\d.]+\s)[\w%~#?=&][\w,;:()%~-]*[/._=&?#](?=[\w/])|[\w-]+/|(?:html?|php|pdf|org|com|net)\b"
+)
+"""What continues an address after a slash or a stop, so that it is no other word."""
 _LIST_ITEM = re.compile(
     r"(?:[-*\u2022\u2023\u25aa\u25cf\u2013\u2014]|\(?\d{1,3}[.)]|\(?[a-zA-Z][.)]|\[\d{1,3}\])(?:\s|$)"
 )
@@ -56,6 +61,8 @@ def flow(lines: Sequence[Line], vocabulary: Vocabulary, headings: Collection[str
             gap = "\n" if before.text[:2] == text[:2] else "\n\n"
         elif _is_broken(before.text, text, vocabulary):
             gap = "-"
+        elif _is_cut_address(before.text, text):
+            gap = ""
         else:
             gap = _set_apart(before, line, pitch) or _gap(before.text, text, width, titles)
         if gap == "-":
@@ -179,6 +186,14 @@ def _is_broken(previous: str, line: str, vocabulary: Vocabulary) -> bool:
         return False
     broken, rest = _broken_word(previous), _FIRST_WORD.match(line)
     return broken is not None and rest is not None and vocabulary.knows(broken[1] + rest[0])
+
+
+def _is_cut_address(previous: str, line: str) -> bool:
+    """Return whether a line ends within a web address, which the next line continues."""
+    cut = _CUT_ADDRESS.search(previous)
+    if cut is None or not line[:1].strip() or (cut[1] == "." and not line[:1].isalpha()):
+        return False
+    return cut[1] not in "/." or _PATH.match(line) is not None
 
 
 def _mended_cells(text: str, vocabulary: Vocabulary) -> str:
