@@ -49,6 +49,13 @@ _FEW_BUT_SLOW = ("tests/chaos/", "tests/library/test_several_workers.py")
 _REAL_BROWSERS = Path.home() / ".cache" / "ms-playwright"
 
 
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Show why tests were tried again: one that fails now and then must be seen."""
+    for report in terminalreporter.stats.get("rerun", ()):
+        terminalreporter.section(f"tried again: {report.nodeid}", sep="_")
+        terminalreporter.write_line(report.longreprtext)
+
+
 class _FilesWhole(LoadScopeScheduling):
     """Keeps a file in one worker, so that what its tests share is made once.
 

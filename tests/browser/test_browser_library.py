@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import zipfile
+from uuid import uuid4
 
 import pytest
 from playwright.sync_api import expect
@@ -103,20 +104,22 @@ def test_a_zip_has_a_line_for_each_file_until_they_are_dismissed(open_page, tmp_
 
 
 def test_a_collection_is_made_renamed_and_deleted(open_page):
+    # Names of its own each time, in case it is tried twice.
+    notes, herons = (f"{name} {uuid4().hex[:6]}" for name in ("Field notes", "Herons"))
     page = open_page("library")
     box = page.locator(".st-key-library_collection input")
     page.get_by_role("button", name="New collection").click()
     dialog = page.get_by_role("dialog")
-    dialog.get_by_label("Name").fill("Field notes")
+    dialog.get_by_label("Name").fill(notes)
     dialog.get_by_role("button", name="Create").click()
-    expect(box).to_have_value("Field notes")
+    expect(box).to_have_value(notes)
     expect(page.get_by_text("No documents yet")).to_be_visible()
     expect(page.locator(".st-key-live")).to_have_text("")
     page.get_by_role("button", name="Manage").click()
     page.get_by_role("menuitem", name="Rename …").click()
-    dialog.get_by_label("Name").fill("Herons")
+    dialog.get_by_label("Name").fill(herons)
     dialog.get_by_role("button", name="Rename").click()
-    expect(box).to_have_value("Herons")
+    expect(box).to_have_value(herons)
     page.get_by_role("button", name="Manage").click()
     page.get_by_role("menuitem", name="Context prompts …").click()
     prompt = dialog.get_by_role("textbox", name="Prompt")
@@ -131,10 +134,10 @@ def test_a_collection_is_made_renamed_and_deleted(open_page):
     expect(dialog).to_have_count(0)
     page.get_by_role("button", name="Manage").click()
     page.get_by_role("menuitem", name="Context prompts …").click()
-    expect(dialog).to_contain_text("Your own prompt is used in the collection Herons.")
+    expect(dialog).to_contain_text(f"Your own prompt is used in the collection {herons}.")
     expect(prompt).to_have_value("Describe: {{document}} {{passage}}")
     dialog.get_by_role("button", name="Use the built-in prompt").click()
-    expect(dialog).to_contain_text("The built-in prompt is used in the collection Herons.")
+    expect(dialog).to_contain_text(f"The built-in prompt is used in the collection {herons}.")
     expect(prompt).to_have_value(re.compile("^You describe passages of documents"))
     dialog.get_by_role("button", name="Cancel").click()
     undo = page.get_by_role("button", name="Undo")
@@ -142,14 +145,14 @@ def test_a_collection_is_made_renamed_and_deleted(open_page):
     def delete():
         page.get_by_role("button", name="Manage").click()
         page.get_by_role("menuitem", name="Delete …").click()
-        expect(dialog).to_contain_text("Herons will be deleted with its 0 documents, 0 folders.")
+        expect(dialog).to_contain_text(f"{herons} will be deleted with its 0 documents, 0 folders.")
         dialog.get_by_role("button", name="Delete").click()
         expect(box).to_have_value("default", timeout=20_000)
-        expect(page.get_by_text("Deleting Herons in")).to_be_visible()
+        expect(page.get_by_text(f"Deleting {herons} in")).to_be_visible()
 
     delete()
     undo.click()
-    expect(box).to_have_value("Herons")
+    expect(box).to_have_value(herons)
     expect(undo).to_have_count(0)
     delete()
 

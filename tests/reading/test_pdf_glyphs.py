@@ -72,3 +72,31 @@ def test_letters_and_their_accents_are_found_in_both_orders():
 )
 def test_what_is_meant(given, text):
     assert meant(given) == text
+
+
+def test_a_row_of_parts_of_brackets_is_no_row(tmp_path):
+    # "X" is the upper part of a brace, as fonts of TeX name it.
+    rows = [("Name", "2021", "2020"), ("Fares", "10", "20"), ("X", "X", "X"), ("Dogs", "30", "40")]
+    shown = "".join(
+        f"1 0 0 1 {left} {700 - 10 * row} Tm ({cell}) Tj "
+        for row, cells in enumerate(rows)
+        for left, cell in zip((60, 250, 400), cells, strict=True)
+    )
+    content = f"BT /F1 10 Tf {shown} ET".encode()
+    names = b"1 begincodespacerange <00> <ff> endcodespacerange 1 beginbfchar <58> <f8f1> endbfchar"
+    names = b"begincmap " + names + b" endcmap"
+    objects = [
+        b"<< /Type /Catalog /Pages 2 0 R >>",
+        b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+        b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 600 800] /Contents 6 0 R "
+        b"/Resources << /Font << /F1 4 0 R >> >> >>",
+        b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /ToUnicode 5 0 R >>",
+        b"<< /Length %d >> stream\n%s\nendstream" % (len(names), names),
+        b"<< /Length %d >> stream\n%s\nendstream" % (len(content), content),
+    ]
+    written = b"".join(b"%d 0 obj %s endobj\n" % pair for pair in enumerate(objects, 1))
+    path = tmp_path / "paper.pdf"
+    path.write_bytes(b"%PDF-1.4\n" + written + b"trailer << /Root 1 0 R >>\n%%EOF\n")
+    assert read_file(path, path.name, ReadingSettings()).text == (
+        "| Name | 2021 | 2020 |\n| --- | --- | --- |\n| Fares | 10 | 20 |\n| Dogs | 30 | 40 |"
+    )
