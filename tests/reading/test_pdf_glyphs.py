@@ -9,7 +9,9 @@ from reportlab.pdfbase.pdfmetrics import stringWidth
 from reportlab.pdfgen.canvas import Canvas
 
 from ragkit.reading import read_file
+from ragkit.reading.pdf.contents import Line
 from ragkit.reading.pdf.glyphs import accented, meant
+from ragkit.reading.pdf.layout import in_order
 from ragkit.settings import ReadingSettings
 
 
@@ -74,29 +76,15 @@ def test_what_is_meant(given, text):
     assert meant(given) == text
 
 
-def test_a_row_of_parts_of_brackets_is_no_row(tmp_path):
-    # "X" is the upper part of a brace, as fonts of TeX name it.
-    rows = [("Name", "2021", "2020"), ("Fares", "10", "20"), ("X", "X", "X"), ("Dogs", "30", "40")]
-    shown = "".join(
-        f"1 0 0 1 {left} {700 - 10 * row} Tm ({cell}) Tj "
-        for row, cells in enumerate(rows)
-        for left, cell in zip((60, 250, 400), cells, strict=True)
-    )
-    content = f"BT /F1 10 Tf {shown} ET".encode()
-    names = b"1 begincodespacerange <00> <ff> endcodespacerange 1 beginbfchar <58> <f8f1> endbfchar"
-    names = b"begincmap " + names + b" endcmap"
-    objects = [
-        b"<< /Type /Catalog /Pages 2 0 R >>",
-        b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
-        b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 600 800] /Contents 6 0 R "
-        b"/Resources << /Font << /F1 4 0 R >> >> >>",
-        b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /ToUnicode 5 0 R >>",
-        b"<< /Length %d >> stream\n%s\nendstream" % (len(names), names),
-        b"<< /Length %d >> stream\n%s\nendstream" % (len(content), content),
-    ]
-    written = b"".join(b"%d 0 obj %s endobj\n" % pair for pair in enumerate(objects, 1))
-    path = tmp_path / "paper.pdf"
-    path.write_bytes(b"%PDF-1.4\n" + written + b"trailer << /Root 1 0 R >>\n%%EOF\n")
-    assert read_file(path, path.name, ReadingSettings()).text == (
-        "| Name | 2021 | 2020 |\n| --- | --- | --- |\n| Fares | 10 | 20 |\n| Dogs | 30 | 40 |"
-    )
+def test_what_has_no_text_is_no_row():
+    def row(top, *texts):
+        return [Line(text, 60 + 150 * at, top - 9, 90 + 150 * at, top)
+                for at, text in enumerate(texts)]  # fmt: skip
+
+    rows = [row(700, "Name", "2021", "2020"), row(688, "Fares", "10", "20"), row(680, "", " ", ""),
+            row(676, "Dogs", "30", "40")]  # fmt: skip
+    assert [line.text for line in in_order(rows)] == [
+        "| Name | 2021 | 2020 |", "| --- | --- | --- |",
+        "| Fares | 10 | 20 |", "| Dogs | 30 | 40 |",
+    ]  # fmt: skip
+    assert in_order([row(700, "", "")]) == []

@@ -48,6 +48,9 @@ _YEAR = re.compile(r"(?:FY\s?)?(?:19|20)\d\d(?:\s?[/-]\s?\d{2,4})?", re.I)
 
 def in_order(rows: Sequence[Row]) -> list[Line]:
     """Return the lines of a page in reading order; rows of tables begin with a bar."""
+    # Of parts of brackets, no text is left.
+    filled = ([cell for cell in row if cell.text.strip()] for row in rows)
+    rows = [row for row in filled if row]
     if all(len(row) == 1 for row in rows) and not _jumps(rows):
         return [row[0] for row in rows]
     rows = _beside(rows)

@@ -139,11 +139,8 @@ class Characters:
             edges = min(left), min(bottom), max(right), max(top)
             if first in lines:
                 rows.append([])
-            cell = self._cell(words[first][0], words[end - 1][1], edges)
-            # Parts of brackets are no text.
-            if cell.text:
-                rows[-1].append(cell)
-        return [row for row in rows if row]
+            rows[-1].append(self._cell(words[first][0], words[end - 1][1], edges))
+        return rows
 
     def _measured(self, words: list[tuple[int, int]]) -> _Places:
         """Return the edges of words on the page as shown."""
