@@ -105,6 +105,13 @@ def test_a_header_that_says_what_a_heading_says_goes_everywhere():
                     ["Winter trips"], [], ["3. HARBOURS"], []]  # fmt: skip
 
 
+def test_the_first_date_in_a_footer_stays_whatever_is_a_line_elsewhere():
+    pages = [page(at, bottom=f"12 January 2015 {at + 1}") for at in range(6)]
+    pages[2].insert(4, Line("January", 60, 650, 200, 661))
+    left = edges(without_running_lines(pages))
+    assert left == [["12 January 2015 1"], [], ["January"], [], [], []]
+
+
 @pytest.mark.parametrize(
     "header",
     [

@@ -27,8 +27,9 @@ are more and count the pages."""
 _FEWEST_NUMBERED, _VARIED = 5, 0.3
 """Of so many numbered lines at least, this share must repeat, or have the number last: one question
 a page has it first."""
-_LARGEST_FIRST, _LONGEST_HEADING = 1000, 100
+_LARGEST_FIRST, _LONGEST_HEADING, _NUMBERS_OF_CHAPTER = 1000, 100, 2
 _NUMBER = re.compile(r"\d+|(?<!\w)[ivxlc]+(?!\w)")
+_PARTS = re.compile(r"#(?:\.#)+")
 _LETTERS = re.compile(r"[^\W\d_]+")
 _PAGE_WORDS = (
     "page pages pg p of seite seiten von s pagina página páginas pag pág de di sida side sur av af"
@@ -177,7 +178,12 @@ def _numbered(seen: Mapping[_Key, Sequence[_Seen]]) -> Iterator[list[tuple[str, 
 
 
 def _is_among(words: str, others: Collection[str]) -> bool:
-    """Return whether what a header says, perhaps after "Chapter 3:", is a line elsewhere."""
+    """Return whether what a header says, perhaps after "Chapter 3:", is a line elsewhere.
+
+    Not if it says more numbers, such as a date.
+    """
+    if _PARTS.sub("#", words).count("#") > _NUMBERS_OF_CHAPTER:
+        return False
     return _letters(words) in others or _letters(words.strip("# ").partition(" ")[2]) in others
 
 
