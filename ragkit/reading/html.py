@@ -125,9 +125,11 @@ def _without_menus(source: str) -> str:
                 pieces.append(source[at : begin.start()])
                 at = tag.end()
                 break
+    if not pieces:
+        return source
     left = "".join((*pieces, source[at:]))
-    words = len(_bare_text(source)) if at else 0
-    return left if len(_bare_text(left)) >= words * _LOST_SHARE else source
+    most = len(_bare_text(left)) < len(_bare_text(source)) * _LOST_SHARE
+    return source if most else left
 
 
 def _flattened(source: str) -> str:

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
     from ragkit.types import Metadata
 
+LEADER = "\u2026"
+"""Stands for the dots that lead from a heading to its page, or from a label to its figure."""
+
 _SPACE = re.compile(r"\s+")
 _DIRECTIONS = re.compile("[\u202a-\u202e\u2066-\u2069]")
 _LONGEST_TITLE = 300

@@ -90,9 +90,9 @@ def chapters(header):
 def test_headers_of_short_chapters_are_known_by_the_number_of_their_page():
     left = edges(without_running_lines(chapters(lambda title, number: f"{title} {number}")))
     assert left == [["Fares 5"], [], ["Dogs 7"], ["Winter trips 8"], [], ["Harbours 10"], []]
+    # A title on left and on right pages is kept for each.
     sides = chapters(lambda title, at: f"{title} {at}" if at % 2 else f"{at} {title}")
     assert edges(without_running_lines(sides))[3:5] == [["8 Winter trips"], ["Winter trips 9"]]
-    # The same title on left and right pages is kept for each.
 
 
 def test_a_header_that_says_what_a_heading_says_goes_everywhere():

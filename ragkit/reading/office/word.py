@@ -17,7 +17,7 @@ from ragkit.reading.office.converter import convert, core_properties
 from ragkit.reading.office.text_boxes import with_boxes_apart
 from ragkit.reading.office.word_drawings import with_drawings_as_boxes
 from ragkit.reading.office.word_numbering import Numbering, with_items, without_numbers
-from ragkit.reading.reading_parts import tidy
+from ragkit.reading.reading_parts import LEADER, tidy
 from ragkit.reading.titles import choose
 from ragkit.reading.zip_container import (
     open_archive,
@@ -59,10 +59,10 @@ _TEXT_PARTS = ("word/document.xml", *word_notes.PARTS)
 _TEXT = re.compile(rb"<[wm]:t(?: [^<>]*)?>[^<]*")
 _REFERENCE = re.compile(rb"&(#?\w{1,8});")
 _SPACE = re.compile(rb"<w:(?:tab|cr|ptab(?: [^>]*)?)\s*/>")
-_LEADER = re.compile(
+_LEADING_TAB = re.compile(
     rb"<w:p?tab(?: [^>]*)?\s*/>(?=(?:(?!<w:p?tab[ /]|</w:p>).){0,3000}?\sPAGEREF\s)", re.S
 )
-"""The dots before the number of a page, as in contents."""
+"""Printed as dots that lead to the number of a page, as in contents."""
 _MOVED_AWAY = re.compile(
     rb"<w:moveFrom(?: [^<>]*)?(?<!/)>(?:(?!<w:moveFrom[ >]).)*?</w:moveFrom>", re.S
 )
@@ -107,7 +107,7 @@ def _for_converter(archive: zipfile.ZipFile) -> bytes:
         part = _MOVED_AWAY.sub(b"", with_boxes_apart(part))
         part = _RUBY.sub(rb"\2<w:r><w:t>(</w:t></w:r>\1<w:r><w:t>)</w:t></w:r>", part)
         part = _HYPHEN.sub(b"<w:t>-</w:t>", part)
-        part = _LEADER.sub('<w:t xml:space="preserve"> … </w:t>'.encode(), part)
+        part = _LEADING_TAB.sub(f'<w:t xml:space="preserve"> {LEADER} </w:t>'.encode(), part)
         part = _SPACE.sub(b'<w:t xml:space="preserve"> </w:t>', part)
         return _TEXT.sub(lambda text: _REFERENCE.sub(_stand_in, text[0]), part)
 

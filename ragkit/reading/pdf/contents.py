@@ -9,17 +9,15 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypeVar
 
 from ragkit.reading.limits import MEGABYTE, too_much_text
+from ragkit.reading.reading_parts import LEADER
 
 if TYPE_CHECKING:
     from ragkit.reading.limits import Limits
 
 _T = TypeVar("_T")
 
-LEADER = "\u2026"
-"""Stands for the dots that lead from a heading to its page, or from a label to its figure."""
-
 DOTS = re.compile(r"(?:[.\u00b7\u2026] {0,3}){4,}")
-"""Such dots. Three are an ellipsis."""
+"""Dots for which ``LEADER`` stands. Three are an ellipsis."""
 
 _DOTS = re.compile(rf" *{DOTS.pattern} *")
 

@@ -13,8 +13,8 @@ from itertools import groupby, pairwise
 from statistics import fmean, median
 from typing import TypeAlias
 
-from ragkit.reading.pdf.contents import LEADER, Line
-from ragkit.reading.reading_parts import table
+from ragkit.reading.pdf.contents import Line
+from ragkit.reading.reading_parts import LEADER, table
 
 Row: TypeAlias = "list[Line]"
 

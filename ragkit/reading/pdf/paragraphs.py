@@ -7,8 +7,9 @@ from collections.abc import Collection, Sequence
 from itertools import pairwise
 from statistics import median
 
-from ragkit.reading.pdf.contents import LEADER, Line
+from ragkit.reading.pdf.contents import Line
 from ragkit.reading.pdf.vocabulary import HYPHENS, Vocabulary
+from ragkit.reading.reading_parts import LEADER
 
 _BROKEN_WORD = re.compile(rf"([^\W\d_]+)[{''.join(HYPHENS)}]$")
 _FIRST_WORD = re.compile(r"[^\W\d_]+")
@@ -86,9 +87,8 @@ def with_whole_words(pages: Sequence[str], vocabulary: Vocabulary) -> list[str]:
     whole = list(pages)
     for at, (page, after) in enumerate(pairwise(pages)):
         first = after.partition("\n")[0]
-        if _is_broken(page, first, vocabulary) and (rest := _FIRST_WORD.match(first)):
-            end = first.find(" ", rest.end())
-            word = first[:end] if end > 0 else first
+        if _is_broken(page, first, vocabulary):
+            word = first.partition(" ")[0]
             whole[at] = _joined_word(whole[at], word, vocabulary)
             whole[at + 1] = after[len(word) :].lstrip()
     return whole

@@ -24,7 +24,7 @@ _STEADY = 0.6
 _LARGER, _MOST_HEADINGS = 1.15, 20
 """Counted lines this many times as high as their pages' lines are headings ("Step 2"), unless they
 are more and count the pages."""
-_FEWEST_NUMBERED, _VARIED = 5, 0.3
+_FEWEST_NUMBERED, _REPEATED = 5, 0.3
 """Of so many numbered lines at least, this share must repeat, or have the number last: one question
 a page has it first."""
 _LARGEST_FIRST, _LONGEST_HEADING, _NUMBERS_OF_CHAPTER = 1000, 100, 2
@@ -142,8 +142,8 @@ def _of_sections(
     for group in _numbered(seen):
         repeats = len(group) - len({words for words, _ in group})
         last = sum(words.endswith("#") for words, _ in group)
-        varied = max(repeats, last) < _VARIED * len(group)
-        if not varied and not _are_headings([line for _, line in group]):
+        enough = max(repeats, last) >= _REPEATED * len(group)
+        if enough and not _are_headings([line for _, line in group]):
             for words, line in group:
                 numbered[words].add(line)
     if not numbered:
