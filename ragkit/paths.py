@@ -53,6 +53,8 @@ class LibraryPaths:
     """Uploaded files, one folder a collection."""
     indexes = _Below("indexes")
     """Generations of the indexes; caches, safe to delete."""
+    ocr = _Below("ocr")
+    """The recognised text of scanned pages; a cache, safe to delete."""
     logs = _Below("logs")
     """Logs of the worker and of searches."""
     temporary = _Below("tmp")

@@ -60,6 +60,14 @@ class ReadingSettings(_Group):
     max_file_mb: float = Field(100.0, gt=0, description="larger files are skipped")
     max_text_mb: float = Field(40.0, gt=0, description="a file with more text than this fails")
     processes: int = Field(0, ge=0, description="reading processes; 0: as many as cores, 4 at most")
+    ocr: bool = Field(
+        True, description="recognise the text of scanned PDFs where Tesseract is installed"
+    )
+    ocr_languages: tuple[str, ...] = Field(
+        (),
+        description='languages of scanned pages, by Tesseract\'s names ("deu"); empty: those '
+        "installed, or of many yours and English",
+    )
     ray: str = Field(
         "", description='a Ray cluster whose machines read the files ("host:6379"); empty: this one'
     )

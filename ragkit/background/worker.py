@@ -122,18 +122,21 @@ class Worker:
                     presence.report(self.writer, self.role, "stopped", {})
 
     def _start_loops(self) -> list[threading.Thread]:
-        """Start the loops that write contexts, make vectors and build graphs beside the jobs."""
+        """Start the loops that work beside the jobs: on contexts, vectors, graphs and scans."""
         from ragkit.background.contexts import write_contexts
         from ragkit.background.graphs import GraphBuilder
+        from ragkit.background.ocr import TextRecognition
         from ragkit.background.vectors import EmbedderMigration
 
         arguments = self.writer, self.stopping, self._is_working, self.open_model
         self._graphs = GraphBuilder(self.writer, self.stopping)
         vectors = EmbedderMigration(self.writer, self._is_working, self.stopping)
+        recognition = TextRecognition(self.writer, self._is_working, self.stopping)
         return [
             _start("ragkit-contexts", partial(write_contexts, *arguments)),
             _start("ragkit-vectors", vectors.run),
             _start("ragkit-graphs", self._graphs.run),
+            _start("ragkit-ocr", recognition.run),
         ]
 
     def _is_working(self) -> bool:

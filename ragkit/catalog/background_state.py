@@ -22,11 +22,12 @@ if TYPE_CHECKING:
 
 CONTEXTS_REPORT = "contexts report"
 EMBEDDING_REPORT = "embedding report"
+OCR_REPORT = "ocr report"
 
 _PAUSED_KEY = "contexts paused"
 _MODEL_KEY = "contexts model"
 _FIRST_KEY = "contexts first"
-_FRESH_SECONDS = {CONTEXTS_REPORT: 300.0, EMBEDDING_REPORT: 180.0}
+_FRESH_SECONDS = {CONTEXTS_REPORT: 300.0, EMBEDDING_REPORT: 180.0, OCR_REPORT: 400.0}
 """An older report is by a process that has ended; a batch may take a model minutes."""
 
 
@@ -48,7 +49,8 @@ class BackgroundReport:
     texts, if known; ``at`` is in seconds since the epoch. For contexts: ``current`` is the document
     being worked on, ``ready`` counts chunks whose context is written but not indexed. For vectors:
     ``done`` and ``total`` count texts, ``waiting`` counts documents with entries that lack a vector
-    of the active embedder.
+    of the active embedder. For scanned files: ``current`` is the one being worked on, ``done`` and
+    ``total`` count its pages, ``waiting`` counts files, that one included.
     """
 
     phase: BackgroundPhase = BackgroundPhase.OFF
@@ -68,7 +70,7 @@ def write_report(catalog: Catalog, key: str, report: BackgroundReport) -> None:
     catalog.set_meta(key, {**asdict(report), "at": time.time()})
 
 
-def _read_report(catalog: Catalog, key: str) -> tuple[BackgroundReport, bool]:
+def read_report(catalog: Catalog, key: str) -> tuple[BackgroundReport, bool]:
     """Return the last report, and whether it is so recent that the work goes on."""
     stored = catalog.get_meta(key) or {}
     values = {
@@ -125,7 +127,7 @@ def read_context_state(
     """Return the state for one collection or all; ``writing``: a process holds the lock."""
     contexts = catalog.contexts
     counts = contexts.counts(collection_id)
-    report, fresh = _read_report(catalog, CONTEXTS_REPORT)
+    report, fresh = read_report(catalog, CONTEXTS_REPORT)
     requests = user_requests(catalog)
     running = writing and fresh
     phase = report.phase if running else BackgroundPhase.OFF
@@ -237,7 +239,7 @@ def read_embedder_state(
     choice = catalog.embedders.choice()
     if choice is None:
         return EmbedderState(active, "", "", BackgroundPhase.OFF, "", 0, 0, 0, None, False, writing)
-    report, fresh = _read_report(catalog, EMBEDDING_REPORT)
+    report, fresh = read_report(catalog, EMBEDDING_REPORT)
     running = writing and fresh
     is_of_choice = report.model == (choice.target or choice.active.name)
     if running:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
-from ragkit.catalog.connection import IN_LIST, Connections, id_list
+from ragkit.catalog.connection import IN_LIST, Connections, conditions, id_list
 from ragkit.catalog.document_writing import clear_document, upsert_document
 from ragkit.catalog.lineage import next_version
-from ragkit.catalog.records import KnownFile
+from ragkit.catalog.records import KnownFile, ScannedFile
 from ragkit.catalog.retries import keep_indexed, postpone, settle
+from ragkit.reading.limits import NEEDS_OCR, NOT_RECOGNISED, OCR, SCANNED
 from ragkit.types import FileState, Status
 
 
@@ -33,6 +34,33 @@ class Files:
             )
             for row in rows
         }
+
+    def scanned(self) -> list[ScannedFile]:
+        """Return the files with scanned pages, whether or not their text was recognised."""
+        unread = "(status = 'failed' AND reason LIKE ? OR warnings LIKE ?)"
+        rows = self._connections.rows(
+            f"SELECT id, source_id, path, size, hash, {unread} FROM documents WHERE hash <> '' AND "
+            "(status = 'failed' AND (reason LIKE ? OR reason LIKE ?) "
+            "OR status = 'indexed' AND warnings LIKE ?) ORDER BY changed_at DESC, id",
+            (f"{SCANNED}%", f"%{NEEDS_OCR}%", f"{SCANNED}%", f"{NOT_RECOGNISED}%", f"%{OCR}%"),
+        )
+        return [ScannedFile(*row) for row in rows]
+
+    def count_scanned(self, collection_id: int | None = None) -> int:
+        """Count the files without text whose pages are pictures."""
+        where, values = conditions(("collection_id = ?", collection_id))
+        row = self._connections.row(
+            f"SELECT COUNT(*) FROM documents WHERE status = 'failed' AND reason LIKE ?{where}",
+            (f"{SCANNED}%", *values),
+        )
+        return int(row[0])
+
+    def has_content(self, content_hash: str) -> bool:
+        """Return whether a file with this content is known."""
+        row = self._connections.row(
+            "SELECT EXISTS (SELECT 1 FROM documents WHERE hash = ?)", (content_hash,)
+        )
+        return bool(row[0])
 
     def add_pending(self, source_id: int, collection_id: int, files: Sequence[FileState]) -> None:
         """Add files as pending documents, except those that are known."""

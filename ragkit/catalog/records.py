@@ -154,6 +154,21 @@ class ChunkRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class ScannedFile:
+    """A file with pages that are pictures; ``size`` is in bytes, ``hash`` that of its content.
+
+    ``unread``: when it was last read, the text of its pages had not been recognised.
+    """
+
+    document_id: int
+    source_id: int
+    path: str
+    size: int
+    hash: str
+    unread: bool
+
+
+@dataclass(frozen=True, slots=True)
 class KnownFile:
     """A file of a source as the catalog knows it.
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import psutil
 
-from ragkit.catalog.background_state import read_embedder_state
+from ragkit.catalog.background_state import OCR_REPORT, read_embedder_state, read_report
 from ragkit.catalog.model_choice import rerank_model_name
 from ragkit.catalog.records import JobState, SourceRecord, WorkerRecord
 from ragkit.errors import ModelFolderError, WebError
@@ -20,6 +20,7 @@ from ragkit.health.findings import Depth, Finding, Parts
 from ragkit.indexing.writer import lock_holder, lock_is_held
 from ragkit.models.base import FOLDER
 from ragkit.models.model_folder import INSTALL, find_folder, is_installed
+from ragkit.reading.tesseract import Tesseract
 from ragkit.web.addresses import SERVICES, address_of
 
 _SLOW_SECONDS = 30.0
@@ -187,6 +188,30 @@ def _documents(parts: Parts) -> Iterator[Finding]:
     yield Finding("documents", True, text, "retry" if failed else "", failed)
 
 
+def _scans(parts: Parts) -> Iterator[Finding]:
+    """Report what becomes of scanned PDFs."""
+    report, fresh = read_report(parts.catalog, OCR_REPORT)
+    if fresh and report.waiting and lock_is_held(parts.paths.lock):
+        files = plural(report.waiting, "scanned PDF")
+        text = f"The text of {files} is being recognised: now {report.current}"
+        text += f", page {report.done + 1} of {report.total}." if report.total else "."
+        yield Finding("scans", True, f"{text} {report.message}".strip(), count=report.waiting)
+        return
+    count = parts.catalog.files.count_scanned(parts.collection_id)
+    if not count:
+        yield Finding("scans", True, "No scanned PDF waits for its text to be recognised.")
+        return
+    text = f"{plural(count, 'PDF')} without text: all pages are pictures."
+    fix, wanted = "", parts.settings.reading.ocr_languages
+    if not parts.settings.reading.ocr:
+        fix = "set reading.ocr to have their text recognised"
+    elif (tesseract := Tesseract.find()) is None:
+        fix = "install Tesseract: ragkit then recognises their text in the background"
+    elif not tesseract.chosen(wanted):
+        fix = f"install Tesseract's data for the languages {', '.join(wanted)}"
+    yield Finding("scans", True, text, fix, count)
+
+
 def _contexts(parts: Parts) -> Iterator[Finding]:
     contexts = parts.catalog.contexts
     failed = contexts.count_failed(parts.collection_id)
@@ -321,6 +346,7 @@ ENVIRONMENT_CHECKS: Mapping[str, Callable[[Parts], Iterator[Finding]]] = {
     "jobs": _jobs,
     "sources": _sources,
     "documents": _documents,
+    "scans": _scans,
     "contexts": _contexts,
     "models": _models,
     "disk": _disk,

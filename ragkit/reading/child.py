@@ -30,7 +30,7 @@ from ragkit.reading.limits import (
     uncut,
     wall_seconds,
 )
-from ragkit.reading.pdf.contents import PageRun
+from ragkit.reading.pdf.contents import KnownPages, PageRun
 from ragkit.reading.readers import read_file, read_pages
 from ragkit.types import Reading
 
@@ -111,7 +111,8 @@ def _answer(
 ) -> bool:
     """Read and post-process one file; return whether this process is worn out.
 
-    ``data`` holds the packed runs of its pages if they were read already.
+    ``data`` holds the packed runs of its pages if they were read already, and then the recognised
+    text of scanned ones.
     """
     path, name = _path_in(request), str(request["name"])
     limits = replace(limits, attachments=request["attachments"])
@@ -119,7 +120,7 @@ def _answer(
     def whole() -> Reading:
         ends = [0, *accumulate(request["runs"])]
         runs = [PageRun.unpack(data[start:end]) for start, end in pairwise(ends)]
-        return read_file(path, name, limits, runs)
+        return read_file(path, name, limits, KnownPages(runs, data[ends[-1] :]))
 
     read = _guarded(whole, limits.timeout_seconds, limits)
     if not isinstance(read, Reading):

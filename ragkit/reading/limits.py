@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from ragkit.settings import ReadingSettings
 
 MEGABYTE = 1_000_000
+SCANNED = "This PDF holds pictures of pages, not text."
+NOT_RECOGNISED = "No text was recognised in the pictures of this PDF."
+OCR, NEEDS_OCR = "OCR", "text, and need"
+"""Parts of every warning about single pages that are pictures, and about unread ones."""
 COUNTS_COMPUTING_TIME = hasattr(signal, "setitimer")
 _LONGEST_WAIT = 10
 """How many times its computing time a reader may take: on a loaded machine it mostly waits."""
@@ -148,4 +152,21 @@ def no_text(label: str) -> ReadingError:
     """Return the error for a sound file without text."""
     return ReadingError(
         f"This {label} contains no text.", "Add text to it, or leave it out of the library."
+    )
+
+
+def needs_ocr() -> ReadingError:
+    """Return the error for a PDF without text whose pages are pictures."""
+    return ReadingError(
+        SCANNED,
+        "Where Tesseract is installed, ragkit recognises their text by itself, in the background.",
+    )
+
+
+def not_recognised() -> ReadingError:
+    """Return the error for a scanned PDF in which no text was recognised."""
+    return ReadingError(
+        NOT_RECOGNISED,
+        "If they show text, install Tesseract's data for its language, and name the language in "
+        "reading.ocr_languages.",
     )

@@ -39,13 +39,15 @@ _BYTES_AHEAD = 8_000_000
 class ReadTask:
     """A file to read. ``key`` identifies its outcome, ``name`` is the path that people see.
 
-    ``size`` is in bytes; an unknown size counts as large.
+    ``size`` is in bytes; an unknown size counts as large. ``recognised`` is the text of a PDF's
+    scanned pages (``pdf.ocr.OcrFile``).
     """
 
     key: int
     path: Path
     name: str
     size: int = _BYTES_AHEAD
+    recognised: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +182,7 @@ class ReaderPool:
             task = order.task
             large = task.size >= _LARGE and task.name.lower().endswith(".pdf")
             runs = self._pages_read_by_all(process, task) if large else ()
-            result = process.read(task.path, task.name, runs)
+            result = process.read(task.path, task.name, runs, task.recognised)
             seconds = time.perf_counter() - started
             with self._lock:
                 self._unfinished -= 1

@@ -105,16 +105,19 @@ class ReadingProcess:
         self._files = 0
         self._clock = _Clock()
 
-    def read(self, path: Path, name: str, runs: Sequence[bytes] = ()) -> Read | ReadingError:
+    def read(
+        self, path: Path, name: str, runs: Sequence[bytes] = (), recognised: bytes = b""
+    ) -> Read | ReadingError:
         """Read a file; return any failure as an error instead of raising it.
 
-        ``runs`` are all packed pages of a PDF, if ``read_pages`` has read them already. A mail that
-        cannot be read with its attachments is read without them.
+        ``runs`` are all packed pages of a PDF, if ``read_pages`` has read them already, and
+        ``recognised`` is the text of its scanned pages (``pdf.ocr.OcrFile``). A mail that cannot be
+        read with its attachments is read without them.
         """
         request = {**_named(path, name), "runs": [len(run) for run in runs], "attachments": True}
 
         def ask(child: subprocess.Popen[bytes]) -> tuple[dict[str, Any], Read | None]:
-            header, text, _ = self._exchange(child, request, b"".join(runs))
+            header, text, _ = self._exchange(child, request, b"".join((*runs, recognised)))
             if "error" in header:
                 return header, None
             read = Read(wire.unpack_reading(header["reading"], text))

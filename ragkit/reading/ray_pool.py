@@ -123,7 +123,8 @@ class RayReaderPool:
                     self._ray.cancel(reference)
 
     def _send(self, task: ReadTask, data: bytes) -> Any:
-        return self._read.remote(data, task.name, self._limits, self._post_processor, _VERSIONS)
+        file = data, task.name, task.recognised
+        return self._read.remote(*file, self._limits, self._post_processor, _VERSIONS)
 
     def _finished(self, sent: dict[Any, _Sent]) -> list[Any]:
         """Wait for tasks that are done or past their deadlines; return their references."""
@@ -213,6 +214,7 @@ _process: tuple[object, ReadingProcess] | None = None
 def _read(
     data: bytes,
     name: str,
+    recognised: bytes,
     limits: Limits,
     post_processor: PostProcessor | None,
     versions: tuple[str, ...],
@@ -233,4 +235,4 @@ def _read(
         path = Path(folder, "file")
         path.write_bytes(data)
         started = time.perf_counter()
-        return _process[1].read(path, name), time.perf_counter() - started
+        return _process[1].read(path, name, (), recognised), time.perf_counter() - started

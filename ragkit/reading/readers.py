@@ -15,31 +15,29 @@ from ragkit.reading.languages import with_language
 from ragkit.reading.sniffing import sniff
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from pathlib import Path
 
     from ragkit.reading.limits import Limits
-    from ragkit.reading.pdf.contents import PageRun
+    from ragkit.reading.pdf.contents import KnownPages, PageRun
     from ragkit.types import Reading
 
 _FRONT_MATTER = (Format.MARKDOWN, Format.MDX)
 _PLAIN = (Format.TEXT, *_FRONT_MATTER, Format.RST, Format.CODE)
 
 
-def read_file(path: Path, name: str, limits: Limits, runs: Sequence[PageRun] = ()) -> Reading:
+def read_file(path: Path, name: str, limits: Limits, known: KnownPages | None = None) -> Reading:
     """Read one file in this process.
 
-    ``name`` is the relative path that people see. ``runs`` are all pages of a PDF if they were read
-    already.
+    ``name`` is the relative path that people see. ``known`` is what is known of a PDF's pages.
 
     Raises:
         SkippedError: the file is not meant to become a document.
         ReadingError: the file cannot be read.
     """
-    return with_language(read_data(load(path, limits), name, limits, runs))
+    return with_language(read_data(load(path, limits), name, limits, known))
 
 
-def read_data(data: bytes, name: str, limits: Limits, runs: Sequence[PageRun] = ()) -> Reading:
+def read_data(data: bytes, name: str, limits: Limits, known: KnownPages | None = None) -> Reading:
     """Read the bytes of a file, as ``read_file`` does, but for the language of the text.
 
     Raises:
@@ -48,7 +46,7 @@ def read_data(data: bytes, name: str, limits: Limits, runs: Sequence[PageRun] = 
     """
     file_format = sniff(name, data)
     try:
-        reading = _read(file_format, data, name, limits, runs)
+        reading = _read(file_format, data, name, limits, known)
     except ReadingError:
         raise
     except MemoryError:
@@ -114,14 +112,14 @@ def load(path: Path, limits: Limits) -> bytes:
 
 
 def _read(
-    file_format: Format, data: bytes, name: str, limits: Limits, runs: Sequence[PageRun]
+    file_format: Format, data: bytes, name: str, limits: Limits, known: KnownPages | None
 ) -> Reading:
     """Pass the bytes, or for text formats their decoded text, to the reader of the format."""
     module, _, function = file_format.reader.rpartition(".")
     # Some readers are slow to import, so each is imported when it is first needed.
     read = getattr(import_module(f"ragkit.reading.{module}"), function)
     if file_format is Format.PDF:
-        return cast("Reading", read(data, name, limits, runs))
+        return cast("Reading", read(data, name, limits, known))
     if file_format in BYTE_FORMATS:
         return cast("Reading", read(data, name, limits))
     text, warnings = decode(data, declared_encoding(data))

@@ -235,7 +235,7 @@ def test_a_word_that_runs_on_is_whole_on_its_first_page(tmp_path, known):
 def test_a_scanned_pdf_asks_for_ocr(tmp_path):
     with pytest.raises(ReadingError, match="holds pictures of pages, not text") as caught:
         read(tmp_path, make_pdf(["picture", "picture"]))
-    assert "OCR" in caught.value.cure
+    assert "Tesseract" in caught.value.cure
 
 
 def test_scanned_pages_among_others_are_a_warning(tmp_path):

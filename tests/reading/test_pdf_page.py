@@ -7,15 +7,8 @@ from pathlib import Path
 import pytest
 
 from ragkit.errors import ReadingError
-from ragkit.reading.pdf.page import (
-    Cut,
-    Rectangle,
-    lines_of,
-    matching_words,
-    picture_of,
-    render_page,
-    words_in,
-)
+from ragkit.reading.pdf.page import picture_of, render_page
+from ragkit.reading.pdf.page_words import Cut, Rectangle, lines_of, matching_words, words_in
 
 
 @pytest.fixture
@@ -143,3 +136,23 @@ def test_boxes_of_one_line_are_joined():
         Rectangle(0.1, 0.2, 0.12, 0.22),
     ]
     assert lines_of(boxes) == (Rectangle(0.1, 0.1, 0.14, 0.12), Rectangle(0.1, 0.2, 0.12, 0.22))
+
+
+@pytest.mark.parametrize(("pixels", "dpi"), [(100, 200), (250, 250), (900, 300)])
+def test_a_scan_is_drawn_as_fine_as_it_is_within_limits(tmp_path, pixels, dpi):
+    from PIL import Image
+    from reportlab.lib.utils import ImageReader
+    from reportlab.pdfgen.canvas import Canvas
+
+    file = tmp_path / "scan.pdf"
+    canvas = Canvas(str(file), pagesize=(144, 216))
+    canvas.drawImage(ImageReader(Image.new("L", (9, 9))), 0, 0, 10, 10)
+    canvas.drawImage(ImageReader(Image.new("L", (2 * pixels, 3 * pixels))), 0, 0, 144, 216)
+    canvas.showPage()
+    canvas.showPage()
+    canvas.save()
+    image = render_page(file, 1, width=0)
+    assert (image.width, image.height) == pytest.approx((2 * dpi, 3 * dpi), abs=1)
+    assert image.dpi == pytest.approx(dpi)
+    assert render_page(file, 2, width=0).dpi == 300
+    assert render_page(file, 1, width=288).dpi == 144

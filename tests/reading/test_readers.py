@@ -17,7 +17,7 @@ def test_each_format_names_a_reader_of_this_package(member):
     module, _, function = f"ragkit.reading.{member.reader}".rpartition(".")
     parameters = list(signature(getattr(import_module(module), function)).parameters)
     if member in BYTE_FORMATS:
-        more = ["runs"] if member is Format.PDF else []
+        more = ["known"] if member is Format.PDF else []
         assert parameters == ["data", "name", "limits", *more]
     else:
         assert parameters == ["text", "name", "file_format"]

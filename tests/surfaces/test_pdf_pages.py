@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from small_library import add
+from small_library import add, sync
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.testclient import TestClient
+from tesseract_stand_in import TesseractStandIn, hocr, scanned_pdf
 
+from ragkit.background.ocr import TextRecognition
 from ragkit.library import Library
 from ragkit.settings import Settings
 from ragkit.surfaces.http import pdf_pages
@@ -91,6 +93,29 @@ def test_a_cited_sentence_is_framed_on_each_of_its_pages_and_nothing_else_is(cli
     other = text.index("Herons fish")
     assert one != asked(client, "/2", span=f"{other}-{other + 6}").json()["frames"]
     assert asked(client, "/1", span=f"{again}-{again + 5}").json()["frames"] == []
+
+
+def test_a_scanned_page_has_the_words_that_were_recognised(tmp_path, monkeypatch):
+    folder = tmp_path / "scans"
+    folder.mkdir()
+    (folder / "scan.pdf").write_bytes(scanned_pdf(""))
+    settings = Settings(library=tmp_path / "library", models={"embedder": "hash"})
+    program = TesseractStandIn(tmp_path / "bin", {1700: hocr(["The lantern is lit", "at dusk."])})
+    monkeypatch.setenv("PATH", program.path)
+    with Library.open(settings, create=True) as library:
+        add(library, folder)
+        TextRecognition(library.writer()).work()
+        sync(library)
+        [record] = library.documents.list()
+        app = Starlette(routes=pdf_pages.routes(SharedLibrary(settings)))
+        with TestClient(app, base_url=f"http://localhost:{PORT}") as client:
+            page = client.get(f"/_ragkit/pdf/{record.id}/1", params={"chunk": 1, "find": "lit"})
+    words = page.json()["words"]
+    assert [word for word, *_ in words] == ["The ", "lantern ", "is ", "lit ", "at ", "dusk. "]
+    # Two lines from 200 pixels on, of 1,667 by 2,222, with feet at 300 and 360.
+    assert words[0][1:] == pytest.approx([0.12, 0.117, 0.156, 0.135], abs=0.001)
+    assert [frame[0] for frame in page.json()["frames"]] == pytest.approx([0.12, 0.12], abs=0.001)
+    assert page.json()["marks"] == [[len("The lantern is "), len("The lantern is lit")]]
 
 
 def test_words_are_counted_in_any_case_and_over_any_spaces(client):

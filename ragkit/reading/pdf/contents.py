@@ -51,7 +51,8 @@ class PageRun:
     """Consecutive pages of a PDF, each as its lines in reading order.
 
     ``poor`` holds the indexes in the file of pages that are pictures, ``lost`` of damaged pages;
-    ``comments`` the index of a page and a comment on it, a line.
+    ``comments`` the index of a page and a comment on it, a line. Of a whole file, ``recognised``
+    holds the indexes of scanned pages whose text was recognised.
     """
 
     pages: list[list[Line]] = field(default_factory=list)
@@ -59,6 +60,7 @@ class PageRun:
     lost: list[int] = field(default_factory=list)
     comments: list[tuple[int, str]] = field(default_factory=list)
     has_form: bool = False
+    recognised: list[int] = field(default_factory=list)
 
     @classmethod
     def joined(cls, runs: Sequence[PageRun]) -> PageRun:
@@ -108,6 +110,18 @@ class PageRun:
         pages, poor, lost, comments, has_form = json.loads(data)
         lines = [[Line(*line) for line in page] for page in pages]
         return cls(lines, poor, lost, [(index, comment) for index, comment in comments], has_form)
+
+
+@dataclass(frozen=True, slots=True)
+class KnownPages:
+    """What is known of a PDF before it is read.
+
+    ``runs`` are all of its pages, or none. ``recognised`` is the file of the text of its scanned
+    pages (``ocr.OcrFile``), or empty.
+    """
+
+    runs: Sequence[PageRun] = ()
+    recognised: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,17 +8,24 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING
 
-from ragkit.errors import ReadingError
 from ragkit.reading.dates import iso_date
 from ragkit.reading.decode import clean
 from ragkit.reading.formats import Format
-from ragkit.reading.limits import damaged, no_text
-from ragkit.reading.pdf import by_pdfium, by_pypdf
-from ragkit.reading.pdf.contents import Contents, letters, sound
+from ragkit.reading.limits import (
+    NEEDS_OCR,
+    OCR,
+    damaged,
+    needs_ocr,
+    no_text,
+    not_recognised,
+)
+from ragkit.reading.pdf import by_pdfium, by_pypdf, ocr
+from ragkit.reading.pdf.contents import Contents, KnownPages, letters, sound
 from ragkit.reading.pdf.forms import filled_in
 from ragkit.reading.pdf.overlays import last_steps
 from ragkit.reading.pdf.paragraphs import flow, runs_on, with_whole_words
@@ -37,25 +44,19 @@ if TYPE_CHECKING:
     from ragkit.reading.pdf.contents import PageRun
     from ragkit.types import Metadata
 
-_NEEDS_OCR = (
-    "This PDF holds pictures of pages, not text.",
-    "Run OCR on it (for example: ocrmypdf in.pdf out.pdf) and put the new file in the folder.",
-)
 _FIRST_PAGES = 3
 _DATE = re.compile(
     r"(?:D:)?(\d{4})(\d\d)?(\d\d)?(\d\d)?(\d\d)?(\d\d)?(?:(Z)[\d']*|([+-]\d\d)'?(\d\d)?'?)?"
 )
 
 
-def read_pdf(data: bytes, name: str, limits: Limits, runs: Sequence[PageRun] = ()) -> Reading:
+def read_pdf(data: bytes, name: str, limits: Limits, known: KnownPages | None = None) -> Reading:
     """Read the text of every page, the values filled into its form, and the comments on it.
-
-    ``runs`` are all pages if they were read already.
 
     Raises:
         ReadingError: locked, damaged, scanned or empty.
     """
-    contents, filled = _contents(data, limits, runs)
+    contents, filled = _contents(data, limits, known or KnownPages())
     vocabulary = Vocabulary(line.text for lines in contents.run.pages for line in lines)
     mended = vocabulary.mended(contents.run.pages)
     last = last_steps(mended)
@@ -66,7 +67,9 @@ def read_pdf(data: bytes, name: str, limits: Limits, runs: Sequence[PageRun] = (
     empty = not any(map(letters, texts)) and not filled and not contents.run.comments
     poor, lost = contents.run.poor, contents.run.lost
     if not filled and poor and (empty or len(poor) == len(pages_of_lines)):
-        raise ReadingError(*_NEEDS_OCR)
+        raise needs_ocr()
+    if empty and known and known.recognised:
+        raise not_recognised()
     if empty:
         raise damaged(Format.PDF.label) if lost else no_text(Format.PDF.label)
     bookmarks = [
@@ -97,19 +100,19 @@ def read_pdf(data: bytes, name: str, limits: Limits, runs: Sequence[PageRun] = (
         pages=pages,
         outline=_outline(bookmarks, text, pages),
         metadata=metadata,
-        warnings=tuple(_warnings(poor, lost, labels)),
+        warnings=tuple(_warnings(contents.run, labels)),
     )
 
 
-def _contents(
-    data: bytes, limits: Limits, runs: Sequence[PageRun]
-) -> tuple[Contents, dict[int, str]]:
+def _contents(data: bytes, limits: Limits, known: KnownPages) -> tuple[Contents, dict[int, str]]:
     """Return the contents of a file, and the values filled into its form by page index."""
     reader: PdfReader | None = None
-    contents = by_pdfium.contents_of(data, limits, runs)
+    contents = by_pdfium.contents_of(data, limits, known.runs)
     if contents is None or len(contents.run.lost) == len(contents.run.pages):
         reader = by_pypdf.opened(data)
         contents = by_pypdf.contents_of(reader, limits)
+    if known.recognised:
+        contents = replace(contents, run=ocr.with_recognised(contents.run, known.recognised))
     if contents.run.has_form:
         reader = reader or sound(partial(by_pypdf.opened, data))
     return contents, filled_in(reader, limits) if contents.run.has_form and reader else {}
@@ -176,12 +179,21 @@ def _date(value: str) -> str:
         return ""
 
 
-def _warnings(poor: list[int], lost: list[int], labels: list[str]) -> list[str]:
+def _warnings(run: PageRun, labels: list[str]) -> list[str]:
     """Return a warning for pages that are pictures, and one for damaged pages."""
     sentences = []
     for indexes, of_one, of_many in (
-        (poor, "holds a picture, not text, and needs OCR", "hold pictures, not text, and need OCR"),
-        (lost, "is damaged and could not be read", "are damaged and could not be read"),
+        (
+            run.recognised,
+            f"was read by {OCR} and may have errors",
+            f"were read by {OCR} and may have errors",
+        ),
+        (
+            run.poor,
+            f"holds a picture, not {NEEDS_OCR}s {OCR}",
+            f"hold pictures, not {NEEDS_OCR} {OCR}",
+        ),
+        (run.lost, "is damaged and could not be read", "are damaged and could not be read"),
     ):
         if indexes:
             what = of_one if len(indexes) == 1 else of_many

@@ -20,7 +20,9 @@ from starlette.routing import Route
 
 from ragkit.errors import NotFoundError, RagkitError
 from ragkit.library import DocumentDetail
-from ragkit.reading.pdf.page import Cut, PageImage, Rectangle, picture_of, sizes_of
+from ragkit.reading.pdf import ocr
+from ragkit.reading.pdf.page import PageImage, picture_of, sizes_of
+from ragkit.reading.pdf.page_words import Cut, Rectangle
 from ragkit.retrieval.highlight import highlight_question
 from ragkit.surfaces.http.shared import NO_STORE, SharedLibrary, query_number
 from ragkit.types import Page
@@ -129,9 +131,14 @@ class PdfPages:
     def _read(self, number: int, _version: str) -> DocumentDetail:
         return self._library.get().documents.get(number)
 
-    def _draw(self, file: Path, _hash: str, number: int, passage: Cut, width: int) -> PageImage:
+    def _draw(
+        self, file: Path, content_hash: str, number: int, passage: Cut, width: int
+    ) -> PageImage:
+        _, pages = ocr.unpacked(ocr.recognised(self._library.get().paths.ocr, content_hash))
+        words = pages[number - 1].words() if number - 1 in pages else ()
+        recognised = tuple((word, Rectangle(*edges)) for word, edges in words)
         with self._turns:
-            return picture_of(file, number, passage, width=width)
+            return picture_of(file, number, passage, recognised, width=width)
 
     def _measure(self, file: Path, _hash: str) -> tuple[tuple[float, float], ...]:
         return sizes_of(file)

@@ -1,0 +1,355 @@
+"""Scanned pages of PDFs: their text as it was recognised, and the files in which it is kept."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import astuple, dataclass, field, replace
+from pathlib import Path
+from statistics import median
+from typing import NamedTuple
+
+from ragkit.reading.pdf.contents import POOR_PAGE, Line, PageRun, letters, without_dots
+from ragkit.reading.pdf.layout import Row, in_order
+
+_FIRST_SURE = 30
+"""Confidence from which a line counts; less is mostly drawings and dirt."""
+_CELL_GAP = 1.5
+"""Wider gaps between words, in heights of the line, separate cells."""
+_SAME_LINE, _PART_GAP = 0.35, 1.0
+"""Parts of a line differ by less than so much of its height, and are at most so far apart."""
+_NO_SPACE = "\u3000-\u30ff\u3400-\u9fff\uff00-\uffef"
+_SPACE_BETWEEN = re.compile(f"(?<=[{_NO_SPACE}]) (?=[{_NO_SPACE}])")
+_BULLET = re.compile("^[*\u00a2\u00a9\u00ae\u00b0\u00bb] (?=\\w)")
+"""What a round bullet is often taken for."""
+_SUFFIX, _PART = ".jsonl", ".part"
+
+
+class Word(NamedTuple):
+    """A recognised word with its edges, and how sure that is, from 0 to 100.
+
+    Edges are in pixels from the left and the top of the picture.
+    """
+
+    text: str
+    left: float
+    top: float
+    right: float
+    bottom: float
+    confidence: int = 100
+
+
+@dataclass(frozen=True, slots=True)
+class RecognisedLine:
+    """The words of a line in reading order.
+
+    The baseline is at the height ``baseline`` at the left end of the line, and falls by ``slope``
+    pixels with each pixel to the right; ``size`` is the height of letters with their ascenders and
+    descenders, ``descent`` the part below the baseline. All four are 0 if only words are known.
+    ``turned`` is the rotation of the text in degrees against the clock: 0, 90, 180 or 270.
+    """
+
+    words: tuple[Word, ...]
+    baseline: float = 0.0
+    slope: float = 0.0
+    size: float = 0.0
+    descent: float = 0.0
+    turned: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class OcrPage:
+    """What was recognised on a page, in points from its left and top, with the page's size."""
+
+    width: float
+    height: float
+    lines: tuple[RecognisedLine, ...] = ()
+
+    @classmethod
+    def of(cls, lines: Iterable[RecognisedLine], width: int, height: int, dpi: float) -> OcrPage:
+        """Build a page from the lines of its picture, and the picture's size in pixels."""
+        scale = 72.0 / dpi
+        return cls(width * scale, height * scale, tuple(_scaled(line, scale) for line in lines))
+
+    @classmethod
+    def unpack(cls, packed: Sequence[object]) -> OcrPage:
+        """Build a page from its JSON values.
+
+        Raises:
+            ValueError, TypeError: they are not what ``pack`` returned.
+        """
+        width, height, lines = packed
+        unpacked = (
+            RecognisedLine(tuple(Word(*word) for word in words), *rest)
+            for words, *rest in lines  # type: ignore[attr-defined]
+        )
+        return cls(float(width), float(height), tuple(unpacked))  # type: ignore[arg-type]
+
+    def pack(self) -> list[object]:
+        """Return it as JSON values."""
+        return [self.width, self.height, [list(astuple(line)) for line in self.lines]]
+
+    def reading_lines(self) -> list[Line]:
+        """Return its lines in reading order, as upright as the page was meant."""
+        sure = [line for line in self.lines if _is_sure(line)]
+        turns = Counter(line.turned for line in sure for _ in line.words)
+        turn = turns.most_common(1)[0][0] if turns else 0
+        upright = [_turned(line, turn, self.width, self.height) for line in sure]
+        height = self.width if turn in (90, 270) else self.height
+        slopes = [line.slope for line in upright if line.size for _ in line.words]
+        slope = median(slopes) if slopes else 0.0
+        return in_order([_row(line, height) for line in _whole_lines(upright, slope)])
+
+    def words(self) -> list[tuple[str, tuple[float, float, float, float]]]:
+        """Return its words with their edges (left, top, right, bottom) as shares of the page."""
+        return [
+            (
+                word.text,
+                (
+                    word.left / self.width, word.top / self.height,
+                    word.right / self.width, word.bottom / self.height,
+                ),
+            )
+            for line in self.lines if _is_sure(line) for word in line.words
+        ]  # fmt: skip
+
+
+def with_recognised(run: PageRun, data: bytes) -> PageRun:
+    """Put recognised text on the scanned pages of a file: they are no longer ``poor``."""
+    pages, by_ocr = list(run.pages), []
+    _, known = unpacked(data)
+    for index in run.poor:
+        lines = known[index].reading_lines() if index in known else []
+        if letters("".join(line.text for line in lines)) >= POOR_PAGE:
+            pages[index] = lines
+            by_ocr.append(index)
+    poor = [index for index in run.poor if index not in known]
+    return replace(run, pages=pages, poor=poor, recognised=by_ocr)
+
+
+# -- the files -------------------------------------------------------------------------------
+
+
+@dataclass
+class OcrFile:
+    """The recognised pages of one file: a line of JSON for each, after one with their indexes.
+
+    Each line is written as soon as its page is recognised, so nothing is done twice. The file gets
+    its name, ``path``, when all of its pages are done.
+    """
+
+    path: Path
+    wanted: list[int] | None = None
+    pages: dict[int, OcrPage] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, folder: Path, content_hash: str, languages: Sequence[str]) -> OcrFile:
+        """Return the file for a content and languages, with the pages that are done."""
+        name = f"{content_hash}.{'+'.join(languages).replace('/', '-')}{_SUFFIX}"
+        file = cls(folder / name)
+        with suppress(OSError):
+            file.wanted, file.pages = unpacked(file._part.read_bytes())
+        return file
+
+    @property
+    def _part(self) -> Path:
+        return self.path.with_suffix(_PART)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all pages are done."""
+        return self.path.exists()
+
+    @property
+    def missing(self) -> list[int]:
+        """The indexes of pages that are still to be recognised."""
+        return [index for index in self.wanted or () if index not in self.pages]
+
+    def begin(self, indexes: Sequence[int]) -> None:
+        """Record which pages are scanned.
+
+        Raises:
+            OSError: it cannot be written.
+        """
+        self.path.parent.mkdir(exist_ok=True, mode=0o700)
+        self._part.unlink(missing_ok=True)
+        self.wanted, self.pages = list(indexes), {}
+        self._write(self.wanted)
+
+    def add(self, index: int, page: OcrPage) -> None:
+        """Record a page.
+
+        Raises:
+            OSError: it cannot be written.
+        """
+        self._write([index, page.pack()])
+        self.pages[index] = page
+
+    def finish(self) -> None:
+        """Record that all pages are done.
+
+        Raises:
+            OSError: it cannot be written.
+        """
+        self._part.replace(self.path)
+
+    def _write(self, value: object) -> None:
+        # A line that was cut off by a full disk must not spoil the next one.
+        line = f"\n{json.dumps(value, separators=(',', ':'))}\n".encode()
+        descriptor = os.open(self._part, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        with os.fdopen(descriptor, "ab") as stream:
+            stream.write(line)
+
+
+def recognised(folder: Path, content_hash: str) -> bytes:
+    """Return the newest whole file for a content, for ``unpacked``; empty if there is none."""
+    found = sorted(folder.glob(f"{content_hash}.*{_SUFFIX}"), key=_changed) if content_hash else []
+    with suppress(OSError):
+        return found[-1].read_bytes() if found else b""
+    return b""
+
+
+def kept(folder: Path) -> dict[Path, str]:
+    """Return all files in a folder with the hashes of the contents that they are of."""
+    found = (path for suffix in (_SUFFIX, _PART) for path in folder.glob(f"*{suffix}"))
+    return {path: path.name.partition(".")[0] for path in found}
+
+
+def unpacked(data: bytes) -> tuple[list[int] | None, dict[int, OcrPage]]:
+    """Return the indexes of a file's scanned pages, if they are known, and the pages done."""
+    wanted: list[int] | None = None
+    pages: dict[int, OcrPage] = {}
+    for line in data.splitlines():
+        with suppress(ValueError, TypeError, AttributeError):
+            value = json.loads(line)
+            if wanted is None:
+                wanted = [int(index) for index in value]
+            else:
+                index, packed = value
+                pages[int(index)] = OcrPage.unpack(packed)
+    return wanted, pages
+
+
+def _changed(path: Path) -> float:
+    try:
+        return path.stat().st_mtime
+    except OSError:
+        return 0.0
+
+
+# -- the lines -------------------------------------------------------------------------------
+
+
+def _scaled(line: RecognisedLine, scale: float) -> RecognisedLine:
+    def scaled(value: float) -> float:
+        return round(value * scale, 2)
+
+    words = tuple(
+        word._replace(
+            left=scaled(word.left), top=scaled(word.top),
+            right=scaled(word.right), bottom=scaled(word.bottom),
+        )
+        for word in line.words
+    )  # fmt: skip
+    return replace(
+        line, words=words, baseline=scaled(line.baseline), size=scaled(line.size),
+        descent=scaled(line.descent),
+    )  # fmt: skip
+
+
+def _is_sure(line: RecognisedLine) -> bool:
+    return median(word.confidence for word in line.words) >= _FIRST_SURE
+
+
+def _turned(line: RecognisedLine, turn: int, width: float, height: float) -> RecognisedLine:
+    """Return a line of a page of that size as it is when the page is turned upright."""
+    if not turn:
+        return line
+
+    def place(word: Word) -> Word:
+        left, top, right, bottom = word[1:5]
+        if turn == 180:
+            edges = width - right, height - bottom, width - left, height - top
+        elif turn == 90:
+            edges = height - bottom, left, height - top, right
+        else:
+            edges = top, width - right, bottom, width - left
+        return Word(word.text, *edges, word.confidence)
+
+    return RecognisedLine(tuple(map(place, line.words)))
+
+
+class _Placed(NamedTuple):
+    """The words of a line, and its edges below and above, in points from the top of the page."""
+
+    words: list[Word]
+    foot: float
+    size: float
+
+
+def _whole_lines(lines: Iterable[RecognisedLine], slope: float) -> list[_Placed]:
+    """Return lines without the slope that the page's lines have; parts of a line are joined."""
+    whole: list[_Placed] = []
+    for line in lines:
+        part = _placed(line, slope)
+        at = next((at for at, other in enumerate(whole) if _continues(other, part)), None)
+        if at is None:
+            whole.append(part)
+        else:
+            from_right = part.words[0].left > part.words[-1].left
+            words = [*whole[at].words, *part.words]
+            words.sort(key=lambda word: word.left, reverse=from_right)
+            whole[at] = whole[at]._replace(words=words)
+    return whole
+
+
+def _placed(line: RecognisedLine, slope: float) -> _Placed:
+    words = list(line.words)
+    if line.size:
+        foot = line.baseline - slope * min(word.left for word in words) + line.descent
+        return _Placed(words, foot, line.size)
+    foot = median(word.bottom for word in words)
+    return _Placed(words, foot, foot - median(word.top for word in words))
+
+
+def _continues(line: _Placed, part: _Placed) -> bool:
+    """Return whether a part of a line is right beside another one."""
+    size = max(line.size, part.size)
+    if abs(line.foot - part.foot) > size * _SAME_LINE:
+        return False
+    gaps = (
+        min(word.left for word in after.words) - max(word.right for word in before.words)
+        for before, after in ((line, part), (part, line))
+    )
+    return any(-_SAME_LINE * size < gap < size * _PART_GAP for gap in gaps)
+
+
+def _row(line: _Placed, height: float) -> Row:
+    """Return the cells of a line on a page of that height."""
+    bottom, top = height - line.foot, height - line.foot + line.size
+    cells: list[list[Word]] = []
+    for at, word in enumerate(line.words):
+        before = line.words[at - 1]
+        gap = max(word.left - before.right, before.left - word.right)
+        if not at or gap > _CELL_GAP * line.size:
+            cells.append([])
+        cells[-1].append(word)
+    return [
+        Line(
+            _text(cell),
+            min(word.left for word in cell),
+            bottom,
+            max(word.right for word in cell),
+            top,
+        )
+        for cell in cells
+    ]
+
+
+def _text(words: Sequence[Word]) -> str:
+    text = _SPACE_BETWEEN.sub("", " ".join(word.text for word in words))
+    return without_dots(_BULLET.sub("\u2022 ", text))
