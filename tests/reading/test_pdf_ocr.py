@@ -72,6 +72,10 @@ def test_a_page_that_lay_askew_has_whole_lines_in_order(degrees):
         "The ferry to the island from the old pier",
         "leaves at nine in summer, and at ten otherwise.",
     ]
+    said = [word for word, _ in made.words()]
+    assert " ".join(said) == " ".join(texts(made))
+    at = dict(made.words())["otherwise."]
+    assert at[0] == pytest.approx((216 + 6 * 11) / WIDTH)
 
 
 def test_parts_of_a_line_from_right_to_left_stay_in_their_order():
@@ -93,6 +97,8 @@ def test_rows_of_a_table_stay_rows():
         line("2024", 60, 128), line("44", 240, 128), line("1,377", 420, 128),
     )  # fmt: skip
     assert "| 2024 | 44 | 1,377 |" in texts(made)
+    said = " ".join(word for word, _ in made.words())
+    assert said == "Year Boats Fares 2023 41 1,204 2024 44 1,377"
 
 
 @pytest.mark.parametrize("across", [False, True])
@@ -106,13 +112,24 @@ def test_columns_are_read_one_after_another(across):
             replace(first, words=(*first.words, *second.words))
             for first, second in zip(left, right, strict=True)
         ]
-    assert [text[:6] for text in texts(page(*lines))] == ["left l"] * 8 + ["right "] * 8
+    made = page(*lines)
+    assert [text[:6] for text in texts(made)] == ["left l"] * 8 + ["right "] * 8
+    assert " ".join(word for word, _ in made.words()) == " ".join(texts(made))
 
 
 def test_dirt_and_drawings_are_no_text():
-    made = page(line("The ferry leaves.", 60, 100), line("ee ~~ oi", 60, 130, confidence=25))
+    dirt = [line("ee ~~ oi a", 60, 130 + 12 * n, confidence=25) for n in range(3)]
+    made = page(line("The ferry leaves.", 60, 100), *dirt)
     assert texts(made) == ["The ferry leaves."]
     assert [word for word, _ in made.words()] == ["The", "ferry", "leaves."]
+
+
+def test_of_a_page_of_text_unsure_lines_are_kept():
+    unsure = line("Sm4ll print", 60, 130, confidence=25)
+    few = line("The ferry leaves at nine.", 60, 100)
+    many = line("from the old pier, and waits for nobody who comes late", 60, 112)
+    assert texts(page(few, unsure)) == ["The ferry leaves at nine."]
+    assert texts(page(few, many, unsure))[-1] == "Sm4ll print"
 
 
 def test_han_and_kana_are_written_without_spaces():

@@ -9,17 +9,22 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import astuple, dataclass, field, replace
+from operator import itemgetter
 from pathlib import Path
 from statistics import median
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from ragkit.reading.pdf.contents import POOR_PAGE, Line, PageRun, letters, without_dots
-from ragkit.reading.pdf.layout import Row, in_order
+from ragkit.reading.pdf.layout import in_order
 
-_FIRST_SURE = 30
-"""Confidence from which a line counts; less is mostly drawings and dirt."""
+_SURE, _ENOUGH = 60, 10
+"""Words of this confidence are text, and so many of three letters make a page of text. Others may
+be drawings and dirt."""
 _CELL_GAP = 1.5
 """Wider gaps between words, in heights of the line, separate cells."""
+_Cell: TypeAlias = "tuple[Line, Sequence[Word]]"
+"""A part of a line between wide gaps, with its words as they were scanned."""
+
 _SAME_LINE, _PART_GAP = 0.35, 1.0
 """Parts of a line differ by less than so much of its height, and are at most so far apart."""
 _NO_SPACE = "\u3000-\u30ff\u3400-\u9fff\uff00-\uffef"
@@ -93,29 +98,52 @@ class OcrPage:
         """Return it as JSON values."""
         return [self.width, self.height, [list(astuple(line)) for line in self.lines]]
 
+    def _sure_lines(self) -> Sequence[RecognisedLine]:
+        """Return all lines of a page of text, or of another the few that are surely text."""
+        words = (word for line in self.lines for word in line.words)
+        if sum(word.confidence >= _SURE and letters(word.text) > 2 for word in words) >= _ENOUGH:
+            return self.lines
+        return [line for line in self.lines if _is_sure(line)]
+
     def reading_lines(self) -> list[Line]:
         """Return its lines in reading order, as upright as the page was meant."""
-        sure = [line for line in self.lines if _is_sure(line)]
-        turns = Counter(line.turned for line in sure for _ in line.words)
-        turn = turns.most_common(1)[0][0] if turns else 0
-        upright = [_turned(line, turn, self.width, self.height) for line in sure]
-        height = self.width if turn in (90, 270) else self.height
-        slopes = [line.slope for line in upright if line.size for _ in line.words]
-        slope = median(slopes) if slopes else 0.0
-        return in_order([_row(line, height) for line in _whole_lines(upright, slope)])
+        return in_order([[cell for cell, _ in row] for row in self._rows()])
 
     def words(self) -> list[tuple[str, tuple[float, float, float, float]]]:
-        """Return its words with their edges (left, top, right, bottom) as shares of the page."""
+        """Return the words of its lines with their edges as shares of the page.
+
+        The edges are left, top, right and bottom of the word on the page as it was scanned.
+        """
+        lines, cells = self.reading_lines(), [cell for row in self._rows() for cell in row]
+        placed: list[tuple[int, Sequence[Word]]] = []
+        for cell, scanned in cells:
+            place = placed[-1][0] if placed else 0
+            place = next((at for at, line in enumerate(lines) if _holds(line, cell)), place)
+            placed.append((place, scanned))
+        placed.sort(key=itemgetter(0))
+        width, height = self.width, self.height
         return [
             (
                 word.text,
-                (
-                    word.left / self.width, word.top / self.height,
-                    word.right / self.width, word.bottom / self.height,
-                ),
+                (word.left / width, word.top / height, word.right / width, word.bottom / height),
             )
-            for line in self.lines if _is_sure(line) for word in line.words
-        ]  # fmt: skip
+            for _, scanned in placed
+            for word in scanned
+        ]
+
+    def _rows(self) -> list[list[_Cell]]:
+        """Return its lines as cells on the page turned upright, without their slope."""
+        sure = self._sure_lines()
+        turns = Counter(line.turned for line in sure for _ in line.words)
+        turn = turns.most_common(1)[0][0] if turns else 0
+        upright = [_turned(line, turn, self.width, self.height) for line in sure]
+        slopes = [line.slope for line in upright if line.size for _ in line.words]
+        slope = median(slopes) if slopes else 0.0
+        placed = (
+            _placed(line, scanned.words, slope) for line, scanned in zip(upright, sure, strict=True)
+        )
+        height = self.width if turn in (90, 270) else self.height
+        return [_cells(line, height) for line in _joined(placed)]
 
 
 def with_recognised(run: PageRun, data: bytes) -> PageRun:
@@ -262,7 +290,7 @@ def _scaled(line: RecognisedLine, scale: float) -> RecognisedLine:
 
 
 def _is_sure(line: RecognisedLine) -> bool:
-    return median(word.confidence for word in line.words) >= _FIRST_SURE
+    return median(word.confidence for word in line.words) >= _SURE
 
 
 def _turned(line: RecognisedLine, turn: int, width: float, height: float) -> RecognisedLine:
@@ -284,36 +312,43 @@ def _turned(line: RecognisedLine, turn: int, width: float, height: float) -> Rec
 
 
 class _Placed(NamedTuple):
-    """The words of a line, and its edges below and above, in points from the top of the page."""
+    """The words of a line, and its edges below and above, in points from the top of the page.
 
-    words: list[Word]
+    ``scanned`` are the same words where they are on the page as it was scanned.
+    """
+
+    words: Sequence[Word]
+    scanned: Sequence[Word]
     foot: float
     size: float
 
 
-def _whole_lines(lines: Iterable[RecognisedLine], slope: float) -> list[_Placed]:
-    """Return lines without the slope that the page's lines have; parts of a line are joined."""
-    whole: list[_Placed] = []
-    for line in lines:
-        part = _placed(line, slope)
-        at = next((at for at, other in enumerate(whole) if _continues(other, part)), None)
-        if at is None:
-            whole.append(part)
-        else:
-            from_right = part.words[0].left > part.words[-1].left
-            words = [*whole[at].words, *part.words]
-            words.sort(key=lambda word: word.left, reverse=from_right)
-            whole[at] = whole[at]._replace(words=words)
-    return whole
-
-
-def _placed(line: RecognisedLine, slope: float) -> _Placed:
-    words = list(line.words)
+def _placed(line: RecognisedLine, scanned: Sequence[Word], slope: float) -> _Placed:
+    words = line.words
     if line.size:
         foot = line.baseline - slope * min(word.left for word in words) + line.descent
-        return _Placed(words, foot, line.size)
+        return _Placed(words, scanned, foot, line.size)
     foot = median(word.bottom for word in words)
-    return _Placed(words, foot, foot - median(word.top for word in words))
+    return _Placed(words, scanned, foot, foot - median(word.top for word in words))
+
+
+def _joined(parts: Iterable[_Placed]) -> list[_Placed]:
+    """Join the parts of lines that are right beside each other."""
+    whole: list[_Placed] = []
+    for part in parts:
+        at = next((at for at, line in enumerate(whole) if _continues(line, part)), None)
+        if at is None:
+            whole.append(part)
+            continue
+        words, scanned = (*whole[at].words, *part.words), (*whole[at].scanned, *part.scanned)
+        from_right = part.words[0].left > part.words[-1].left
+        order = sorted(
+            range(len(words)), key=[word.left for word in words].__getitem__, reverse=from_right
+        )
+        whole[at] = whole[at]._replace(
+            words=[words[n] for n in order], scanned=[scanned[n] for n in order]
+        )
+    return whole
 
 
 def _continues(line: _Placed, part: _Placed) -> bool:
@@ -328,26 +363,26 @@ def _continues(line: _Placed, part: _Placed) -> bool:
     return any(-_SAME_LINE * size < gap < size * _PART_GAP for gap in gaps)
 
 
-def _row(line: _Placed, height: float) -> Row:
+def _cells(line: _Placed, height: float) -> list[_Cell]:
     """Return the cells of a line on a page of that height."""
     bottom, top = height - line.foot, height - line.foot + line.size
-    cells: list[list[Word]] = []
-    for at, word in enumerate(line.words):
-        before = line.words[at - 1]
-        gap = max(word.left - before.right, before.left - word.right)
-        if not at or gap > _CELL_GAP * line.size:
-            cells.append([])
-        cells[-1].append(word)
-    return [
-        Line(
-            _text(cell),
-            min(word.left for word in cell),
-            bottom,
-            max(word.right for word in cell),
-            top,
-        )
-        for cell in cells
-    ]
+    starts = [0]
+    for at in range(1, len(line.words)):
+        before, word = line.words[at - 1 : at + 1]
+        if max(word.left - before.right, before.left - word.right) > _CELL_GAP * line.size:
+            starts.append(at)
+    cells: list[_Cell] = []
+    for start, end in zip(starts, [*starts[1:], len(line.words)], strict=True):
+        words = line.words[start:end]
+        left, right = min(word.left for word in words), max(word.right for word in words)
+        cells.append((Line(_text(words), left, bottom, right, top), line.scanned[start:end]))
+    return cells
+
+
+def _holds(line: Line, cell: Line) -> bool:
+    """Return whether a cell is within a line that may have several."""
+    beside = line.left <= cell.left and cell.right <= line.right
+    return beside and line.bottom <= cell.bottom and cell.top <= line.top
 
 
 def _text(words: Sequence[Word]) -> str:
