@@ -95,9 +95,11 @@ def choose(candidates: Iterable[str], name: str) -> str:
     ``candidates`` are the declared title and the largest headings, best first. After them come the
     names of original files, as in "Microsoft Word - Minutes of May.doc", and the file's own name in
     words. A kind of document or a year that comes first is put before the title: "Annual Report
-    2021 · Lakeside Mills". Without any meaningful candidate, the title is the name as it is.
+    2021 · Lakeside Mills". Without any meaningful candidate, the title is the name as it is. A
+    candidate that is the file's name, as scanners declare it, only counts if it is in words.
     """
-    listed = list(candidates)
+    own = stem(name)
+    listed = ["" if title == own and " " not in title else title for title in candidates]
     made_from = (_PROGRAM.sub("", title) for title in listed if _PROGRAM.match(title))
     names = (readable(made) if _FILE.fullmatch(made) else made for made in made_from)
     kind = ""

@@ -92,6 +92,13 @@ def line(text, size, top, left=50.0, right=400.0):
 TEXT = [line("An ordinary line of text that is rather long.", 10, y) for y in (300, 280)]
 
 
+def test_a_declared_title_that_is_the_name_of_the_file_is_none_unless_it_is_in_words():
+    assert choose(["20240312_letter", SAW], "scans/20240312_letter.pdf") == SAW
+    assert choose(["20240312_letter"], "scans/20240312_letter.pdf") == "20240312 letter"
+    assert choose(["Letter of Ann", SAW], "Letter of Ann.pdf") == "Letter of Ann"
+    assert choose(["harbour_rules", SAW], "letter.pdf") == "harbour_rules"
+
+
 def test_the_largest_lines_of_page_one_are_headings():
     cover = [
         line("Annual Report", 18, 700),
