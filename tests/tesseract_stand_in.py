@@ -29,6 +29,8 @@ width, _ = struct.unpack(">II", png[16:24])
 with (folder / "calls.txt").open("a") as calls:
     calls.write(" ".join(sys.argv[3:]) + "\\n")
 time.sleep(orders["seconds"])
+while time.process_time() < orders["computing"]:
+    pass
 sys.stdout.buffer.write(orders["pages"].get(str(round(width, -2)), orders["empty"]).encode())
 sys.exit(orders["status"])
 """
@@ -74,12 +76,15 @@ class TesseractStandIn:
             "empty": hocr([]),
             "seconds_before": 0.0,
             "seconds": 0.0,
+            "computing": 0.0,
             "status": 0,
         }
         self.order()
 
     def order(self, **orders: object) -> None:
-        """Change ``languages``, ``status``, ``seconds``, or ``seconds_before`` it reads."""
+        """Change ``languages``, ``status``, ``computing`` (seconds of processor time), ``seconds``,
+        or ``seconds_before`` it reads.
+        """
         self._orders.update(orders)
         (self.folder / "orders.json").write_text(json.dumps(self._orders), "utf-8")
 

@@ -6,6 +6,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -126,7 +127,8 @@ class TextRecognition:
         if others and not jobs.open():
             for path, content in others.items():
                 if not files.has_content(content):
-                    path.unlink(missing_ok=True)
+                    with suppress(OSError):
+                        path.unlink()
 
     def _recognise(self, file: ScannedFile) -> None:
         """Recognise the scanned pages of a file, and have it read again."""
@@ -185,7 +187,7 @@ class TextRecognition:
     def _page(self, path: Path, index: int, tesseract: Tesseract) -> ocr.OcrPage:
         """Recognise one page; one that cannot be drawn or recognised has no lines."""
         try:
-            picture = picture_of(path, index + 1, width=0)
+            picture = picture_of(path, index + 1, width=0, timeout=_PAGE_SECONDS)
             lines = tesseract.lines(
                 picture.png,
                 round(picture.dpi),

@@ -17,6 +17,7 @@ from xml.etree import ElementTree
 import psutil
 
 from ragkit.errors import PassingError, ReadingError
+from ragkit.reading.limits import wall_seconds
 from ragkit.reading.pdf.ocr import RecognisedLine, Word
 
 _PLACES = ("/opt/homebrew/bin", "/usr/local/bin", r"C:\Program Files\Tesseract-OCR")
@@ -93,8 +94,8 @@ class Tesseract:
         """Recognise the text of a picture in a process of the lowest priority.
 
         Raises:
-            PassingError: ``stopping`` was set meanwhile.
-            ReadingError: the program failed, or took longer than ``seconds``.
+            PassingError: ``stopping`` was set, or the machine was too busy.
+            ReadingError: the program failed, or needed more than ``seconds`` of processor time.
         """
         # Only with data on scripts can it tell which side of a page is up.
         layout = "1" if "osd" in self.languages else "3"
@@ -158,7 +159,7 @@ def _output(command: list[str], data: bytes, seconds: float, stopping: threading
     """Run a program of the lowest priority with this input; return its output."""
     environment = {name: value for name, value in os.environ.items() if name != "OMP_NUM_THREADS"}
     environment["OMP_THREAD_LIMIT"] = "1"
-    deadline = time.monotonic() + seconds
+    deadline = time.monotonic() + wall_seconds(seconds)
     # Not through a pipe: after a timeout, ``communicate`` writes no more of its input.
     with tempfile.TemporaryFile() as given:
         given.write(data)
@@ -177,11 +178,25 @@ def _output(command: list[str], data: bytes, seconds: float, stopping: threading
             with suppress(subprocess.TimeoutExpired):
                 output, _ = child.communicate(timeout=_WATCH_SECONDS)
                 break
-            if stopping.is_set() or time.monotonic() > deadline:
+            reason = _reason_to_end(child.pid, seconds, deadline, stopping)
+            if reason is not None:
                 child.kill()
-                if stopping.is_set():
-                    raise PassingError("Recognising text was interrupted.", "It goes on later.")
-                raise ReadingError("Recognising the text of this page took too long.", "")
+                raise reason
     if child.returncode:
         raise ReadingError("Tesseract failed on this page.", "")
     return output
+
+
+def _reason_to_end(
+    process_id: int, seconds: float, deadline: float, stopping: threading.Event
+) -> ReadingError | None:
+    """Return why a page is not waited for any longer, or ``None``."""
+    if stopping.is_set():
+        return PassingError("Recognising text was interrupted.", "It goes on later.")
+    with suppress(psutil.Error):
+        times = psutil.Process(process_id).cpu_times()
+        if times.user + times.system > seconds:
+            return ReadingError("Recognising the text of this page took too long.", "")
+    if time.monotonic() > deadline:
+        return PassingError("The machine was too busy to recognise text.", "It goes on later.")
+    return None

@@ -7,7 +7,7 @@ from functools import partial
 
 import pytest
 from small_library import add, find, make_older, open_library, paths, statuses, sync, write_files
-from support import until
+from support import until as until_
 from tesseract_stand_in import TesseractStandIn, hocr, scanned_pdf
 
 from ragkit.background import ocr
@@ -17,6 +17,8 @@ from ragkit.background.worker import Worker
 from ragkit.catalog.background_state import OCR_REPORT, BackgroundPhase, read_report
 from ragkit.errors import LibraryError
 from ragkit.health.findings import Depth
+
+until = partial(until_, seconds=240.0)
 
 FERRY = hocr(["The ferry leaves from the old pier", "at nine in summer."])
 LANTERN = hocr(["The lantern of the harbour office", "is lit at dusk."])
@@ -205,7 +207,7 @@ def test_the_worker_recognises_beside_everything_else(tesseract, open_with, monk
     thread.start()
     try:
         until(lambda: finding(library).sentence.startswith("The text of 1 scanned PDF is being"))
-        until(lambda: statuses(library) == {"scan.pdf": "indexed"}, seconds=60)
+        until(lambda: statuses(library) == {"scan.pdf": "indexed"})
         until(lambda: read_report(library.catalog, OCR_REPORT)[0].phase is BackgroundPhase.DONE)
     finally:
         worker.stopping.set()
