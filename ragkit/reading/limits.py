@@ -159,7 +159,7 @@ def needs_ocr() -> ReadingError:
     """Return the error for a PDF without text whose pages are pictures."""
     return ReadingError(
         SCANNED,
-        "Where Tesseract is installed, ragkit recognises their text by itself, in the background.",
+        "With Tesseract installed, ragkit recognises their text by itself, in the background.",
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from dataclasses import replace
 
@@ -274,6 +275,18 @@ def test_a_file_that_says_nothing_leaves_the_scan_as_it_was(data):
     with pytest.raises(ReadingError, match="holds pictures of pages, not text") as caught:
         read(scanned_pdf(""), KnownPages((), data))
     assert "Tesseract" in caught.value.cure
+
+
+def test_a_page_that_is_nonsense_in_the_file_is_still_to_be_recognised():
+    nonsense = b'\n[0, 1]\n[0,[600,800,[[[["a","b","c","d","e"]],1,2,3,4,5]]]]\n'
+    made = page(line("The lantern of the pier is lit at dusk.", 60, 100))
+    data = nonsense + f"[1,{json.dumps(made.pack())}]\n".encode()
+    reading = read(scanned_pdf("", ""), KnownPages((), data))
+    assert reading.text.strip() == "The lantern of the pier is lit at dusk."
+    assert reading.warnings == (
+        "Page 2 was read by OCR and may have errors.",
+        "Page 1 holds a picture, not text, and needs OCR.",
+    )
 
 
 # -- its picture -----------------------------------------------------------------------------

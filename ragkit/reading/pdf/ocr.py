@@ -14,7 +14,14 @@ from pathlib import Path
 from statistics import median
 from typing import NamedTuple, TypeAlias
 
-from ragkit.reading.pdf.contents import POOR_PAGE, Line, PageRun, letters, without_dots
+from ragkit.reading.pdf.contents import (
+    POOR_PAGE,
+    Line,
+    PageRun,
+    letters,
+    sound,
+    without_dots,
+)
 from ragkit.reading.pdf.layout import in_order
 
 _SURE, _ENOUGH = 60, 10
@@ -148,14 +155,15 @@ class OcrPage:
 
 def with_recognised(run: PageRun, data: bytes) -> PageRun:
     """Put recognised text on the scanned pages of a file: they are no longer ``poor``."""
-    pages, by_ocr = list(run.pages), []
+    pages, poor, by_ocr = list(run.pages), [], []
     _, known = unpacked(data)
     for index in run.poor:
-        lines = known[index].reading_lines() if index in known else []
-        if letters("".join(line.text for line in lines)) >= POOR_PAGE:
+        lines = sound(known[index].reading_lines) if index in known else None
+        if lines is None:
+            poor.append(index)
+        elif letters("".join(line.text for line in lines)) >= POOR_PAGE:
             pages[index] = lines
             by_ocr.append(index)
-    poor = [index for index in run.poor if index not in known]
     return replace(run, pages=pages, poor=poor, recognised=by_ocr)
 
 

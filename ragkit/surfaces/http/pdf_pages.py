@@ -21,6 +21,7 @@ from starlette.routing import Route
 from ragkit.errors import NotFoundError, RagkitError
 from ragkit.library import DocumentDetail
 from ragkit.reading.pdf import ocr
+from ragkit.reading.pdf.contents import sound
 from ragkit.reading.pdf.page import PageImage, picture_of, sizes_of
 from ragkit.reading.pdf.page_words import Cut, Rectangle
 from ragkit.retrieval.highlight import highlight_question
@@ -135,8 +136,8 @@ class PdfPages:
         self, file: Path, content_hash: str, number: int, passage: Cut, width: int
     ) -> PageImage:
         _, pages = ocr.unpacked(ocr.recognised(self._library.get().paths.ocr, content_hash))
-        words = pages[number - 1].words() if number - 1 in pages else ()
-        recognised = tuple((word, Rectangle(*edges)) for word, edges in words)
+        words = sound(pages[number - 1].words) if number - 1 in pages else None
+        recognised = tuple((word, Rectangle(*edges)) for word, edges in words or ())
         with self._turns:
             return picture_of(file, number, passage, recognised, width=width)
 
