@@ -12,6 +12,7 @@ from support import Shelf
 from ragkit.catalog.records import Counts
 from ragkit.catalog.schema import migrate
 from ragkit.errors import CatalogError, NotFoundError
+from ragkit.reading.limits import needs_ocr, not_recognised
 from ragkit.types import FileState, Page, Section, Status
 
 pytestmark = pytest.mark.usefixtures("counted")
@@ -404,3 +405,35 @@ def test_many_documents_are_removed_by_as_many_statements_as_few(catalog, shelf)
     assert counts[0] == counts[1]
     assert catalog.entries.count(shelf.collection_id) == 0
     assert catalog.connections.rows("PRAGMA foreign_key_check") == []
+
+
+def test_scanned_files_are_those_that_say_so(catalog, shelf):
+    needs, tried = str(needs_ocr()), str(not_recognised())
+
+    def refuse(path, reason, content_hash="h"):
+        file = FileState(path, 7, 1, "s")
+        where = shelf.source_id, shelf.collection_id
+        return catalog.files.set_outcome(
+            *where, file, Status.FAILED, reason, content_hash=content_hash
+        )
+
+    scan, blank = refuse("scan.pdf", needs), refuse("blank.pdf", tried)
+    refuse("locked.pdf", "This PDF is locked with a password.")
+    refuse("unread.pdf", needs, content_hash="")
+    some = shelf.put("some.pdf", warnings=("Page 3 holds a picture, not text, and needs OCR.",))
+    done = shelf.put("done.pdf", warnings=("Pages 1–2 were read by OCR and may have errors.",))
+    shelf.put("sound.pdf", warnings=("Page 2 is damaged and could not be read.",))
+    found = {file.document_id: file for file in catalog.files.scanned()}
+    assert {number: bool(file.unread) for number, file in found.items()} == {
+        scan: True,
+        blank: False,
+        some: True,
+        done: False,
+    }
+    assert (found[scan].path, found[scan].size, found[scan].hash) == ("scan.pdf", 7, "h")
+    assert found[scan].source_id == shelf.source_id
+    assert catalog.files.count_scanned() == 2
+    assert catalog.files.count_scanned(shelf.collection_id) == 2
+    assert catalog.files.count_scanned(shelf.collection_id + 1) == 0
+    assert catalog.files.has_content("h")
+    assert not catalog.files.has_content("other")
