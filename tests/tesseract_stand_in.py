@@ -15,7 +15,7 @@ from pathlib import Path
 from xml.sax.saxutils import escape
 
 _PROGRAM = """#!{python}
-import json, pathlib, struct, sys, time
+import json, os, pathlib, struct, sys, time
 folder = pathlib.Path({folder!r})
 orders = json.loads((folder / "orders.json").read_text("utf-8"))
 if "--list-langs" in sys.argv:
@@ -28,6 +28,7 @@ assert sys.argv[1:3] == ["-", "-"] and sys.argv[-1] == "hocr"
 width, _ = struct.unpack(">II", png[16:24])
 with (folder / "calls.txt").open("a") as calls:
     calls.write(" ".join(sys.argv[3:]) + "\\n")
+(folder / "environment.txt").write_text("\\n".join(sorted(os.environ)))
 time.sleep(orders["seconds"])
 while time.process_time() < orders["computing"]:
     pass

@@ -27,7 +27,7 @@ from ragkit.sources.opening import UnsettledError, ask_disk
 logger = logging.getLogger(__name__)
 
 _LOOK_SECONDS, _LOOK_SHARE = 5.0, 100
-"""Looking for scanned files takes at most 1/100 of a core."""
+"""Looking for scanned files takes at most 1/100 of the time, here or on the server."""
 _FIND_SECONDS = 60.0
 _PAGE_SECONDS = 300.0
 _PAGES_AT_ONCE = 100
@@ -66,9 +66,9 @@ class TextRecognition:
 
     def change_token(self) -> object:
         """Return the files to work on."""
-        started = time.thread_time()
+        started = time.monotonic()
         waiting = tuple(self._waiting())
-        taken = time.thread_time() - started
+        taken = time.monotonic() - started
         self._loop.rest_seconds = max(_LOOK_SECONDS, taken * _LOOK_SHARE)
         return waiting
 

@@ -32,6 +32,11 @@ _LOCALES = {
     "ja": "jpn", "ko": "kor", "nl": "nld", "no": "nor", "nb": "nor", "pl": "pol", "pt": "por",
     "ro": "ron", "ru": "rus", "sv": "swe", "tr": "tur", "uk": "ukr", "vi": "vie", "zh": "chi_sim",
 }  # fmt: skip
+_PASSED_ON = (
+    "PATH", "HOME", "LANG", "LC_ALL", "TESSDATA_PREFIX", "LD_LIBRARY_PATH",
+    "SYSTEMROOT", "TEMP", "TMP", "TMPDIR",
+)  # fmt: skip
+"""What the program gets of the environment, in which there may be keys."""
 _LIST_SECONDS = 20.0
 _WATCH_SECONDS = 0.2
 _NICE = 19
@@ -157,7 +162,7 @@ def _word(element: ElementTree.Element) -> Word | None:
 
 def _output(command: list[str], data: bytes, seconds: float, stopping: threading.Event) -> bytes:
     """Run a program of the lowest priority with this input; return its output."""
-    environment = {name: value for name, value in os.environ.items() if name != "OMP_NUM_THREADS"}
+    environment = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
     environment["OMP_THREAD_LIMIT"] = "1"
     deadline = time.monotonic() + wall_seconds(seconds)
     # Not through a pipe: after a timeout, ``communicate`` writes no more of its input.

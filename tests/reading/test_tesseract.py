@@ -81,6 +81,15 @@ def test_the_program_is_found_and_asked(stand_in):
     assert stand_in.calls == ["-l eng --dpi 300 --psm 1 hocr"] * 2
 
 
+def test_the_program_gets_no_keys_from_the_environment(stand_in, monkeypatch):
+    monkeypatch.setenv("RAGKIT_WEB__KEY", "secret")
+    monkeypatch.setenv("TESSDATA_PREFIX", "/data")
+    ask(Tesseract.find(), png())
+    given = (stand_in.folder / "environment.txt").read_text().splitlines()
+    assert "RAGKIT_WEB__KEY" not in given
+    assert {"OMP_THREAD_LIMIT", "PATH", "TESSDATA_PREFIX"} <= set(given)
+
+
 def test_without_data_on_scripts_pages_are_taken_as_upright(stand_in):
     stand_in.order(languages=["eng"])
     ask(Tesseract.find(), png())
