@@ -81,7 +81,8 @@ class TextRecognition:
 
         Raises:
             Interrupted: it is time to stop.
-            RagkitError: Tesseract cannot be started, or the disk is full. Pages done are kept.
+            RagkitError: Tesseract cannot be started, the disk is full, or the machine too busy.
+                Pages that are done are kept.
         """
         waiting = self._waiting()
         for place, file in enumerate(waiting):
@@ -176,6 +177,8 @@ class TextRecognition:
             while first < count:
                 self._loop.check()
                 pages = process.read_pages(path, name, first, first + _PAGES_AT_ONCE)
+                if isinstance(pages, PassingError):
+                    raise pages
                 if isinstance(pages, ReadingError):
                     break
                 scanned += PageRun.unpack(pages.packed).poor

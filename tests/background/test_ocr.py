@@ -15,8 +15,9 @@ from ragkit.background.loop import Interrupted
 from ragkit.background.ocr import TextRecognition
 from ragkit.background.worker import Worker
 from ragkit.catalog.background_state import OCR_REPORT, BackgroundPhase, read_report
-from ragkit.errors import LibraryError
+from ragkit.errors import LibraryError, PassingError
 from ragkit.health.findings import Depth
+from ragkit.reading.process import ReadingProcess
 
 until = partial(until_, seconds=240.0)
 
@@ -188,6 +189,17 @@ def test_a_file_that_changed_since_is_left_to_the_next_sync(tesseract, open_with
     task = TextRecognition(library.writer())
     task.work()
     assert (tesseract.calls, library.catalog.jobs.open()) == ([], [])
+
+
+def test_a_file_that_cannot_be_read_just_now_is_tried_again(tesseract, open_with, monkeypatch):
+    library = open_with({"scan.pdf": TWO_PAGES})
+    with monkeypatch.context() as busy:
+        busy.setattr(ReadingProcess, "read_pages", lambda *_: PassingError("The drive is busy."))
+        with pytest.raises(PassingError, match="The drive is busy"):
+            TextRecognition(library.writer()).work()
+    assert list(library.paths.ocr.glob("*")) == []
+    assert recognise(library) == ["sync"]
+    assert statuses(library) == {"scan.pdf": "indexed"}
 
 
 def test_a_folder_that_cannot_be_written_is_told(tesseract, open_with):
