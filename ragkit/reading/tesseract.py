@@ -66,7 +66,7 @@ class Tesseract:
             return None
         try:
             listed = subprocess.run(
-                [program, "--list-langs"],
+                [program, "--list-langs"], env=_environment(),
                 capture_output=True, text=True, timeout=_LIST_SECONDS, check=True,
             )  # fmt: skip
         except (OSError, subprocess.SubprocessError, UnicodeDecodeError):
@@ -162,8 +162,6 @@ def _word(element: ElementTree.Element) -> Word | None:
 
 def _output(command: list[str], data: bytes, seconds: float, stopping: threading.Event) -> bytes:
     """Run a program of the lowest priority with this input; return its output."""
-    environment = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
-    environment["OMP_THREAD_LIMIT"] = "1"
     deadline = time.monotonic() + wall_seconds(seconds)
     # Not through a pipe: after a timeout, ``communicate`` writes no more of its input.
     with tempfile.TemporaryFile() as given:
@@ -171,7 +169,7 @@ def _output(command: list[str], data: bytes, seconds: float, stopping: threading
         given.seek(0)
         try:
             child = subprocess.Popen(
-                command, env=environment,
+                command, env=_environment(),
                 stdin=given, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
             )  # fmt: skip
         except OSError as error:
@@ -190,6 +188,11 @@ def _output(command: list[str], data: bytes, seconds: float, stopping: threading
     if child.returncode:
         raise ReadingError("Tesseract failed on this page.", "")
     return output
+
+
+def _environment() -> dict[str, str]:
+    passed_on = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
+    return {**passed_on, "OMP_THREAD_LIMIT": "1"}
 
 
 def _reason_to_end(
