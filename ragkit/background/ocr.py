@@ -17,8 +17,10 @@ from ragkit.catalog.records import ScannedFile
 from ragkit.errors import LibraryError, PassingError, ReadingError
 from ragkit.indexing.writer import Writer, hash_file
 from ragkit.reading.limits import Limits
-from ragkit.reading.pdf import ocr
+from ragkit.reading.pdf import ocr_files
 from ragkit.reading.pdf.contents import PageRun
+from ragkit.reading.pdf.ocr import OcrPage
+from ragkit.reading.pdf.ocr_files import OcrFile
 from ragkit.reading.pdf.page import picture_of
 from ragkit.reading.process import ReadingProcess
 from ragkit.reading.tesseract import Tesseract
@@ -116,13 +118,13 @@ class TextRecognition:
     def _languages(self, tesseract: Tesseract) -> tuple[str, ...]:
         return tesseract.chosen(self.writer.settings.reading.ocr_languages)
 
-    def _kept(self, file: ScannedFile, languages: Sequence[str]) -> ocr.OcrFile:
-        return ocr.OcrFile.of(self.writer.paths.ocr, file.hash, languages)
+    def _kept(self, file: ScannedFile, languages: Sequence[str]) -> OcrFile:
+        return OcrFile.of(self.writer.paths.ocr, file.hash, languages)
 
     def _forget_all_but(self, hashes: set[str]) -> None:
         """Delete the text of files that are no longer in the library."""
         files, jobs = self.writer.catalog.files, self.writer.catalog.jobs
-        kept = ocr.kept(self.writer.paths.ocr)
+        kept = ocr_files.kept(self.writer.paths.ocr)
         others = {path: content for path, content in kept.items() if content not in hashes}
         # While files are read again, the catalog does not know their contents.
         if others and not jobs.open():
@@ -157,7 +159,7 @@ class TextRecognition:
                 "sync", source_id=file.source_id, paths=[file.path], reread=True
             )
 
-    def _complete(self, kept: ocr.OcrFile, path: Path, name: str, tesseract: Tesseract) -> None:
+    def _complete(self, kept: OcrFile, path: Path, name: str, tesseract: Tesseract) -> None:
         """Recognise the pages of a file that are not done."""
         if kept.wanted is None:
             kept.begin(self._scanned_pages(path, name))
@@ -187,7 +189,7 @@ class TextRecognition:
             process.close()
         return scanned
 
-    def _page(self, path: Path, index: int, tesseract: Tesseract) -> ocr.OcrPage:
+    def _page(self, path: Path, index: int, tesseract: Tesseract) -> OcrPage:
         """Recognise one page; one that cannot be drawn or recognised has no lines."""
         try:
             picture = picture_of(path, index + 1, width=0, timeout=_PAGE_SECONDS)
@@ -204,8 +206,8 @@ class TextRecognition:
             raise
         except ReadingError as error:
             logger.info("page %d of %s was not recognised: %s", index + 1, path.name, error)
-            return ocr.OcrPage(0.0, 0.0)
-        return ocr.OcrPage.of(lines, picture.width, picture.height, picture.dpi)
+            return OcrPage(0.0, 0.0)
+        return OcrPage.of(lines, picture.width, picture.height, picture.dpi)
 
 
 def _is_same(path: Path, root: str, file: ScannedFile) -> bool:

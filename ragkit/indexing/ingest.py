@@ -32,7 +32,7 @@ from ragkit.indexing.progress import Reporter
 from ragkit.indexing.writer import Writer, chunk_settings, hash_file, pipeline_fingerprint
 from ragkit.reading import PostProcessor, ReadOutcome, ReadTask, open_readers
 from ragkit.reading.limits import uncut
-from ragkit.reading.pdf import ocr
+from ragkit.reading.pdf import ocr_files
 from ragkit.sources.opening import UnsettledError, ask_disk
 from ragkit.sources.scan import file_state
 from ragkit.types import FileState, Level, Status
@@ -124,7 +124,7 @@ class Ingest:
         """Hash each file; yield a task for each one whose content has changed."""
         most_bytes = self._writer.settings.reading.max_file_mb * 1_000_000
         folder = self._writer.paths.ocr
-        recognised = set(ocr.kept(folder).values())
+        recognised = set(ocr_files.kept(folder).values())
         for key, file in enumerate(files):
             path = self._root / file.path
             try:
@@ -141,7 +141,7 @@ class Ingest:
                 self._reporter.step(file.path)
                 continue
             self._hashed[key] = file, content_hash
-            text = ocr.recognised(folder, content_hash) if content_hash in recognised else b""
+            text = ocr_files.recognised(folder, content_hash) if content_hash in recognised else b""
             yield ReadTask(key, path, file.path, file.size, text)
 
     def _hash(self, path: Path, file: FileState) -> str:

@@ -40,7 +40,7 @@ class ReadTask:
     """A file to read. ``key`` identifies its outcome, ``name`` is the path that people see.
 
     ``size`` is in bytes; an unknown size counts as large. ``recognised`` is the text of a PDF's
-    scanned pages (``pdf.ocr.OcrFile``).
+    scanned pages (``pdf.ocr_files.OcrFile``).
     """
 
     key: int

@@ -111,8 +111,8 @@ class ReadingProcess:
         """Read a file; return any failure as an error instead of raising it.
 
         ``runs`` are all packed pages of a PDF, if ``read_pages`` has read them already, and
-        ``recognised`` is the text of its scanned pages (``pdf.ocr.OcrFile``). A mail that cannot be
-        read with its attachments is read without them.
+        ``recognised`` is the text of its scanned pages (``pdf.ocr_files.OcrFile``). A mail that
+        cannot be read with its attachments is read without them.
         """
         request = {**_named(path, name), "runs": [len(run) for run in runs], "attachments": True}
 

@@ -13,9 +13,10 @@ from tesseract_stand_in import scanned_pdf
 from ragkit.errors import ReadingError
 from ragkit.reading import readers
 from ragkit.reading.limits import Limits
-from ragkit.reading.pdf import ocr
+from ragkit.reading.pdf import ocr_files
 from ragkit.reading.pdf.contents import KnownPages
-from ragkit.reading.pdf.ocr import OcrFile, OcrPage, RecognisedLine, Word, unpacked
+from ragkit.reading.pdf.ocr import OcrPage, RecognisedLine, Word
+from ragkit.reading.pdf.ocr_files import OcrFile, unpacked
 from ragkit.reading.pdf.page import render_page
 from ragkit.reading.pdf.page_words import Cut, Rectangle
 
@@ -179,12 +180,17 @@ def test_a_page_survives_its_file(tmp_path):
     file.begin([3, 5])
     file.add(3, made)
     assert OcrFile.of(tmp_path / "ocr", "ab12", ("deu", "eng")).missing == [5]
-    assert ocr.recognised(tmp_path / "ocr", "ab12") == b""
+    assert ocr_files.recognised(tmp_path / "ocr", "ab12") == b""
     file.add(5, turned)
     assert not file.is_whole
     file.finish()
     assert file.is_whole
-    assert unpacked(ocr.recognised(tmp_path / "ocr", "ab12")) == ([3, 5], {3: made, 5: turned})
+    assert unpacked(ocr_files.recognised(tmp_path / "ocr", "ab12")) == (
+        [3, 5],
+        {3: made, 5: turned},
+    )
+    data = ocr_files.recognised(tmp_path / "ocr", "ab12")
+    assert [ocr_files.page_of(data, index) for index in (3, 5, 0)] == [made, turned, None]
     assert (file.path.stat().st_mode & 0o77, file.path.parent.stat().st_mode & 0o77) == (0, 0)
 
 
@@ -194,11 +200,11 @@ def test_files_are_by_content_and_language(tmp_path):
         assert (file.wanted, file.is_whole) == (None, False)
         file.begin([])
         file.finish()
-    names = {path.name for path in ocr.kept(tmp_path / "ocr")}
+    names = {path.name for path in ocr_files.kept(tmp_path / "ocr")}
     assert names == {"ab.eng.jsonl", "ab.script-Latin.jsonl", "abc.eng.jsonl"}
-    assert sorted(ocr.kept(tmp_path / "ocr").values()) == ["ab", "ab", "abc"]
-    assert ocr.recognised(tmp_path / "ocr", "") == b""
-    assert ocr.kept(tmp_path / "missing") == {}
+    assert sorted(ocr_files.kept(tmp_path / "ocr").values()) == ["ab", "ab", "abc"]
+    assert ocr_files.recognised(tmp_path / "ocr", "") == b""
+    assert ocr_files.kept(tmp_path / "missing") == {}
 
 
 @pytest.mark.parametrize("torn", [b'[1, [600, 800, [[[["half', b"\xff\xfe\x00", b"[]", b"{}", b"7"])

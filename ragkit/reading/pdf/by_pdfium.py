@@ -25,6 +25,7 @@ from ragkit.reading.pdf.contents import (
 )
 from ragkit.reading.pdf.layout import in_order
 from ragkit.reading.pdf.lines import Characters
+from ragkit.reading.pdf.pictures import pictures_on
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -35,7 +36,6 @@ _PASSWORD, _SECURITY = 4, 5
 _HEADER = b"%PDF-"
 _ENOUGH = 500
 """Characters that are enough to recognise a page with text."""
-_PICTURES = 3
 _WIDE_LETTERS = ("Ghostscript", "dvips")
 _SCAN = 0.25
 """The share of a scanned page that its pictures cover, at least."""
@@ -93,7 +93,7 @@ class _Reader:
         import pypdfium2.raw
 
         self._document = document
-        self._raw = raw = pypdfium2.raw
+        raw = pypdfium2.raw
         # Only an XML form holds values without fields on its pages; an empty form is common.
         xml_forms = raw.FORMTYPE_XFA_FULL, raw.FORMTYPE_XFA_FOREGROUND
         self._has_form = document.get_formtype() in xml_forms
@@ -138,13 +138,12 @@ class _Reader:
         finally:
             page.close()
 
-    def _is_picture(self, page: Any) -> bool:
+    @staticmethod
+    def _is_picture(page: Any) -> bool:
         """Return whether pictures cover much of a page, or one is nested in another object."""
-        kinds = [self._raw.FPDF_PAGEOBJ_IMAGE]
         covered = 0.0
-        for picture in page.get_objects(filter=kinds, max_depth=_PICTURES):
-            left, bottom, right, top = picture.get_bounds()
-            covered += (right - left) * (top - bottom)
+        for picture, area in pictures_on(page):
+            covered += area
             if picture.level or covered > _SCAN * page.get_width() * page.get_height():
                 return True
         return False

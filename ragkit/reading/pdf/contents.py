@@ -117,7 +117,7 @@ class KnownPages:
     """What is known of a PDF before it is read.
 
     ``runs`` are all of its pages, or none. ``recognised`` is the file of the text of its scanned
-    pages (``ocr.OcrFile``), or empty.
+    pages (``ocr_files.OcrFile``), or empty.
     """
 
     runs: Sequence[PageRun] = ()

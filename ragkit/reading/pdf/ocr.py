@@ -1,27 +1,17 @@
-"""Scanned pages of PDFs: their text as it was recognised, and the files in which it is kept."""
+"""Scanned pages of PDFs: their recognised words, put together as lines in reading order."""
 
 from __future__ import annotations
 
-import json
-import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
-from dataclasses import astuple, dataclass, field, replace
+from dataclasses import astuple, dataclass, replace
+from itertools import chain
 from operator import itemgetter
-from pathlib import Path
 from statistics import median
 from typing import NamedTuple, TypeAlias
 
-from ragkit.reading.pdf.contents import (
-    POOR_PAGE,
-    Line,
-    PageRun,
-    letters,
-    sound,
-    without_dots,
-)
+from ragkit.reading.pdf.contents import Line, letters, without_dots
 from ragkit.reading.pdf.layout import in_order
 
 _SURE, _ENOUGH = 60, 10
@@ -38,7 +28,6 @@ _NO_SPACE = "\u3000-\u30ff\u3400-\u9fff\uff00-\uffef"
 _SPACE_BETWEEN = re.compile(f"(?<=[{_NO_SPACE}]) (?=[{_NO_SPACE}])")
 _BULLET = re.compile("^[*\u00a2\u00a9\u00ae\u00b0\u00bb] (?=\\w)")
 """What a round bullet is often taken for."""
-_SUFFIX, _PART = ".jsonl", ".part"
 
 
 class Word(NamedTuple):
@@ -114,16 +103,17 @@ class OcrPage:
 
     def reading_lines(self) -> list[Line]:
         """Return its lines in reading order, as upright as the page was meant."""
-        return in_order([[cell for cell, _ in row] for row in self._rows()])
+        return _in_order(self._rows())
 
     def words(self) -> list[tuple[str, tuple[float, float, float, float]]]:
         """Return the words of its lines with their edges as shares of the page.
 
         The edges are left, top, right and bottom of the word on the page as it was scanned.
         """
-        lines, cells = self.reading_lines(), [cell for row in self._rows() for cell in row]
+        rows = self._rows()
+        lines = _in_order(rows)
         placed: list[tuple[int, Sequence[Word]]] = []
-        for cell, scanned in cells:
+        for cell, scanned in chain.from_iterable(rows):
             place = placed[-1][0] if placed else 0
             place = next((at for at, line in enumerate(lines) if _holds(line, cell)), place)
             placed.append((place, scanned))
@@ -151,133 +141,6 @@ class OcrPage:
         )
         height = self.width if turn in (90, 270) else self.height
         return [_cells(line, height) for line in _joined(placed)]
-
-
-def with_recognised(run: PageRun, data: bytes) -> PageRun:
-    """Put recognised text on the scanned pages of a file: they are no longer ``poor``."""
-    pages, poor, by_ocr = list(run.pages), [], []
-    _, known = unpacked(data)
-    for index in run.poor:
-        lines = sound(known[index].reading_lines) if index in known else None
-        if lines is None:
-            poor.append(index)
-        elif letters("".join(line.text for line in lines)) >= POOR_PAGE:
-            pages[index] = lines
-            by_ocr.append(index)
-    return replace(run, pages=pages, poor=poor, recognised=by_ocr)
-
-
-# -- the files -------------------------------------------------------------------------------
-
-
-@dataclass
-class OcrFile:
-    """The recognised pages of one file: a line of JSON for each, after one with their indexes.
-
-    Each line is written as soon as its page is recognised, so nothing is done twice. The file gets
-    its name, ``path``, when all of its pages are done.
-    """
-
-    path: Path
-    wanted: list[int] | None = None
-    pages: dict[int, OcrPage] = field(default_factory=dict)
-
-    @classmethod
-    def of(cls, folder: Path, content_hash: str, languages: Sequence[str]) -> OcrFile:
-        """Return the file for a content and languages, with the pages that are done."""
-        name = f"{content_hash}.{'+'.join(languages).replace('/', '-')}{_SUFFIX}"
-        file = cls(folder / name)
-        with suppress(OSError):
-            file.wanted, file.pages = unpacked(file._part.read_bytes())
-        return file
-
-    @property
-    def _part(self) -> Path:
-        return self.path.with_suffix(_PART)
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether all pages are done."""
-        return self.path.exists()
-
-    @property
-    def missing(self) -> list[int]:
-        """The indexes of pages that are still to be recognised."""
-        return [index for index in self.wanted or () if index not in self.pages]
-
-    def begin(self, indexes: Sequence[int]) -> None:
-        """Record which pages are scanned.
-
-        Raises:
-            OSError: it cannot be written.
-        """
-        self.path.parent.mkdir(exist_ok=True, mode=0o700)
-        self._part.unlink(missing_ok=True)
-        self.wanted, self.pages = list(indexes), {}
-        self._write(self.wanted)
-
-    def add(self, index: int, page: OcrPage) -> None:
-        """Record a page.
-
-        Raises:
-            OSError: it cannot be written.
-        """
-        self._write([index, page.pack()])
-        self.pages[index] = page
-
-    def finish(self) -> None:
-        """Record that all pages are done.
-
-        Raises:
-            OSError: it cannot be written.
-        """
-        self._part.replace(self.path)
-
-    def _write(self, value: object) -> None:
-        # A line that was cut off by a full disk must not spoil the next one.
-        line = f"\n{json.dumps(value, separators=(',', ':'))}\n".encode()
-        descriptor = os.open(self._part, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
-        with os.fdopen(descriptor, "ab") as stream:
-            stream.write(line)
-
-
-def recognised(folder: Path, content_hash: str) -> bytes:
-    """Return the newest whole file for a content, for ``unpacked``; empty if there is none."""
-    found = sorted(folder.glob(f"{content_hash}.*{_SUFFIX}"), key=_changed) if content_hash else []
-    with suppress(OSError):
-        return found[-1].read_bytes() if found else b""
-    return b""
-
-
-def kept(folder: Path) -> dict[Path, str]:
-    """Return all files in a folder with the hashes of the contents that they are of."""
-    found = (path for suffix in (_SUFFIX, _PART) for path in folder.glob(f"*{suffix}"))
-    return {path: path.name.partition(".")[0] for path in found}
-
-
-def unpacked(data: bytes) -> tuple[list[int] | None, dict[int, OcrPage]]:
-    """Return the indexes of a file's scanned pages, if they are known, and the pages done."""
-    wanted: list[int] | None = None
-    pages: dict[int, OcrPage] = {}
-    for line in data.splitlines():
-        with suppress(ValueError, TypeError, AttributeError):
-            value = json.loads(line)
-            if wanted is None:
-                wanted = [int(index) for index in value]
-            else:
-                index, packed = value
-                pages[int(index)] = OcrPage.unpack(packed)
-    return wanted, pages
-
-
-def _changed(path: Path) -> float:
-    try:
-        return path.stat().st_mtime
-    except OSError:
-        return 0.0
-
-
-# -- the lines -------------------------------------------------------------------------------
 
 
 def _scaled(line: RecognisedLine, scale: float) -> RecognisedLine:
@@ -385,6 +248,10 @@ def _cells(line: _Placed, height: float) -> list[_Cell]:
         left, right = min(word.left for word in words), max(word.right for word in words)
         cells.append((Line(_text(words), left, bottom, right, top), line.scanned[start:end]))
     return cells
+
+
+def _in_order(rows: Iterable[Sequence[_Cell]]) -> list[Line]:
+    return in_order([[cell for cell, _ in row] for row in rows])
 
 
 def _holds(line: Line, cell: Line) -> bool:

@@ -24,11 +24,11 @@ from ragkit.reading.pdf.page_words import (
     PlacedWords,
     Rectangle,
 )
+from ragkit.reading.pdf.pictures import pictures_on
 
 _MOST_PIXELS = 12_000_000
 _COARSEST, _FINEST = 200.0, 300.0
 """Pixels per inch: coarser scans are recognised better if enlarged, finer ones no better."""
-_DEPTH = 3
 _TIMEOUT_SECONDS = 20.0
 _MEMORY_MB = 1500
 _CURE = "Read its text instead."
@@ -158,12 +158,8 @@ def render_page(
 
 def _scan_dpi(page: Any) -> float:
     """Return the resolution of the largest picture on a page, within that of good scans."""
-    import pypdfium2.raw
-
     largest, dpi = 0.0, _FINEST
-    for picture in page.get_objects(filter=[pypdfium2.raw.FPDF_PAGEOBJ_IMAGE], max_depth=_DEPTH):
-        left, bottom, right, top = picture.get_bounds()
-        area = (right - left) * (top - bottom)
+    for picture, area in pictures_on(page):
         if area > largest:
             wide, high = picture.get_px_size()
             largest, dpi = area, 72 * (wide * high / area) ** 0.5

@@ -24,9 +24,10 @@ from ragkit.reading.limits import (
     no_text,
     not_recognised,
 )
-from ragkit.reading.pdf import by_pdfium, by_pypdf, ocr
+from ragkit.reading.pdf import by_pdfium, by_pypdf
 from ragkit.reading.pdf.contents import Contents, KnownPages, letters, sound
 from ragkit.reading.pdf.forms import filled_in
+from ragkit.reading.pdf.ocr_files import with_recognised
 from ragkit.reading.pdf.overlays import last_steps
 from ragkit.reading.pdf.paragraphs import flow, runs_on, with_whole_words
 from ragkit.reading.pdf.running import without_running_lines
@@ -112,7 +113,7 @@ def _contents(data: bytes, limits: Limits, known: KnownPages) -> tuple[Contents,
         reader = by_pypdf.opened(data)
         contents = by_pypdf.contents_of(reader, limits)
     if known.recognised:
-        contents = replace(contents, run=ocr.with_recognised(contents.run, known.recognised))
+        contents = replace(contents, run=with_recognised(contents.run, known.recognised))
     if contents.run.has_form:
         reader = reader or sound(partial(by_pypdf.opened, data))
     return contents, filled_in(reader, limits) if contents.run.has_form and reader else {}
@@ -180,7 +181,7 @@ def _date(value: str) -> str:
 
 
 def _warnings(run: PageRun, labels: list[str]) -> list[str]:
-    """Return a warning for pages that are pictures, and one for damaged pages."""
+    """Return a warning each for recognised pages, for pictures, and for damaged pages."""
     sentences = []
     for indexes, of_one, of_many in (
         (

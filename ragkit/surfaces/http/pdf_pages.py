@@ -20,7 +20,7 @@ from starlette.routing import Route
 
 from ragkit.errors import NotFoundError, RagkitError
 from ragkit.library import DocumentDetail
-from ragkit.reading.pdf import ocr
+from ragkit.reading.pdf import ocr_files
 from ragkit.reading.pdf.contents import sound
 from ragkit.reading.pdf.page import PageImage, picture_of, sizes_of
 from ragkit.reading.pdf.page_words import Cut, Rectangle
@@ -135,8 +135,9 @@ class PdfPages:
     def _draw(
         self, file: Path, content_hash: str, number: int, passage: Cut, width: int
     ) -> PageImage:
-        _, pages = ocr.unpacked(ocr.recognised(self._library.get().paths.ocr, content_hash))
-        words = sound(pages[number - 1].words) if number - 1 in pages else None
+        data = ocr_files.recognised(self._library.get().paths.ocr, content_hash)
+        page = ocr_files.page_of(data, number - 1)
+        words = sound(page.words) if page else None
         recognised = tuple((word, Rectangle(*edges)) for word, edges in words or ())
         with self._turns:
             return picture_of(file, number, passage, recognised, width=width)
