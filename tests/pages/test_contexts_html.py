@@ -25,7 +25,9 @@ from ragkit.catalog.context_records import (
 )
 from ragkit.catalog.records import ChunkRecord, JobRecord, JobState
 from ragkit.catalog.summaries import SummaryRecord
-from ragkit.health.findings import Finding
+from ragkit.health import checks
+from ragkit.health.environment import ENVIRONMENT_CHECKS
+from ragkit.health.findings import Depth, Finding
 from ragkit.models.ollama_monitor import Download, OllamaLook
 from ragkit.models.ollama_text import Health, ModelInfo
 from ragkit.results import DocumentRef, MatchedChunk, Result
@@ -309,6 +311,13 @@ def test_health_in_one_line_says_what_failed():
     assert words(health_view.headline([failed, broken])) == "✕ 1 problem · Privacy"
     assert health_view.concerns([failed, well, broken]) == [broken, failed]
     assert words(health_view.folded([well])) == "1 check OK✓ Disk OKRoom enough."
+
+
+@pytest.mark.parametrize("name", [*ENVIRONMENT_CHECKS, *checks._CHECKS[Depth.VERIFY]])
+def test_every_check_has_a_title(name):
+    said = words(health_view.folded([Finding(name, True, "Fine.")]))
+    assert said.startswith("1 check OK✓ ")
+    assert said.removeprefix("1 check OK✓ ")[0].isupper()
 
 
 def test_equal_jobs_in_a_row_are_one_line():

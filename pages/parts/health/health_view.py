@@ -35,6 +35,7 @@ _TITLES = {
     "jobs": "Jobs",
     "sources": "Folder",
     "documents": "Documents",
+    "scans": "Scanned PDFs",
     "contexts": "Contexts",
     "models": "Model",
     "disk": "Disk",
