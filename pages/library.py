@@ -131,7 +131,8 @@ def live(library: Library, collection: str) -> None:
             checked = max(
                 (s.scanned_at or 0.0 for s in library.sources.list(collection)), default=0
             )
-            st.html(tables.last_line(library.jobs.last(collection), checked or None))
+            recognised = library.jobs.recognition().sentence
+            st.html(tables.last_line(library.jobs.last(collection), checked or None, recognised))
         else:
             job, progress = now
             waiting = len(library.jobs.open())

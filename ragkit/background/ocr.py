@@ -14,7 +14,7 @@ from pathlib import Path
 from ragkit.background.loop import BackgroundLoop, Interrupted
 from ragkit.catalog.background_state import OCR_REPORT, BackgroundPhase
 from ragkit.catalog.records import ScannedFile
-from ragkit.errors import LibraryError, PassingError, ReadingError
+from ragkit.errors import LibraryError, PassingError, RagkitError, ReadingError
 from ragkit.indexing.writer import Writer, hash_file
 from ragkit.reading.limits import Limits
 from ragkit.reading.pdf import ocr_files
@@ -25,6 +25,7 @@ from ragkit.reading.pdf.page import picture_of
 from ragkit.reading.process import ReadingProcess
 from ragkit.reading.tesseract import Tesseract
 from ragkit.sources.opening import UnsettledError, ask_disk
+from ragkit.types import Status
 
 logger = logging.getLogger(__name__)
 
@@ -48,6 +49,7 @@ class TextRecognition:
     stopping: threading.Event = field(default_factory=threading.Event)
     _tesseract: Tesseract | None = None
     _found_at: float = -_FIND_SECONDS
+    _look_at: float = 0.0
     _read_again: set[tuple[int, str]] = field(default_factory=set)
 
     def __post_init__(self) -> None:
@@ -65,14 +67,15 @@ class TextRecognition:
         """Work whenever there is work, until ``stopping`` is set. Never raises."""
         if self.writer.settings.reading.ocr:
             self._loop.run(self)
+            return
+        try:
+            self._waiting()
+        except RagkitError as error:
+            logger.warning("%s: %s", self._loop.name, error)
 
     def change_token(self) -> object:
         """Return the files to work on."""
-        started = time.monotonic()
-        waiting = tuple(self._waiting())
-        taken = time.monotonic() - started
-        self._loop.rest_seconds = max(_LOOK_SECONDS, taken * _LOOK_SHARE)
-        return waiting
+        return tuple(self._waiting())
 
     def reset(self) -> None:
         """Look for the program again before the next work."""
@@ -86,23 +89,41 @@ class TextRecognition:
             RagkitError: Tesseract cannot be started, the disk is full, or the machine too busy.
                 Pages that are done are kept.
         """
-        waiting = self._waiting()
-        for place, file in enumerate(waiting):
+        tried: set[int] = set()
+        while waiting := [file for file in self._waiting() if file.document_id not in tried]:
             self._loop.check()
-            self._loop.update(current=file.path, waiting=len(waiting) - place, done=0, total=0)
-            self._recognise(file)
+            self._loop.update(current=waiting[0].path, waiting=len(waiting), done=0, total=0)
+            tried.add(waiting[0].document_id)
+            self._recognise(waiting[0])
         self._loop.update(current="", waiting=0, done=0, total=0)
         self._loop.report(BackgroundPhase.DONE)
         return True
 
     def _waiting(self) -> list[ScannedFile]:
         """Return the scanned files that are not done, and delete what is kept of removed ones."""
+        started = time.monotonic()
         scanned = self.writer.catalog.files.scanned()
         self._forget_all_but({file.hash for file in scanned})
-        if not scanned or (tesseract := self._program()) is None:
-            return []
-        languages = self._languages(tesseract)
-        return [file for file in scanned if languages and self._is_to_do(file, languages)]
+        usable = self._usable() if scanned else None
+        self._set_status(scanned, Status.PENDING if usable else Status.FAILED)
+        waiting = [file for file in scanned if usable and self._is_to_do(file, usable[1])]
+        taken = time.monotonic() - started
+        self._loop.rest_seconds = max(_LOOK_SECONDS, taken * _LOOK_SHARE)
+        self._look_at = time.monotonic() + self._loop.rest_seconds
+        return waiting
+
+    def _set_status(self, scanned: Sequence[ScannedFile], status: Status) -> None:
+        """Record of this machine's files without text whether they wait for it, or have failed."""
+        sources = self.writer.catalog.collections
+        others = [
+            file.document_id
+            for file in scanned
+            if file.unread
+            and file.status not in (Status.INDEXED, status)
+            and self.writer.reads(sources.source(file.source_id))
+        ]
+        if others:
+            self.writer.catalog.files.set_awaiting_ocr(others, status is Status.PENDING)
 
     def _is_to_do(self, file: ScannedFile, languages: Sequence[str]) -> bool:
         """Return whether a file is to be recognised, or was and is to be read again."""
@@ -110,13 +131,15 @@ class TextRecognition:
             return True
         return file.unread and (file.document_id, file.hash) not in self._read_again
 
-    def _program(self) -> Tesseract | None:
+    def _usable(self) -> tuple[Tesseract, tuple[str, ...]] | None:
+        """Return the program and the languages that it is to recognise, if that can be done."""
+        wanted = self.writer.settings.reading
+        if not wanted.ocr:
+            return None
         if time.monotonic() - self._found_at >= _FIND_SECONDS:
             self._tesseract, self._found_at = Tesseract.find(), time.monotonic()
-        return self._tesseract
-
-    def _languages(self, tesseract: Tesseract) -> tuple[str, ...]:
-        return tesseract.chosen(self.writer.settings.reading.ocr_languages)
+        languages = self._tesseract.chosen(wanted.ocr_languages) if self._tesseract else ()
+        return (self._tesseract, languages) if self._tesseract and languages else None
 
     def _kept(self, file: ScannedFile, languages: Sequence[str]) -> OcrFile:
         return OcrFile.of(self.writer.paths.ocr, file.hash, languages)
@@ -135,19 +158,15 @@ class TextRecognition:
 
     def _recognise(self, file: ScannedFile) -> None:
         """Recognise the scanned pages of a file, and have it read again."""
-        tesseract = self._program()
+        usable = self._usable()
         source = self.writer.catalog.collections.source(file.source_id)
         path = Path(source.root, file.path)
-        if (
-            tesseract is None
-            or not self.writer.reads(source)
-            or not _is_same(path, source.root, file)
-        ):
+        if usable is None or not self.writer.reads(source) or not _is_same(path, source.root, file):
             return
-        kept = self._kept(file, self._languages(tesseract))
+        kept = self._kept(file, usable[1])
         if not kept.is_whole:
             try:
-                self._complete(kept, path, file.path, tesseract)
+                self._complete(kept, path, file.path, *usable)
             except OSError as error:
                 raise LibraryError(
                     f"{kept.path.parent} cannot be written: {error.strerror or error}.",
@@ -159,14 +178,18 @@ class TextRecognition:
                 "sync", source_id=file.source_id, paths=[file.path], reread=True
             )
 
-    def _complete(self, kept: OcrFile, path: Path, name: str, tesseract: Tesseract) -> None:
+    def _complete(
+        self, kept: OcrFile, path: Path, name: str, tesseract: Tesseract, languages: tuple[str, ...]
+    ) -> None:
         """Recognise the pages of a file that are not done."""
         if kept.wanted is None:
             kept.begin(self._scanned_pages(path, name))
         for index in kept.missing:
+            if time.monotonic() >= self._look_at:
+                self._loop.update(waiting=len(self._waiting()))
             self._loop.update(done=len(kept.pages), total=len(kept.wanted or ()))
             self._loop.await_turn(self._loop.check, self._loop.reason_to_wait)
-            kept.add(index, self._page(path, index, tesseract))
+            kept.add(index, self._page(path, index, tesseract, languages))
             self._loop.pace.add()
         kept.finish()
 
@@ -189,14 +212,16 @@ class TextRecognition:
             process.close()
         return scanned
 
-    def _page(self, path: Path, index: int, tesseract: Tesseract) -> OcrPage:
+    def _page(
+        self, path: Path, index: int, tesseract: Tesseract, languages: tuple[str, ...]
+    ) -> OcrPage:
         """Recognise one page; one that cannot be drawn or recognised has no lines."""
         try:
             picture = picture_of(path, index + 1, width=0, timeout=_PAGE_SECONDS)
             lines = tesseract.lines(
                 picture.png,
                 round(picture.dpi),
-                self._languages(tesseract),
+                languages,
                 _PAGE_SECONDS,
                 self.stopping,
             )

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from ragkit.catalog import Catalog
 from ragkit.catalog.context_records import ContextCost, ContextCounts
+from ragkit.formatting import plural
 from ragkit.paths import LibraryPaths
 
 if TYPE_CHECKING:
@@ -79,6 +80,31 @@ def read_report(catalog: Catalog, key: str) -> tuple[BackgroundReport, bool]:
     values["phase"] = BackgroundPhase(values.get("phase", "off"))
     report = BackgroundReport(**values)
     return report, time.time() - report.at < _FRESH_SECONDS[key]
+
+
+# -- recognised text -----------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class RecognitionState:
+    """How far the recognition of scanned files is; ``sentence`` is empty if none is under way.
+
+    ``waiting`` counts the files that are not done.
+    """
+
+    sentence: str = ""
+    waiting: int = 0
+
+
+def read_recognition_state(catalog: Catalog, *, writing: bool = True) -> RecognitionState:
+    """Return the state; ``writing``: a process holds the lock."""
+    report, fresh = read_report(catalog, OCR_REPORT)
+    if not (writing and fresh and report.waiting):
+        return RecognitionState()
+    files = plural(report.waiting, "scanned PDF")
+    sentence = f"The text of {files} is being recognised: now {report.current}"
+    sentence += f", page {report.done + 1} of {report.total}." if report.total else "."
+    return RecognitionState(f"{sentence} {report.message}".strip(), report.waiting)
 
 
 # -- contexts ------------------------------------------------------------------------------

@@ -10,8 +10,18 @@ from ragkit.catalog.document_writing import clear_document, upsert_document
 from ragkit.catalog.lineage import next_version
 from ragkit.catalog.records import KnownFile, ScannedFile
 from ragkit.catalog.retries import keep_indexed, postpone, settle
-from ragkit.reading.limits import NEEDS_OCR, NOT_RECOGNISED, OCR, SCANNED
+from ragkit.reading.limits import (
+    NEEDS_OCR,
+    NOT_RECOGNISED,
+    OCR,
+    SCANNED,
+    awaits_ocr,
+    needs_ocr,
+)
 from ragkit.types import FileState, Status
+
+_WITHOUT_TEXT = "(status <> 'indexed' AND reason LIKE ?)"
+"""A scanned file whose text has not been recognised; its reason begins with ``SCANNED``."""
 
 
 class Files:
@@ -37,23 +47,36 @@ class Files:
 
     def scanned(self) -> list[ScannedFile]:
         """Return the files with scanned pages, whether or not their text was recognised."""
-        unread = "(status = 'failed' AND reason LIKE ? OR warnings LIKE ?)"
+        unread = f"({_WITHOUT_TEXT} OR warnings LIKE ?)"
         rows = self._connections.rows(
-            f"SELECT id, source_id, path, size, hash, {unread} FROM documents WHERE hash <> '' AND "
-            "(status = 'failed' AND (reason LIKE ? OR reason LIKE ?) "
+            f"SELECT id, source_id, path, size, hash, status, {unread} FROM documents "
+            f"WHERE hash <> '' AND ({_WITHOUT_TEXT} OR status = 'failed' AND reason LIKE ? "
             "OR status = 'indexed' AND warnings LIKE ?) ORDER BY changed_at DESC, id",
             (f"{SCANNED}%", f"%{NEEDS_OCR}%", f"{SCANNED}%", f"{NOT_RECOGNISED}%", f"%{OCR}%"),
         )
-        return [ScannedFile(*row) for row in rows]
+        return [
+            ScannedFile(number, source_id, path, size, content_hash, Status(status), bool(unread))
+            for number, source_id, path, size, content_hash, status, unread in rows
+        ]
 
     def count_scanned(self, collection_id: int | None = None) -> int:
         """Count the files without text whose pages are pictures."""
         where, values = conditions(("collection_id = ?", collection_id))
         row = self._connections.row(
-            f"SELECT COUNT(*) FROM documents WHERE status = 'failed' AND reason LIKE ?{where}",
+            f"SELECT COUNT(*) FROM documents WHERE {_WITHOUT_TEXT}{where}",
             (f"{SCANNED}%", *values),
         )
         return int(row[0])
+
+    def set_awaiting_ocr(self, document_ids: Sequence[int], awaiting: bool) -> None:
+        """Make scanned files without text pending, since it will be recognised, or failed."""
+        status, error = (Status.PENDING, awaits_ocr()) if awaiting else (Status.FAILED, needs_ocr())
+        with self._connections.write() as connection:
+            connection.execute(
+                f"UPDATE documents SET status = ?, reason = ? WHERE {_WITHOUT_TEXT} "
+                f"AND hash <> '' AND id {IN_LIST}",
+                (status.value, str(error), f"{SCANNED}%", id_list(document_ids)),
+            )
 
     def has_content(self, content_hash: str) -> bool:
         """Return whether a file with this content is known."""

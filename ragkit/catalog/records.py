@@ -157,7 +157,8 @@ class ChunkRecord:
 class ScannedFile:
     """A file with pages that are pictures; ``size`` is in bytes, ``hash`` that of its content.
 
-    ``unread``: when it was last read, the text of its pages had not been recognised.
+    ``unread``: when it was last read, the text of its pages had not been recognised. ``status`` is
+    that of its document; one without text is pending while its text can be recognised.
     """
 
     document_id: int
@@ -165,6 +166,7 @@ class ScannedFile:
     path: str
     size: int
     hash: str
+    status: Status
     unread: bool
 
 
@@ -187,6 +189,11 @@ class KnownFile:
     def path(self) -> str:
         """The file's path in its source."""
         return self.state.path
+
+    @property
+    def is_unread(self) -> bool:
+        """Whether it was never read, or is to be read again; other pending files await OCR."""
+        return self.status is Status.PENDING and not self.hash
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import psutil
 
-from ragkit.catalog.background_state import OCR_REPORT, read_embedder_state, read_report
+from ragkit.catalog.background_state import read_embedder_state, read_recognition_state
 from ragkit.catalog.model_choice import rerank_model_name
 from ragkit.catalog.records import JobState, SourceRecord, WorkerRecord
 from ragkit.errors import ModelFolderError, WebError
@@ -190,12 +190,9 @@ def _documents(parts: Parts) -> Iterator[Finding]:
 
 def _scans(parts: Parts) -> Iterator[Finding]:
     """Report what becomes of scanned PDFs."""
-    report, fresh = read_report(parts.catalog, OCR_REPORT)
-    if fresh and report.waiting and lock_is_held(parts.paths.lock):
-        files = plural(report.waiting, "scanned PDF")
-        text = f"The text of {files} is being recognised: now {report.current}"
-        text += f", page {report.done + 1} of {report.total}." if report.total else "."
-        yield Finding("scans", True, f"{text} {report.message}".strip(), count=report.waiting)
+    writing = lock_is_held(parts.paths.lock)
+    if (state := read_recognition_state(parts.catalog, writing=writing)).sentence:
+        yield Finding("scans", True, state.sentence, count=state.waiting)
         return
     count = parts.catalog.files.count_scanned(parts.collection_id)
     if not count:

@@ -154,7 +154,6 @@ class Ingest:
             and content_hash != ""
             and before.hash == content_hash
             and before.pipeline_fingerprint == self._fingerprint
-            and before.status is not Status.PENDING
             and (before.status is Status.INDEXED or before.retry_at is None)
         )
 

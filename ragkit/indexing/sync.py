@@ -19,7 +19,7 @@ from ragkit.indexing.removals import Removals, weigh
 from ragkit.indexing.writer import Writer, hash_file, pipeline_fingerprint
 from ragkit.sources.opening import ask_disk
 from ragkit.sources.scan import Changes, Scan, find_changes, scan_folder, scan_paths
-from ragkit.types import FileState, Markup, Status
+from ragkit.types import FileState, Markup
 
 if TYPE_CHECKING:
     from ragkit.indexing.ingest import Ingest
@@ -96,7 +96,7 @@ def plan_sync(
     stale = frozenset(
         path
         for path, file in chosen.items()
-        if file.status is Status.PENDING
+        if file.is_unread
         or (file.pipeline_fingerprint != fingerprint and file.hash)
         or is_due(file.retry_at, now)
     )

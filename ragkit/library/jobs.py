@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ragkit.catalog import Catalog
+from ragkit.catalog.background_state import RecognitionState, read_recognition_state
 from ragkit.catalog.records import JobRecord, JobState, WorkerRecord
 from ragkit.errors import LibraryBusyError, LibraryError, RagkitError
 from ragkit.health.findings import Depth, Finding, Parts
@@ -75,6 +76,10 @@ class JobService:
             if not hosts[-1]:
                 return job, Progress.from_dict(job.progress)
         return (jobs[0], Progress(f"Waiting for {hosts[0]}")) if jobs else None
+
+    def recognition(self) -> RecognitionState:
+        """Return how far the recognition of scanned files is, which is no job."""
+        return read_recognition_state(self._catalog, writing=lock_is_held(self._paths.lock))
 
     def _waits_for(self, job: JobRecord) -> str:
         """Return the machine that alone has a job's files if no worker runs there, or nothing."""

@@ -163,6 +163,11 @@ def needs_ocr() -> ReadingError:
     )
 
 
+def awaits_ocr() -> ReadingError:
+    """Return why a PDF without text has none yet."""
+    return ReadingError(SCANNED, "Its text will be recognised in the background.")
+
+
 def not_recognised() -> ReadingError:
     """Return the error for a scanned PDF in which no text was recognised."""
     return ReadingError(

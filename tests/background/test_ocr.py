@@ -212,13 +212,15 @@ def test_a_folder_that_cannot_be_written_is_told(tesseract, open_with):
 
 def test_the_worker_recognises_beside_everything_else(tesseract, open_with, monkeypatch):
     monkeypatch.setattr(ocr, "_LOOK_SECONDS", 0.1)
-    tesseract.order(seconds=1.0)
+    tesseract.order(seconds=2.0)
     library = open_with({"scan.pdf": TWO_PAGES})
     worker = Worker(library.writer())
     thread = threading.Thread(target=partial(worker.run, watch=False))
     thread.start()
     try:
         until(lambda: finding(library).sentence.startswith("The text of 1 scanned PDF is being"))
+        assert library.jobs.recognition().sentence == finding(library).sentence
+        assert statuses(library) == {"scan.pdf": "pending"}
         until(lambda: statuses(library) == {"scan.pdf": "indexed"})
         until(lambda: read_report(library.catalog, OCR_REPORT)[0].phase is BackgroundPhase.DONE)
     finally:
@@ -227,8 +229,59 @@ def test_the_worker_recognises_beside_everything_else(tesseract, open_with, monk
     assert read_report(library.catalog, OCR_REPORT)[0].waiting == 0
 
 
+def test_a_scan_waits_for_its_text_while_it_can_be_recognised(tesseract, open_with, monkeypatch):
+    library = open_with({"scan.pdf": TWO_PAGES})
+    TextRecognition(library.writer()).change_token()
+    assert statuses(library) == {"scan.pdf": "pending"}
+    assert reason(library, "scan.pdf") == (
+        "This PDF holds pictures of pages, not text. Its text will be recognised in the background."
+    )
+    sync(library)
+    assert statuses(library) == {"scan.pdf": "pending"}
+    library.documents.retry([each.id for each in library.documents.list()])
+    sync(library)
+    assert statuses(library) == {"scan.pdf": "failed"}
+    TextRecognition(library.writer()).change_token()
+    monkeypatch.setenv("PATH", "/nowhere")
+    TextRecognition(library.writer()).change_token()
+    assert statuses(library) == {"scan.pdf": "failed"}
+    assert "With Tesseract installed" in reason(library, "scan.pdf")
+
+
+def test_a_scan_that_comes_while_others_are_recognised_waits_at_once(
+    tesseract, open_with, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(ocr, "_LOOK_SECONDS", 0.0)
+    monkeypatch.setattr(ocr, "_LOOK_SHARE", 0)
+    library = open_with({"scan.pdf": TWO_PAGES})
+    seen = []
+
+    def add_another():
+        if not seen:
+            make_older(write_files(tmp_path / "files", {"other.pdf": TWO_PAGES + b"%"}))
+            sync(library)
+        seen.append(statuses(library))
+        return False
+
+    TextRecognition(library.writer(), add_another).work()
+    sync(library)
+    assert seen[0] == {"scan.pdf": "pending", "other.pdf": "failed"}
+    assert seen[1] == {"scan.pdf": "pending", "other.pdf": "pending"}
+    assert statuses(library) == {"scan.pdf": "indexed", "other.pdf": "indexed"}
+
+
+def test_a_scan_that_waited_has_failed_once_recognition_is_switched_off(tesseract, open_with):
+    library = open_with({"scan.pdf": TWO_PAGES})
+    TextRecognition(library.writer()).change_token()
+    library.close()
+    library = open_with({}, reading={"ocr": False})
+    TextRecognition(library.writer()).run()
+    assert statuses(library) == {"scan.pdf": "failed"}
+
+
 def test_switched_off_it_does_nothing(tesseract, open_with):
     library = open_with({"scan.pdf": TWO_PAGES}, reading={"ocr": False})
     TextRecognition(library.writer()).run()
     assert tesseract.calls == []
+    assert statuses(library) == {"scan.pdf": "failed"}
     assert finding(library).fix == "set reading.ocr to have their text recognised"

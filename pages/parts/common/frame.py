@@ -200,6 +200,8 @@ def _activity(library: Library) -> tuple[str, str, bool]:
     for state_, words in _UNSETTLED.items():
         if count := unsettled.get(state_):
             return f"{plural(count, 'folder')} {words}", "rk-off", False
+    if library.jobs.recognition().waiting:
+        return "recognising scanned text", "rk-busy", True
     if failed := library.contexts.count_failed():
         return f"{plural(failed, 'context')} failed", "rk-off", False
     return "up to date", "", False

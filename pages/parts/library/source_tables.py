@@ -123,8 +123,13 @@ def with_meter(parts: Sequence[str], label: str, progress: Progress, current: st
     )
 
 
-def last_line(job: JobRecord | None, checked_at: float | None = None) -> str:
-    """Return how the last job of a collection ended, or when its folders were last checked."""
+def last_line(job: JobRecord | None, checked_at: float | None = None, recognised: str = "") -> str:
+    """Return how the last job of a collection ended, or when its folders were last checked.
+
+    ``recognised`` says whose text is being recognised, if any is; that is newer.
+    """
+    if recognised:
+        return f'<div class="rk-progress" role="status">{name(recognised)}</div>'
     if job is not None:
         style = " rk-error-text" if job.state is JobState.FAILED else ""
         when = f" · {ago(job.finished_at)}" if job.finished_at else ""

@@ -59,7 +59,9 @@ def _sources(sources: Sequence[SourceRecord]) -> Iterator[str]:
 
 
 def _background(library: Library, contexts: BackfillState) -> Iterator[str]:
-    """Yield lines on contexts and vectors that are made in the background."""
+    """Yield lines on what is made in the background: text of scans, contexts and vectors."""
+    if recognition := library.jobs.recognition().sentence:
+        yield f"Scans      {recognition}"
     counts, spent = contexts.counts, contexts.cost.in_words
     yield (
         f"Contexts   {counts.complete + counts.truncated:,} written, {counts.pending:,} waiting, "
