@@ -171,7 +171,8 @@ def result_list(library: Library, answer: Answer, options: SearchOptions) -> str
     """Return the cards of an answer, with the ratings given to them."""
     question = answer.corrected or answer.query
     names = sorted({result.document.collection for result in answer.results})
-    grades = {collection: library.judgments.grades(collection, question) for collection in names}
+    # A rating is of the question as it was typed.
+    grades = {each: library.judgments.grades(each, answer.query) for each in names}
     parts = []
     if len(names) == 1 and grades[names[0]].placed:
         parts.append(judging.counted(library, names[0], grades[names[0]]))

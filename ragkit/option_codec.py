@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping
 from dataclasses import fields, replace
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
@@ -16,6 +16,8 @@ from ragkit.options import CHUNKED_OPTIONS, SEARCH_OPTIONS, ChunkedOptions, Sear
 from ragkit.settings import ChunkedSettings, SearchSettings
 
 logger = logging.getLogger(__name__)
+
+_Options = TypeVar("_Options", SearchOptions, ChunkedOptions)
 
 
 def parse_option(name: str, value: object) -> Any:
@@ -51,6 +53,24 @@ def checked_options(changes: Mapping[str, Any]) -> dict[str, Any]:
 def checked_chunked_options(changes: Mapping[str, Any]) -> dict[str, Any]:
     """Do the same for the options of a long text."""
     return _checked(changes, ChunkedOptions, ChunkedSettings, CHUNKED_OPTIONS)
+
+
+def valid_options(options: _Options) -> _Options:
+    """Return options that a caller made, with choices given as text parsed.
+
+    Raises:
+        SettingsError: an option cannot have its value.
+    """
+    group: Any = ChunkedSettings
+    declared: Mapping[str, Option] = CHUNKED_OPTIONS
+    if isinstance(options, SearchOptions):
+        group, declared = SearchSettings, SEARCH_OPTIONS
+    changes = {
+        name: _parsed(name, value, group, declared)
+        for name, each in declared.items()
+        if not each.accepts(value := getattr(options, name))
+    }
+    return replace(options, **changes) if changes else options
 
 
 def _checked(

@@ -64,6 +64,13 @@ class Option:
         """Whether the option may be ``None``, which switches it off."""
         return type(None) in get_args(self.type)
 
+    def accepts(self, value: Any) -> bool:
+        """Return whether a value has the option's type and lies within its bounds."""
+        kinds = get_args(self.type) or (self.type,)
+        if type(value) not in kinds and not (float in kinds and type(value) is int):
+            return False
+        return value is None or not self.bounds or self.bounds[0] <= value <= self.bounds[1]
+
     def describe(self, value: Any) -> str:
         """Describe a value for the heading of a column on Compare."""
         if isinstance(value, Choice):

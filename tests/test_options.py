@@ -11,7 +11,13 @@ import pytest
 
 from ragkit.errors import QueryError, SettingsError
 from ragkit.evaluation.search_config import CONFIG_OPTIONS, SearchConfig, as_text, from_text
-from ragkit.option_codec import apply_options, dump_options, option_text, parse_option
+from ragkit.option_codec import (
+    apply_options,
+    dump_options,
+    option_text,
+    parse_option,
+    valid_options,
+)
 from ragkit.option_table import Choice
 from ragkit.options import CHUNKED_OPTIONS, SEARCH_OPTIONS, ChunkedOptions, SearchOptions
 from ragkit.settings import load_settings
@@ -87,6 +93,22 @@ def test_bounds_hold_for_options_of_a_long_text(option):
     for wrong in (low - 1, high + 1):
         with pytest.raises(QueryError, match=f"{option.name} is {wrong}"):
             ChunkedOptions(**{option.name: wrong})
+
+
+@pytest.mark.parametrize(("group", "option"), DECLARED)
+def test_options_that_a_caller_made_are_checked(group, option):
+    kind = {"search": SearchOptions, "chunked": ChunkedOptions}[group]
+    other = other_value(option)
+    assert valid_options(kind(**{option.name: other})) == kind(**{option.name: other})
+    if isinstance(other, Choice):
+        given = valid_options(kind(**{option.name: str.__str__(other.value)}))
+        assert getattr(given, option.name) is other
+    if group == "search":
+        with pytest.raises(SettingsError, match=option.name):
+            valid_options(kind(**{option.name: "?"}))
+        if option.bounds:
+            with pytest.raises(SettingsError, match=f"{option.name} must be at most"):
+                valid_options(kind(**{option.name: option.bounds[1] + 1}))
 
 
 @pytest.mark.parametrize("option", SEARCH, ids=lambda option: option.name)

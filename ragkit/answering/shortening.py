@@ -33,7 +33,7 @@ class _Part:
 
 
 def shortened(
-    catalog: Catalog, question: str, results: Sequence[Result], share: float, meaning: Meaning
+    catalog: Catalog, asked: Question, results: Sequence[Result], share: float, meaning: Meaning
 ) -> tuple[Result, ...]:
     """Return results with their weak chunks shortened: those between two strong ones.
 
@@ -51,7 +51,6 @@ def shortened(
         document: {record.chunk.index: record.chunk for record in records}
         for document, records in catalog.documents.chunks_at(places).items()
     }
-    asked = Question(question)
     return tuple(
         _shorten(result, of_result, chunks[result.document.id], asked, meaning)
         if of_result

@@ -200,7 +200,9 @@ def _metric_change(
     name: str, pairs: Sequence[tuple[Mapping[str, float], Mapping[str, float]]]
 ) -> MetricChange:
     values = [(old[name], new[name]) for old, new in pairs if name in old and name in new]
-    before, after = (float(np.mean(side)) if values else 0.0 for side in zip(*values, strict=True))
+    if not values:
+        return MetricChange(name, 0.0, 0.0, 1.0)
+    before, after = (float(np.mean(side)) for side in zip(*values, strict=True))
     return MetricChange(name, before, after, paired_p([new - old for old, new in values]))
 
 

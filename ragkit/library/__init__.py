@@ -186,11 +186,11 @@ class Library:
             QueryError: a filter in the question cannot be understood.
             NotFoundError: there is no such collection.
         """
-        if options is None:
-            options = self.options(**changes)
-        elif changes:
+        from ragkit.option_codec import valid_options
+
+        if options is not None and changes:
             raise TypeError("search() takes either options or single changes, not both.")
-        chosen = options
+        chosen = valid_options(options) if options else self.options(**changes)
 
         def run() -> Answer:
             services = self._services.last_seen()
@@ -225,11 +225,15 @@ class Library:
         """Search with a long text: cut it into topics, search for each, and merge the results.
 
         Raises:
+            SettingsError: an option cannot have its value.
             NotFoundError: there is no such collection.
         """
+        from ragkit.option_codec import valid_options
         from ragkit.retrieval.multi_query import query_per_chunk
 
-        request = text, options or self.options(), chunked or self.chunked_options()
+        own = valid_options(options) if options else self.options()
+        of_text = valid_options(chunked) if chunked else self.chunked_options()
+        request = text, own, of_text
 
         def run() -> ChunkedAnswer:
             services = self.services()

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ragkit.answers import EXCERPT_WIDTH, AnswerState, WrittenAnswer
-from ragkit.errors import OllamaError
+from ragkit.errors import OllamaError, QueryError
 from ragkit.models.factory import local_embedder
 
 if TYPE_CHECKING:
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from ragkit.answering.excerpts import Excerpt
     from ragkit.answering.follow_up import FollowUp
     from ragkit.answering.meaning import Meaning
+    from ragkit.answering.questions import Question
     from ragkit.answers import Source, Thread, Turn
     from ragkit.catalog import Catalog
     from ragkit.evaluation.experiments import Experiment
@@ -30,6 +31,19 @@ if TYPE_CHECKING:
 def answers_of(experiment: Experiment, settings: Settings) -> AnswerService:
     """Return the service that answers an experiment's questions."""
     return AnswerService(settings, experiment.catalog)
+
+
+def _asked(question: str) -> Question:
+    """Return a question without its filters, or as it is written if they are not valid."""
+    from ragkit.answering.questions import Question
+    from ragkit.retrieval.query.parser import parse_query
+
+    # Some tokenizers fail at lone surrogates, as a badly decoded command line has them.
+    valid = question.encode("utf-8", "replace").decode("utf-8")
+    try:
+        return Question(parse_query(valid).text)
+    except QueryError:
+        return Question(valid)
 
 
 class AnswerService:
@@ -69,22 +83,18 @@ class AnswerService:
         """
         from ragkit.answering.shortening import shortened
 
-        question = answer.corrected or answer.query
-        results = shortened(self._catalog, question, answer.results, share, self._meaning)
+        asked = _asked(answer.corrected or answer.query)
+        results = shortened(self._catalog, asked, answer.results, share, self._meaning)
         return replace(answer, results=results)
 
     def _evidence(self, question: str, results: Sequence[Result]) -> Evidence:
         """Return the evidence that sentences of results give; the last one is cached."""
         from ragkit.answering.evidence import evidence
-        from ragkit.answering.questions import Question
-        from ragkit.retrieval.query.parser import parse_query
 
         last = self._last
         if last is None or last[0] != question or last[1] is not results:
-            # Some tokenizers fail at lone surrogates, as a badly decoded command line has them.
-            valid = question.encode("utf-8", "replace").decode("utf-8")
-            parsed = Question(parse_query(valid).text)
-            last = self._last = question, results, evidence(parsed, results, self._meaning)
+            found = evidence(_asked(question), results, self._meaning)
+            last = self._last = question, results, found
         return last[2]
 
     @cached_property

@@ -12,10 +12,9 @@ from ragkit.catalog import Catalog
 from ragkit.catalog.records import CollectionRecord
 from ragkit.indexes.protocol import Candidates, IndexKind, IndexSearch
 from ragkit.indexes.rows import Ids
-from ragkit.options import Fusion, Mode, QuestionMerge, SearchOptions
+from ragkit.options import Fusion, Mode, SearchOptions
 from ragkit.retrieval.candidates import (
     entry_filter,
-    exact_scores,
     find_candidates,
     put_to,
     with_all_of,
@@ -110,7 +109,8 @@ class BatchSearch:
                     ranking = without_unlike(ranking, searches, options)
                 ranking = with_places(ranking, self._catalog.documents.by_path)
                 rankings.append((ranking, candidates))
-                for of_query, best in zip(hits, ranking.hits(depth, searches), strict=True):
+                found = ranking.hits(depth, searches, options.question_merge)
+                for of_query, best in zip(hits, found, strict=True):
                     stage.out += len(best)
                     of_query += best
                 shares = ", ".join(f"{part.index} {part.weights[-1]:.2f}" for part in ranking.parts)
@@ -259,14 +259,8 @@ def without_unlike(
 
     What stays keeps its score. An entry without a vector has a cosine of 0.
     """
-    cosines = np.zeros(len(ranking.entry_ids))
-    compared = ranking.part(IndexKind.VECTOR)
-    if compared and options.question_merge is not QuestionMerge.SUM:
-        cosines = compared.raw.copy()
-    # By ranks, or with no weight on vectors, not all have been compared.
-    unknown = np.flatnonzero(cosines == 0.0)
-    asked = ranking.entry_ids[unknown], ranking.queries[unknown]
-    cosines[unknown] = exact_scores(searches, IndexKind.VECTOR, *asked)
+    every = np.arange(len(ranking.entry_ids))
+    cosines = ranking.cosines(every, searches, options.question_merge)
     rows = np.flatnonzero(cosines >= options.min_similarity)
     parts = (
         replace(part, ranks=part.ranks[rows], raw=part.raw[rows], normalised=part.normalised[rows])

@@ -87,7 +87,7 @@ def group(hits: Sequence[Hit], options: SearchOptions, lookups: HitLookups) -> G
     notes = [f"{count} {name} removed" for name, count in removed.items() if count]
     groups = _gather(folded.left, options, folded.also)
     if options.mmr_lambda is not None and len(groups) > 1:
-        leads = _by_place([own.hits[0] for own in groups])
+        leads = _by_place([replace(own.hits[0], score=own.score) for own in groups])
         order = mmr(leads, lookups.vectors(leads), options.mmr_lambda, options.limit)
         by_entry = {own.hits[0].entry_id: own for own in groups}
         groups = [by_entry[hit.entry_id] for hit in order]

@@ -178,6 +178,7 @@ class ChunkedSearch:
         topic_hits = self._find(text, topics, options, chunked, timer)
         with timer.stage("merge", topic_hits.hits) as stage:
             merged, groups, documents = self._merged(topic_hits, len(topics), options, chunked)
+            found_by = _topics_of(groups, merged, len(topics))
             stage.out, stage.note = len(merged), chunked.merge.value
         if topic_hits.queries:
             asked = replace(options, mode=topic_hits.queries[0].mode)
@@ -194,7 +195,7 @@ class ChunkedSearch:
                     topic_hits.topics, topic_hits.lists, topic_hits.weak, strict=False
                 )
             ),
-            results=_with_topics(results, groups, merged, len(topics)),
+            results=_with_topics(results, found_by),
             segments=segments,
             hits=topic_hits.hits,
             documents=documents,
@@ -371,16 +372,22 @@ def _with_backgrounds(
     ]
 
 
-def _with_topics(
-    results: Sequence[Result], groups: Sequence[Group], merged: Sequence[Merged], topics: int
-) -> tuple[ChunkedResult, ...]:
-    """Add to each result the topics that found it; documents that have gone are left out."""
-    found_by = {
+def _topics_of(
+    groups: Sequence[Group], merged: Sequence[Merged], topics: int
+) -> dict[tuple[int, int], tuple[int, ...]]:
+    """Return the topics that found each group, by the document and chunk of its best hit."""
+    return {
         (group.document_id, group.hits[0].chunk_index): tuple(
             number for number in item.topics if number < topics
         )
         for group, item in zip(groups, merged, strict=True)
     }
+
+
+def _with_topics(
+    results: Sequence[Result], found_by: Mapping[tuple[int, int], tuple[int, ...]]
+) -> tuple[ChunkedResult, ...]:
+    """Add to each result the topics that found it."""
     by_document = {document: numbers for (document, _chunk), numbers in found_by.items()}
     return tuple(
         ChunkedResult(

@@ -130,16 +130,33 @@ class Ranking:
             return np.argsort(-self.scores, kind="stable")
         return np.lexsort((self.entry_ids, -self.scores, self.queries))
 
+    def cosines(self, rows: Ids, searches: Sequence[IndexSearch], merge: QuestionMerge) -> Scores:
+        """Return the cosines of rows (n,) of ascending queries, from 0 to 1; 0 without a vector.
+
+        By ranks, with no weight on vectors or by sums of vectors, not all were compared before.
+        """
+        cosines = np.zeros(len(rows))
+        compared = self.part(IndexKind.VECTOR)
+        if compared and merge is not QuestionMerge.SUM:
+            cosines = compared.raw[rows]
+        missing = np.flatnonzero(cosines == 0.0)
+        if len(missing):
+            entries, queries = self.entry_ids[rows[missing]], self.queries[rows[missing]]
+            cosines[missing] = exact_scores(searches, IndexKind.VECTOR, entries, queries)
+        return np.clip(cosines, 0.0, 1.0)
+
     def hits(
-        self, most: int | None = None, searches: Sequence[IndexSearch] = ()
+        self,
+        most: int | None = None,
+        searches: Sequence[IndexSearch] = (),
+        merge: QuestionMerge = QuestionMerge.BEST,
     ) -> list[list[Hit]]:
         """Return each query's best entries; contributions are computed when they are looked at.
 
-        ``searches`` found them, and name their texts (``Hit.content_key``).
+        ``searches`` found them, merging vectors by ``merge``; they name texts and compare vectors
+        (``Hit.content_key``, ``Hit.cosine``).
         """
         bounds = np.searchsorted(self.queries, np.arange(self.count + 1))
-        compared = self.part(IndexKind.VECTOR)
-        cosines = np.clip(compared.raw if compared else np.zeros(len(self.entry_ids)), 0.0, 1.0)
         hits = []
         for query, (start, end) in enumerate(pairwise(bounds.tolist())):
             rows = self.order[start:end][:most]
@@ -152,7 +169,7 @@ class Ranking:
                 self.levels[rows].tolist(),
                 self.scores[rows].tolist(),
                 content_keys(searches, self.entry_ids[rows]).tolist(),
-                cosines[rows].tolist(),
+                self.cosines(rows, searches, merge).tolist(),
                 strict=True,
             )
             hits.append([

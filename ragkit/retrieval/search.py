@@ -217,7 +217,10 @@ class SearchEngine:
         if answer.nothing_close or answer.missing_terms or query.parsed.suggestion:
             answer, seconds = self._as_meant(query, answer, seconds, options)
         if answer.spelled:
-            answer = replace(answer, corrected=respelled_text(question, answer.spelled))
+            # Where more was changed than words, the corrected question tells all of it.
+            spelled = () if answer.corrected else answer.spelled
+            corrected = respelled_text(answer.corrected or question, answer.spelled)
+            answer = replace(answer, spelled=spelled, corrected=corrected)
         if readings or answer.query != question:
             answer = replace(answer, query=question, readings=readings)
         return answer, seconds

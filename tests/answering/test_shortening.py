@@ -63,6 +63,23 @@ def test_a_weak_chunk_between_strong_ones_is_its_best_sentence(library):
     assert [passage.heading_path[-1] for passage in short] == ["Cranes", "Sheds"]
 
 
+def test_filters_are_no_words_that_a_sentence_may_answer(tmp_path):
+    crane = "A red lamp burns by the crane. The title of a harbour type is a title of type harbour."
+    text = FILES["harbour.md"].replace("A red lamp burns by the crane.", crane)
+    with open_library(tmp_path / "library") as library:
+        add(library, write_files(tmp_path / "files", {"harbour.md": text}))
+        typed = f"{QUESTION} type:md title:harbour"
+        answer = find(library, typed, expansion="document", chunks_per_doc=2, shorten_below=0.4)
+        shown = [each.text for each in answer.results[0].passages if each.shortens]
+    assert shown == ["A red lamp burns by the crane.", "A red lamp burns by the shed."]
+
+
+def test_a_question_with_half_a_character_is_shortened_too(library):
+    typed = QUESTION + " \ud83d"
+    answer = find(library, typed, expansion="document", chunks_per_doc=2, shorten_below=0.4)
+    assert any(each.shortens for each in answer.results[0].passages)
+
+
 def test_what_stands_for_the_document_tiles_it(library):
     (result,) = asked(library, shorten_below=0.5).results
     text = library.documents.get(result.document.id).text

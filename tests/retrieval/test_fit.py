@@ -102,3 +102,19 @@ def test_words_are_named_as_they_are_written():
 def test_what_asks_for_a_figure_is_not_missed(question, words):
     found = Words.of(question, index_tokens(question))
     assert found.without(()) == tuple(words)
+
+
+@pytest.mark.parametrize(
+    "options", [{"fusion": "rrf"}, {"question_merge": "sum"}, {"vector_weight": 0.0}]
+)
+@pytest.mark.parametrize("question", ["refund policy", "drift correction of a buoy", "zebra tool"])
+def test_how_a_result_fits_does_not_depend_on_how_scores_are_joined(sample, question, options):
+    def fits(**options):
+        results = sample.search(question, limit=50, **options).results
+        return {(one.document.id, one.best_index): one.fit for one in results}
+
+    usual, other = fits(), fits(**options)
+    shared = usual.keys() & other.keys()
+    assert len(shared) >= 2
+    expected = pytest.approx({key: usual[key] for key in shared}, abs=1e-6)
+    assert {key: other[key] for key in shared} == expected

@@ -187,6 +187,14 @@ def test_all_good_chunks_of_a_document_may_decide_its_place(aggregation, order, 
     assert [one.score for one in groups] == pytest.approx(scores)
 
 
+def test_variety_starts_from_the_scores_of_results():
+    found = hits((1, 0.8), (2, 0.7), (2, 0.7), (1, 0.2))
+    vectors = {number: np.eye(4)[number - 1] for number in range(1, 5)}
+    options = SearchOptions(aggregation=Aggregation.MEAN, mmr_lambda=1.0)
+    groups = group(found, options, Facts(own_vectors=vectors)).groups
+    assert [one.document_id for one in groups] == [2, 1]
+
+
 def test_beyond_the_page_a_document_may_be_better_by_all_its_chunks():
     found = hits((1, 0.8), (2, 0.7), (2, 0.7), (1, 0.2))
     options = SearchOptions(aggregation=Aggregation.MEAN, limit=1)

@@ -391,3 +391,30 @@ def test_questions_that_are_asked_as_one_are_counted(library):
     assert library.search("Who bakes the bread? When does the train leave?").questions == 2
     assert library.search("Who bakes the bread? How are you?").questions == 1
     assert library.search("bread").questions == 1
+
+
+@pytest.mark.parametrize("dedup", [Dedup.NONE, Dedup.SECTION, Dedup.DOCUMENT])
+def test_what_a_better_result_shows_already_takes_no_place(tmp_path, dedup):
+    ledger = "quarterly ledger account invoice payment balance credit debit audit branch office "
+    files = {
+        "garden.md": "# Garden\n\nPrune the tomato in the shade after frost. Tomato frost prune "
+        "shade. The pump bearing needs torque. Pump bearing torque newton.\n",
+        "notes.md": "# Notes\n\n## One\n\nPrune the tomato in the shade after frost.\n\n## Two\n\n"
+        f"The pump bearing needs torque of newton metres.\n\n## Three\n\n{ledger * 18}\n",
+    } | {f"ledger{number}.md": f"# Ledger {number}\n\n{ledger * 14}\n" for number in range(6)}
+    text = "How do I prune a tomato in the shade? What torque does the pump bearing need?"
+    with open_library(tmp_path / "library") as library:
+        add(library, write_files(tmp_path / "files", files))
+        options = library.options(granularity=Granularity.AUTO)
+        chunked = library.chunked_options(
+            dedup=dedup, per_document=0, limit=10, hits_per_segment=50
+        )
+        answer = library.search_chunked(text, options, chunked)
+        shown = [
+            (one.result.document.path, chunk.level, chunk.index)
+            for one in answer.results
+            for chunk in one.result.matched_chunks
+        ]
+    assert {path for path, _, _ in shown} >= {"garden.md", "notes.md"}
+    garden = next(one for one in answer.results if one.result.document.path == "garden.md")
+    assert garden.topics == (0, 1)

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from small_library import paths
+from small_library import add, open_library, paths, write_files
 
 from pages.parts.search import facets
 from ragkit.errors import QueryError
@@ -133,6 +133,36 @@ def test_a_slip_in_a_filter_shows_what_was_meant(sample, typed, meant, notice):
     assert answer.corrected == meant
     assert answer.notices == (notice,)
     assert paths(answer) == paths(sample.search(meant))
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("orchard tag:projectx", 'orchard tag:"project x"'),
+        ('"orchard" tag:ledger,projectx', '"orchard" tag:ledger,"project x"'),
+        ("type:.MDD path:budgets orchard", "type:md path:budgets orchard"),
+        ("path:ledgers tag:ledgers boats", "tag:ledger boats"),
+        ("source:budget cost -title:nothing", "cost -title:nothing"),
+    ],
+)
+def test_only_the_value_of_a_filter_is_put_right(tmp_path, typed, meant):
+    with open_library(tmp_path / "library") as library:
+        files = {
+            "orchard/budgets/a.md": "---\ntags: [project x]\n---\n# Orchard\n\nAn orchard.\n",
+            "b.md": "---\ntags: [ledger]\n---\n# Harbour\n\nA ledger of boats.\n",
+        }
+        add(library, write_files(tmp_path / "files", files))
+        answer = library.search(typed)
+        assert (answer.corrected or answer.suggestion) == meant
+        if answer.corrected:
+            assert paths(answer) == ["orchard/budgets/a.md"]
+
+
+def test_a_slip_in_a_filter_and_one_in_a_word_are_both_told(sample):
+    answer = sample.search("refnd polcy type:markdwn")
+    assert answer.corrected == "refund policy type:markdown"
+    assert answer.understood == ("Showing results for: refund policy type:markdown",)
+    assert paths(answer) == paths(sample.search("refund policy type:markdown"))
 
 
 def test_a_slip_beside_words_is_left_out_and_suggested(sample):
@@ -365,3 +395,10 @@ def test_what_contexts_note_is_offered_as_filters_and_while_typing(noted_sample)
         "sentiment:negative", "sentiment:neutral",
     ]  # fmt: skip
     assert facets.groups(noted_sample, "topic:travel has:decision", noted_sample.options())
+
+
+def test_a_question_with_an_invalid_filter_is_quoted_as_it_is_written(sample):
+    results = sample.search("refund policy").results
+    excerpts = sample.answers.excerpts("after:foo refund policy", results)
+    assert len(excerpts) == len(results) > 0
+    assert excerpts[0] is not None

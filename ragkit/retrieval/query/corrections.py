@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
 
 from ragkit.catalog import Catalog
 from ragkit.catalog.chunk_notes import ACTION, ATTACHMENT, DECISION
@@ -20,7 +19,7 @@ from ragkit.models.context_prompt import SENTIMENTS
 from ragkit.options import Filters
 from ragkit.results import Answer, Spelling
 from ragkit.retrieval.query.encoding import Query
-from ragkit.retrieval.query.filter_syntax import strictly
+from ragkit.retrieval.query.filter_syntax import filters_of, format_filter, strictly
 from ragkit.retrieval.query.parser import Condition, without_quotes
 from ragkit.retrieval.query.scope import entries_with
 from ragkit.retrieval.query.spelling import may_be_misspelled, nearest_word, respelled_text
@@ -39,12 +38,6 @@ _OF_VALUE = {
     "bcc": 'No mail with a blind copy to "{}".', "speaker": 'Nobody called "{}" speaks here.',
     "topic": 'No topic has "{}" in it.', "has": 'No document passes "has:{}".',
     "sentiment": 'No document passes "sentiment:{}".',
-}  # fmt: skip
-_PARTS = {
-    "type": "types", "path": "paths", "title": "titles", "in": "headings", "lang": "languages",
-    "tag": "tags", "source": "sources", "from": "senders", "to": "recipients", "cc": "copies",
-    "bcc": "blind_copies", "has": "has", "speaker": "speakers", "topic": "topics",
-    "sentiment": "sentiments",
 }  # fmt: skip
 _LISTED = {"has": (ATTACHMENT, DECISION, ACTION), "sentiment": SENTIMENTS}
 _OF_PEOPLE = frozenset(("from", "to", "cc", "bcc", "speaker"))
@@ -109,19 +102,30 @@ def _is_there(
 
 def _without_bad_values(catalog: Catalog, query: Query, question: str) -> Correction:
     """Look for values of filters that no document has, and what is like them."""
-    corrected, notices, all_near = question, [], True
-    for name, value, alone in _single_values(query.parsed.filters):
-        if any(_has_documents(catalog, collection, alone) for collection in query.collections):
+    kept, last, notices, all_near = [], 0, [], True
+    for each in query.parsed.restrictions:
+        name = "title" if each.name == "subject" else each.name.removeprefix("=")
+        beside_or = each.span != (each.start, each.end)
+        if each.excluded or beside_or or not (name in _OF_VALUE or each.name.startswith("=")):
             continue
-        plain = without_mark(name, value)
-        notices.append(_why_nothing(catalog, query.collections, name, plain))
-        near = _nearest_value(catalog, query.collections, name, plain)
-        all_near = all_near and bool(near)
-        if near and plain != value:
-            near = strictly(name, near)
-        corrected = _with_value(corrected, name, value, near)
-    changed = corrected if corrected != question else ""
-    return Correction(changed, tuple(notices), bool(changed) and all_near)
+        values = []
+        for value in each.values:
+            alone = filters_of({each.name: (value,)})
+            if any(_has_documents(catalog, collection, alone) for collection in query.collections):
+                values.append(value)
+                continue
+            plain = without_mark(name, value)
+            notices.append(_why_nothing(catalog, query.collections, name, plain))
+            near = _nearest_value(catalog, query.collections, name, plain)
+            all_near = all_near and bool(near)
+            if near:
+                values.append(near if plain == value else strictly(name, near))
+        if tuple(values) != each.values:
+            kept.append(question[last : each.start])
+            kept.append(format_filter(each.name, values) if values else "")
+            last = each.end
+    corrected = " ".join("".join([*kept, question[last:]]).split()) if kept else ""
+    return Correction(corrected, tuple(notices), bool(corrected) and all_near)
 
 
 def _why_nothing(
@@ -136,26 +140,6 @@ def _why_nothing(
     if of_contexts and not any(catalog.notes.contexts(collection.id) for collection in collections):
         return f'No contexts have been written yet, and only they say "{name}:{value}".'
     return _OF_VALUE.get(name, f'No documents with {name} "{{}}".').format(value)
-
-
-def _with_value(question: str, name: str, value: str, near: str) -> str:
-    """Return a question with a filter's value replaced, or without the filter for ``""``."""
-    if near:
-        written = rf'(?<=[:,"]){re.escape(value)}(?=[\s,"]|$)'
-    else:
-        written = rf'(?<!\S){re.escape(name)}:"?{re.escape(value)}"?(?!\S)'
-    changed = re.sub(written, near.replace("\\", r"\\"), question, count=1, flags=re.IGNORECASE)
-    return " ".join(changed.split())
-
-
-def _single_values(filters: Filters) -> Iterator[tuple[str, str, Filters]]:
-    """Yield (name, value, filters of that value alone)."""
-    for name, part in _PARTS.items():
-        for value in getattr(filters, part):
-            alone: dict[str, Any] = {part: (value,)}
-            yield name, value, replace(Filters(), **alone)
-    for name, value in filters.fields:
-        yield name, value, Filters(fields=((name, value),))
 
 
 def _has_documents(catalog: Catalog, collection: CollectionRecord, filters: Filters) -> bool:
