@@ -17,6 +17,11 @@ _BEFORE_NUMBER = re.compile(
     r"|Mon|Tue|Wed|Thu|Fri|Sat|Sun|Mo|Di|Mi|Do|Fr|Sa|So"
     r"|Jan|Feb|Mar|Mär|Apr|Jun|Jul|Aug|Sept?|O[ck]t|Nov|De[cz])\.[^\S\n]+$"
 )
+_BEFORE_CODE = re.compile(
+    r"(?<![\w.])(?:[Aa]rt|[Cc]at|[Ii]nv|[Nn]os?|[Nn]r|[Nn]úm|[Pp]os|[Rr]ef|[Ss]er|[Tt]ab)"
+    r"\.[^\S\n]+$"
+)
+_CODE = re.compile(r"[A-Z]{1,6}[-/.]?\d")
 _ORDINAL = re.compile(
     r"\b(?:[Aa][bm]|[Bb]eim|[Bb]is|[Dd](?:as|e[mnrs]|ie)|[Ii]m|[Ss]eit|[Vv]om|[Zz]u[mr])"
     r"[^\S\n]+\d{1,3}\.[^\S\n]+$"
@@ -29,8 +34,8 @@ _MONTH = re.compile(
 def is_within_sentence(text: str, start: int, at: int) -> bool:
     """Return whether a sentence from ``start`` on does not end with the full stop before ``at``.
 
-    ``at`` is behind the white space after it: "et al. ", "p. " before a number, "am 3. " or
-    "3. " before a month in German.
+    ``at`` is behind the white space after it: "et al. ", "p. " before a number, "part no. " before
+    "VX-2231", "am 3. " or "3. " before a month in German.
     """
     start = max(start, at - _LONGEST)
     return bool(
@@ -38,4 +43,5 @@ def is_within_sentence(text: str, start: int, at: int) -> bool:
         or _ORDINAL.search(text, start, at)
         or _MONTH.match(text, at)
         or (text[at : at + 1].isdigit() and _BEFORE_NUMBER.search(text, start, at))
+        or (_CODE.match(text, at) and _BEFORE_CODE.search(text, start, at))
     )

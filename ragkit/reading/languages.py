@@ -46,15 +46,20 @@ _NO_PROSE = frozenset(
      Format.JSONL, Format.YAML, Format.TOML, Format.INI)
 )  # fmt: skip
 _NO_WORDS = re.compile(
-    r"\A---\n.{0,9000}?^---\n|^(```|~~~).*?(?:^\1|\Z)|`[^`\n]*`|<[^<>\n]{1,300}>",
+    r"\A---\n.{0,9000}?^---\n|^(```|~~~).*?(?:^\1|\Z)|`[^`\n]*`|<[^<>\n]{1,300}>"
+    r"|\]\([^()\s]{1,500}\)",
     re.MULTILINE | re.DOTALL,
 )
-"""Front matter, fences, code in a line, tags."""
+"""Front matter, fences, code in a line, tags, targets of links."""
 
 _NO_WORD = re.compile(r"[\d/@_=\\{}|]")
 _LOOKED_AT, _SAMPLE, _FEWEST_LETTERS = 12_000, 2000, 60
 _LEAST_CONFIDENCE = 0.5
-_CJK = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_LETTERS_OF_CJK = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
+_CJK = re.compile(f"[{_LETTERS_OF_CJK}]")
+_WORD = re.compile(rf"[{_LETTERS_OF_CJK}]+|[^\s{_LETTERS_OF_CJK}]+")
+_WORTH = 3
+"""A Chinese, Japanese or Korean character counts as several letters."""
 
 
 @cache
@@ -94,11 +99,15 @@ def with_language(reading: Reading) -> Reading:
 
 def _recognised(text: str) -> str:
     """Return the language of a text's first prose; ``""`` if there is too little, or in doubt."""
-    words = _NO_WORDS.sub(" ", text[:_LOOKED_AT]).split()
-    sample = " ".join(word for word in words if not _NO_WORD.search(word))[:_SAMPLE]
-    # A Chinese, Japanese or Korean character counts as several letters.
-    if sum(map(str.isalpha, sample)) + 3 * len(_CJK.findall(sample)) < _FEWEST_LETTERS:
+    words = _WORD.findall(_NO_WORDS.sub(" ", text[:_LOOKED_AT]))
+    plain = [word for word in words if not _NO_WORD.search(word)]
+    eastern = [word for word in plain if _CJK.match(word)]
+    letters = sum(map(len, eastern)) * _WORTH
+    others = sum(map(str.isalpha, "".join(plain))) - letters // _WORTH
+    if letters + others < _FEWEST_LETTERS:
         return ""
+    # Terms in Latin letters among them would be taken for the language.
+    sample = " ".join(eastern if letters > others else plain)[:_SAMPLE]
     try:
         return language_code(_detected(sample))
     except (KeyboardInterrupt, SystemExit):

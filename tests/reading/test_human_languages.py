@@ -16,6 +16,16 @@ FRENCH = (
     "La réunion de mardi est reportée à jeudi parce que la salle était déjà prise. Merci "
     "d’apporter les documents du mois dernier.\n"
 )
+TRAVEL = (
+    "# 京都旅行2026\n\n3月12日(木)に東京駅から新幹線のぞみ21号で出発。ホテルは四条烏丸から"
+    "徒歩5分です。"
+    "予約番号はKYT-8812、PDFとQRコードはGmailにあります。\n"
+)
+CHINESE = (
+    "OCRmyPDF 16.1 为扫描的 PDF 文件添加文字层，使它们可以被搜索。"
+    "它在 Linux、macOS 和 Windows 上运行，支持 100 多种语言。[安装](https://ocrmypdf.readthedocs.io/en/latest/installation.html)\n"
+)
+LINKS = "- [Der Vertrag](https://www.example.org/the-contract-and-all-of-its-terms-for-this-year)\n"
 CODE = "```python\nfor name in names:\n    print(name, end='and the other is in this')\n```\n"
 
 
@@ -25,6 +35,9 @@ CODE = "```python\nfor name in names:\n    print(name, end='and the other is in 
         ("a.txt", GERMAN, "de"),
         ("a.md", f"# Note\n\n{CODE * 9}\n{GERMAN}", "de"),
         ("a.txt", JAPANESE, "ja"),
+        ("a.md", TRAVEL, "ja"),
+        ("a.md", CHINESE, "zh"),
+        ("a.md", LINKS * 3 + GERMAN, "de"),
         ("a.html", f"<html><body><p>{FRENCH}</p></body></html>", "fr"),
         ("a.html", f'<html lang="en-GB"><body><p>{FRENCH}</p></body></html>', "en"),
         ("a.md", f"---\nlanguage: English\n---\n{GERMAN}", "en"),
