@@ -108,6 +108,14 @@ class Documents:
         """Return a document's stored text; empty when it has none."""
         return self.texts([document_id]).get(document_id, "")
 
+    def languages(self, document_ids: Iterable[int]) -> dict[int, str]:
+        """Return the codes of languages by document id; empty where a language is not known."""
+        rows = self._connections.rows(
+            f"SELECT id, language FROM documents WHERE id {IN_LIST}",
+            (id_list(document_ids),),
+        )
+        return dict(rows)
+
     def texts(self, document_ids: Iterable[int]) -> dict[int, str]:
         """Return stored texts by document id, in one query, or none for none."""
         wanted = list(document_ids)

@@ -142,3 +142,36 @@ def test_near_words_are_those_with_so_few_edits(tmp_path):
         connection.execute("INSERT INTO vocabulary(token) VALUES ('recieptt')")
     assert vocabulary.near("reciept", 1) == [("receipt", 1), ("recieptt", 1)]
     catalog.close()
+
+
+@pytest.mark.parametrize(
+    ("question", "meant"),
+    [
+        ("kochen", ""),  # the text has "Wochen"
+        ("Schrauben", ""),  # "schreiben"
+        ("perro", ""),  # "pero"
+        ("cuánto", ""),  # "cuento"
+        ("грипп", ""),  # "группа"
+        ("Kündigug", "Kündigung"),
+        ("Kündiugng", "Kündigung"),
+        ("kundigug", "kündigung"),
+        ("besenrien", "besenrein"),
+        ("housnig", "housing"),
+    ],
+)
+def test_words_of_another_language_are_corrected_only_where_that_is_sure(tmp_path, question, meant):
+    files = {
+        "miete.md": "Die Kündigung der Wohnung ist drei Wochen vorher zu schreiben. Die Wohnung "
+        "wird besenrein übergeben, und der Vermieter muss die Schlüssel erhalten.\n",
+        "cuento.md": "El cuento de la casa es largo, pero los niños quieren escucharlo todas las "
+        "noches antes de dormir en sus camas.\n",
+        "groups.md": "Эта группа людей собирается каждый вечер в старом доме у реки "
+        "и поёт песни о море.\n",
+        "house.md": "The housing of the pump is made of steel and must be painted every two years "
+        "against the salt of the sea.\n",
+    }
+    with open_library(tmp_path / "library") as library:
+        add(library, write_files(tmp_path / "files", files))
+        found = {each.path: each.language for each in library.documents.list()}
+        assert found == {"miete.md": "de", "cuento.md": "es", "groups.md": "ru", "house.md": "en"}
+        assert library.search(question).corrected == meant

@@ -6,6 +6,10 @@ as a form of one, or what is nearly a stop word. The nearest word is one letter 
 out, another, or two that changed places), two in a long word with the same first letter; among
 several, the one with the same letters, in another order or doubled, then with the same first
 letter, then whose stem occurs in more chunks.
+
+The embedder knows words of English. In documents of another language, a word that differs by a
+letter is as likely another word ("kochen", "Wochen"); so it must have the same letters, or be long
+and lack a letter or have one too many.
 """
 
 from __future__ import annotations
@@ -20,12 +24,14 @@ import numpy as np
 from ragkit.catalog import Catalog
 from ragkit.indexes.analyzer import STOP_WORDS
 from ragkit.indexes.protocol import EntryIndex
-from ragkit.indexes.tokenizer import index_tokens
+from ragkit.indexes.tokenizer import fold, index_tokens
 from ragkit.models.factory import local_embedder
 from ragkit.results import Spelling
+from ragkit.retrieval.query.word_forms import is_function_word
 from ragkit.types import Field
 
 _SHORTEST, _SHORTEST_NAME, _LONG = 5, 7, 9
+_LONG_ABROAD = 8
 _SHORTEST_STEM = 4
 _ENDING = 2
 _NEIGHBOURS, _TRIED = 20, 5
@@ -33,6 +39,7 @@ _CHUNKS_READ, _AT_ONCE = 40, 10
 _MOST_WORDS, _LONGEST_TEXT = 4, 500
 # Nothing of an identifier, address, path or hyphenated word beside it.
 _WORD = re.compile(r"(?<![\w:/.@#$_'’-])[^\W\d_]+(?![\w/@$_'’-]|[.:]\w)")
+_LETTERS = re.compile(r"[^\W\d_]+")
 _STOPS = sorted(word for word in STOP_WORDS if len(word) > 3)
 _QUOTED = re.compile(r'"[^"]*"|“[^”]*”|„[^“”]*[“”]|«[^»]*»|「[^」]*」')
 
@@ -124,7 +131,7 @@ def nearest_word(catalog: Catalog, indexes: Sequence[EntryIndex], word: str) -> 
     from rapidfuzz.distance import OSA
 
     tokens = index_tokens(word)
-    if len(tokens) != 1 or _is_common(word):
+    if len(tokens) != 1 or _is_common(word) or is_function_word(word):
         return ""
     if process.extractOne(word, _STOPS, scorer=OSA.distance, score_cutoff=1):
         return ""
@@ -191,9 +198,11 @@ def _written(
     """Return the form of a stem, as some chunks write it, that is nearest to a word."""
     from rapidfuzz.distance import OSA
 
+    plain = fold(word)
+    is_latin = plain.isascii()
     # Endings differ: most words of a text are dismissed by what they begin with, and by length.
     start = stem.token[: max(len(stem.token) - _ENDING, 1)]
-    shortest, longest = len(word) - most - len(start), len(word) + most - len(start)
+    shortest, longest = len(plain) - most - len(start), len(plain) + most - len(start)
     first = re.escape(start)
     # Looking behind comes after it, which is then searched for as plain text.
     begins = re.compile(
@@ -202,22 +211,43 @@ def _written(
     for index in indexes:
         entries = index.holding([stem.id])[0][:_CHUNKS_READ].tolist()
         for at in range(0, len(entries), _AT_ONCE):
-            texts = _texts(catalog, entries[at : at + _AT_ONCE])
-            words = {word_in_text for text in texts for word_in_text in begins.findall(text)}
+            texts = list(_texts(catalog, entries[at : at + _AT_ONCE]))
+            words = {
+                (found, known) for text, known in texts for found in begins.findall(fold(text))
+            }
             near = [
-                _Near(_slip(word, word_in_text), word_in_text)
-                for word_in_text in words
-                if OSA.distance(word_in_text, word) <= (most if word_in_text[0] == word[0] else 1)
-                and index_tokens(word_in_text) == [stem.token]
+                _Near(_slip(plain, found), found)
+                for found, known in words
+                if OSA.distance(found, plain) <= (most if found[0] == plain[0] else 1)
+                and ((known and is_latin) or _is_surely_meant(plain, found))
+                and index_tokens(found) == [stem.token]
             ]
             if near:
-                return min(near)
+                return _accented(min(near), [text for text, _ in texts])
     return _Near(_FARTHEST, "")
 
 
-def _texts(catalog: Catalog, entries: Sequence[int]) -> Iterator[str]:
-    """Yield chunks with their headings, without capitals."""
+def _accented(near: _Near, texts: Sequence[str]) -> _Near:
+    """Return a word as the first of the texts that has it writes it."""
+    words = (word for text in texts for word in _LETTERS.findall(text))
+    return near._replace(word=next((word for word in words if fold(word) == near.word), near.word))
+
+
+def _is_surely_meant(word: str, meant: str) -> bool:
+    """Return whether a word is another misspelled, although nobody knows whether it is one."""
+    slip = _slip(word, meant)
+    if is_function_word(meant) or slip[2]:
+        return False
+    return not slip[1] or (slip[0] == 1 and len(word) >= _LONG_ABROAD and len(word) != len(meant))
+
+
+def _texts(catalog: Catalog, entries: Sequence[int]) -> Iterator[tuple[str, bool]]:
+    """Yield chunks with their headings, without capitals, and whether the embedder knows words.
+
+    Documents of unknown language are taken for English.
+    """
     rows = catalog.entries.chunk_spans(entries)
     texts = catalog.documents.slices([row[1:4] for row in rows])
-    for (*_, context), text in zip(rows, texts, strict=True):
-        yield f"{context}\n{text}".lower()
+    languages = catalog.documents.languages({row[1] for row in rows})
+    for (_, document, *_, context), text in zip(rows, texts, strict=True):
+        yield f"{context}\n{text}".lower(), languages.get(document, "") in ("", "en")

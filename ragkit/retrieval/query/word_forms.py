@@ -28,7 +28,7 @@ _FUNCTION_WORDS: Mapping[str, str] = {
     "aux au y en",
     "spanish": "el la los las un una unos unas de del y o no es son esta estan hay puede debe "
     "en con sin por para sobre entre hasta desde se su sus lo que quien cual cuales "
-    "como cuando cuanto cuanta cuantos cuantas donde al",
+    "como cuando cuanto cuanta cuantos cuantas donde al pero porque",
     "italian": "il lo la i gli le un una uno di del della dei delle e o non sono ha hanno puo "
     "deve in nel nella con senza per tra fra sul sulla da dal dalla si che chi "
     "quale quali come quando quanto quanti quante dove perche al alla ai",
@@ -60,6 +60,12 @@ def foreign_language(text: str) -> str:
     most = votes[best]
     clear = most >= _FEWEST and most > max(others) and most > len(words & STOP_WORDS)
     return best if clear else ""
+
+
+def is_function_word(word: str) -> bool:
+    """Return whether a word, with or without its accents, is one of a foreign language."""
+    plain = fold(word).casefold()
+    return any(plain in words for words in _function_words().values())
 
 
 def without_function_words(text: str, tokens: Sequence[str]) -> tuple[str, ...]:
