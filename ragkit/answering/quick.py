@@ -17,7 +17,9 @@ import numpy as np
 from ragkit.answering.evidence import Evidence
 from ragkit.answering.questions import Kind
 from ragkit.answers import Source
+from ragkit.indexes.tokenizer import index_tokens
 from ragkit.results import Answer
+from ragkit.retrieval.query.word_forms import without_function_words
 
 MOST = 3
 """How many sentences a quick answer has at most, not counting those that they follow on."""
@@ -36,6 +38,8 @@ _SURE = 2.6
 
 _YES_NO, _AMOUNT, _NO_AMOUNT = 1.6, 1.2, 3.2
 """How much surer it must be of a yes or no, of an amount, and of one that is not in sight."""
+_MOST_MISSING = 2 / 3
+"""The share of the question's words that the document of the best sentence may not lack."""
 _ALIKE = 0.6
 """The share of their words that sentences have in common of which only the best is shown."""
 _SHORT_FOLLOWER = 200
@@ -50,7 +54,7 @@ def quick_answer(answer: Answer, evidence: Evidence) -> tuple[Source, ...]:
     """
     if answer.listed or answer.nothing_close or not evidence.compared.size:
         return ()
-    if _sureness(evidence, answer) < _SURE:
+    if _sureness(evidence, answer) < _SURE or _is_about_else(evidence, answer):
         return ()
     rows = _shown_first(evidence, answer)
     return tuple(_without_heading(source) for source in _chosen(evidence, rows))
@@ -72,6 +76,16 @@ def _sureness(evidence: Evidence, answer: Answer) -> float:
     if evidence.question.kind is Kind.AMOUNT:
         harder = _AMOUNT if columns["kind"][shown].any() else _NO_AMOUNT
     return 3.7 * fit + 2.7 * like + 2.0 * wide - harder
+
+
+def _is_about_else(evidence: Evidence, answer: Answer) -> bool:
+    """Return whether the document of the best sentence lacks most words of the question."""
+    best = int(np.argmax(evidence.scores))
+    lacking = answer.results[evidence.result[best]].missing_terms
+    question = evidence.question
+    asked = without_function_words(question.text, tuple(question.words))
+    missing = {token for word in lacking for token in index_tokens(word)}.intersection(asked)
+    return len(missing) > _MOST_MISSING * len(asked)
 
 
 def _shown_first(evidence: Evidence, answer: Answer) -> list[int]:

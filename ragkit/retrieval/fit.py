@@ -7,9 +7,10 @@ list looks good. The fit of a result does not depend on the others: it is the me
   word with a digit counts twice, because a number that is missing is mostly the one asked for,
 - the cosine of question and chunk, 0 where it is negative.
 
-Without a vector it is the coverage alone. How the limits were chosen: docs/decisions.md. They
-hold for the built-in embedder; with vectors of another, whose cosines lie elsewhere, nothing is
-judged weak.
+Without a vector it is the coverage alone, and in scripts of which the built-in embedder knows no
+words, since all texts in them have high cosines. How the limits were chosen: docs/decisions.md.
+They hold for the built-in embedder; with vectors of another, whose cosines lie elsewhere, nothing
+is judged weak.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ WEAK = 0.25
 """A result with less fit is no answer, where words and meaning were compared."""
 
 WEAK_BY_WORDS = 0.34
-"""The same where only words were."""
+"""The same where words alone count."""
 
 _LONGEST_JUDGED = 2000
 _MOST_NAMED, _LONGEST_NAMED = 12, 40
@@ -149,7 +150,7 @@ def judge(
     there, holding = _holders(ids, documents, indexes, written=written)
     paired = list(_paired(results, groups))
     leads = np.array([group.hits[0].entry_id for _, group in paired], np.int64)
-    by_words = query.mode is Mode.KEYWORD
+    by_words = _is_by_words(query)
     least = WEAK_BY_WORDS if by_words else WEAK
     judged = []
     coverages = _coverages(leads, tokens, ids, indexes, written=written)
@@ -159,7 +160,7 @@ def judge(
     }
     for (result, group), coverage in zip(paired, coverages, strict=True):
         held = held_by[result.document.id]
-        fit = _fit(group.hits[0], coverage, query) if calibrated or by_words else None
+        fit = _fit(group.hits[0], coverage, by_words) if calibrated or by_words else None
         weak = fit is not None and fit < least
         lacking = words.without(held)
         judged.append(replace(result, fit=fit, weak=weak, missing_terms=lacking))
@@ -200,12 +201,12 @@ def weak_topics(
 
 def _is_weak(hit: Hit, query: Query, indexes: Sequence[EntryIndex], *, written: bool) -> bool:
     """Return whether a query's best hit has too little fit to be an answer, as in ``judge``."""
-    by_words = query.mode is Mode.KEYWORD
     tokens = tuple(dict.fromkeys(query.tokens)) if index_tokens(query.text) else ()
     ids = [query.known.get(token, _UNKNOWN) for token in tokens]
     lead = np.array([hit.entry_id], np.int64)
     (coverage,) = _coverages(lead, tokens, ids, indexes, written=written)
-    return _fit(hit, coverage, query) < (WEAK_BY_WORDS if by_words else WEAK)
+    by_words = _is_by_words(query)
+    return _fit(hit, coverage, by_words) < (WEAK_BY_WORDS if by_words else WEAK)
 
 
 def _paired(results: Sequence[Result], groups: Sequence[Group]) -> Iterator[tuple[Result, Group]]:
@@ -215,8 +216,16 @@ def _paired(results: Sequence[Result], groups: Sequence[Group]) -> Iterator[tupl
         yield result, next(group for group in left if group.document_id == result.document.id)
 
 
-def _fit(hit: Hit, coverage: float, query: Query) -> float:
-    return coverage if query.mode is Mode.KEYWORD else (coverage + hit.cosine) / 2
+def _is_by_words(query: Query) -> bool:
+    """Return whether words alone say how a result fits: no vectors, or other letters than Latin."""
+    if query.mode is Mode.KEYWORD:
+        return True
+    letters = [letter for letter in fold(query.text[:_LONGEST_JUDGED]) if letter.isalpha()]
+    return 2 * sum(map(str.isascii, letters)) < len(letters)
+
+
+def _fit(hit: Hit, coverage: float, by_words: bool) -> float:
+    return coverage if by_words else (coverage + hit.cosine) / 2
 
 
 def _fields(index: EntryIndex, *, written: bool) -> list[Field]:

@@ -22,7 +22,7 @@ from ragkit.indexes.protocol import EntryIndex, IndexBackend, IndexSearch
 from ragkit.indexes.rows import Ids
 from ragkit.models.base import Embedder
 from ragkit.models.factory import is_brought
-from ragkit.options import Contexts, Granularity, Phrasings, Rerank, SearchOptions
+from ragkit.options import Contexts, Granularity, Phrasings, Rerank, SearchOptions, Sort
 from ragkit.results import Answer, FilterReading, Result
 from ragkit.retrieval.answer_cache import AnswerCache, seconds_kept
 from ragkit.retrieval.assembly import assemble
@@ -37,7 +37,7 @@ from ragkit.retrieval.levels import SEARCHED_LEVELS
 from ragkit.retrieval.listing import newest_documents
 from ragkit.retrieval.query.corrections import correct
 from ragkit.retrieval.query.encoding import Query, QueryEncoder, Spell
-from ragkit.retrieval.query.intent import read, with_filters
+from ragkit.retrieval.query.intent import asked_order, read, with_filters
 from ragkit.retrieval.query.known_values import LibraryValues
 from ragkit.retrieval.query.parser import ParsedQuery
 from ragkit.retrieval.query.spelling import misspelled, respelled_text
@@ -57,6 +57,12 @@ if TYPE_CHECKING:
     Elsewhere: TypeAlias = Callable[[str, SearchOptions], tuple[Answer, float] | None]
 
 logger = logging.getLogger(__name__)
+
+_ORDERS = {
+    "newest": "The newest are listed first, as the question asks.",
+    "oldest": "The oldest cannot be listed first.",
+}
+"""Notices on the order of documents that a question asks for."""
 
 
 class SearchEngine:
@@ -208,14 +214,20 @@ class SearchEngine:
             readings = read(question, LibraryValues(self._catalog, collections), date.today())
         restricting = [reading for reading in readings if reading.restricts]
         filtered = with_filters(question, restricting) if restricting else question
-        query, answer, seconds = self._ask(filtered, options, collections)
+        order = asked_order(question) if restricting else ""
+        ordered = replace(options, sort=Sort.DATE) if order == "newest" else options
+        query, answer, seconds = self._ask(filtered, ordered, collections)
         if restricting and answer.nothing_close and not answer.listed:
             unfiltered = self._ask(question, options, collections)
             if not unfiltered[1].nothing_close:
                 query, answer, seconds = unfiltered
                 readings = tuple(replace(reading, restricts=False) for reading in readings)
+                order, ordered = "", options
         if answer.nothing_close or answer.missing_terms or query.parsed.suggestion:
-            answer, seconds = self._as_meant(query, answer, seconds, options)
+            answer, seconds = self._as_meant(query, answer, seconds, ordered)
+        # Whatever filters alone name is listed with the newest first.
+        if len(answer.results) > 1 and (order == "oldest" or (order and not answer.listed)):
+            answer = replace(answer, notices=(*answer.notices, _ORDERS[order]))
         if answer.spelled:
             # Where more was changed than words, the corrected question tells all of it.
             spelled = () if answer.corrected else answer.spelled

@@ -48,7 +48,7 @@ def test_a_chip_has_its_words_searched_and_writes_out_the_others():
 
 def test_what_was_read_is_a_chip_until_the_question_is_asked_as_typed(library):
     app = run(library, q="python files with a turbine")
-    assert "“<bdi>python files</bdi>” read as <bdi>type:python</bdi>" in html(app)
+    assert "“<bdi>python files with</bdi>” read as <bdi>type:python</bdi>" in html(app)
     assert 'data-path="mill.md"' not in html(app)
     app = run(library, q="python files with a turbine", as_typed="python files with a turbine")
     assert "read as" not in html(app)
@@ -66,7 +66,7 @@ def test_a_compared_column_says_how_it_read_the_question(library):
     columns = ["mode:hybrid", "mode:hybrid,read_filters:false"]
     app = run(library, "compare", q="python files with a turbne", c=columns)
     first, second = html(app).split('<section class="rk-column"')[1:]
-    assert "&quot;python files&quot; read as type:python" in first
+    assert "&quot;python files with&quot; read as type:python" in first
     assert "Also searched: turbine for turbne" in first
     assert "read as type:python" not in second
     assert "nothing read as filters" in second

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from small_library import paths
+from small_library import add, open_library, paths, write_files
 
 from ragkit.indexes.tokenizer import index_tokens
 from ragkit.retrieval.fit import Words
@@ -118,3 +118,19 @@ def test_how_a_result_fits_does_not_depend_on_how_scores_are_joined(sample, ques
     assert len(shared) >= 2
     expected = pytest.approx({key: usual[key] for key in shared}, abs=1e-6)
     assert {key: other[key] for key in shared} == expected
+
+
+def test_in_other_scripts_words_alone_say_whether_anything_is_close(tmp_path):
+    files = {
+        "контракт.md": "# Договор\n\nСрок аренды квартиры составляет один год. Залог равен двум "
+        "месячным платежам и возвращается после проверки.\n",
+        "旅行.md": "# 京都旅行\n\nホテルは四条烏丸から徒歩五分です。予約はキャンセルできません。\n",
+    }
+    with open_library(tmp_path / "library") as library:
+        add(library, write_files(tmp_path / "files", files))
+        for question in ("срок аренды квартиры", "когда возвращается залог", "ホテルの予約"):
+            assert not library.search(question).nothing_close, question
+        for question in ("рецепт борща", "когда умер Пушкин", "カレーの作り方", "富士山の高さ"):
+            answer = library.search(question)
+            assert answer.nothing_close, question
+            assert library.answers.quick(answer) == ()

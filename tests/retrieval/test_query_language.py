@@ -174,6 +174,26 @@ def test_a_slip_beside_words_is_left_out_and_suggested(sample):
     assert answer.notices == ('No files of type "zzz".',)
 
 
+@pytest.mark.parametrize(
+    ("filters", "notices"),
+    [
+        ("type:nope", ('No files of type "nope".',)),
+        ("path:zzz type:md", ('No files in a path with "zzz".',)),
+        ("lang:xx", ('No document says that its language is "xx".',)),
+        (
+            "tag:none,other",
+            ('No documents with the tag "none".', 'No documents with the tag "other".'),
+        ),
+        ("type:md", ()),
+    ],
+)
+def test_filters_beside_the_question_that_no_document_passes_are_named(sample, filters, notices):
+    answer = sample.search("refund", filters=filters)
+    assert answer.notices == notices
+    assert (answer.corrected, answer.suggestion) == ("", "")
+    assert bool(answer.results) is (not notices)
+
+
 def test_an_invalid_date_is_named(sample):
     with pytest.raises(QueryError, match='Invalid date: "2025-13-45"'):
         sample.search("refund after:2025-13-45")

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import time
+
+import pytest
+
 from ragkit.models.hashing import HashEmbedder
 from ragkit.retrieval.query_segmentation.topic_names import (
     LONGEST_NAME,
@@ -49,3 +53,11 @@ def test_a_name_is_short_and_the_same_each_time():
 def test_replies_hold_nothing_telling():
     assert telling_tokens("ok, thanks! I'll look at it tomorrow") == set()
     assert telling_tokens("the ferry to Porto") == {"ferri", "porto"}
+
+
+@pytest.mark.parametrize("run", ["-", '"', "12,34;", '{"a":"b1","c":[1,2]},'])
+def test_long_runs_without_spaces_take_no_longer_than_words(run):
+    text = f"The harbour {run * 20_000}"[:20_000]
+    start = time.process_time()
+    assert all(len(name) <= LONGEST_NAME for name in named(*[text] * 4))
+    assert time.process_time() - start < 2

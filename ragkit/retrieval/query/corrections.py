@@ -19,8 +19,13 @@ from ragkit.models.context_prompt import SENTIMENTS
 from ragkit.options import Filters
 from ragkit.results import Answer, Spelling
 from ragkit.retrieval.query.encoding import Query
-from ragkit.retrieval.query.filter_syntax import filters_of, format_filter, strictly
-from ragkit.retrieval.query.parser import Condition, without_quotes
+from ragkit.retrieval.query.filter_syntax import (
+    filters_of,
+    format_filter,
+    format_filters,
+    strictly,
+)
+from ragkit.retrieval.query.parser import Condition, Restriction, parse_query, without_quotes
 from ragkit.retrieval.query.scope import entries_with
 from ragkit.retrieval.query.spelling import may_be_misspelled, nearest_word, respelled_text
 
@@ -102,16 +107,13 @@ def _is_there(
 
 def _without_bad_values(catalog: Catalog, query: Query, question: str) -> Correction:
     """Look for values of filters that no document has, and what is like them."""
-    kept, last, notices, all_near = [], 0, [], True
+    kept, last, all_near = [], 0, True
+    notices = list(_bad_options(catalog, query))
     for each in query.parsed.restrictions:
-        name = "title" if each.name == "subject" else each.name.removeprefix("=")
-        beside_or = each.span != (each.start, each.end)
-        if each.excluded or beside_or or not (name in _OF_VALUE or each.name.startswith("=")):
-            continue
+        name = _checked_name(each)
         values = []
-        for value in each.values:
-            alone = filters_of({each.name: (value,)})
-            if any(_has_documents(catalog, collection, alone) for collection in query.collections):
+        for value in each.values if name else ():
+            if _is_anywhere(catalog, query, each, value):
                 values.append(value)
                 continue
             plain = without_mark(name, value)
@@ -120,12 +122,39 @@ def _without_bad_values(catalog: Catalog, query: Query, question: str) -> Correc
             all_near = all_near and bool(near)
             if near:
                 values.append(near if plain == value else strictly(name, near))
-        if tuple(values) != each.values:
+        if name and tuple(values) != each.values:
             kept.append(question[last : each.start])
             kept.append(format_filter(each.name, values) if values else "")
             last = each.end
     corrected = " ".join("".join([*kept, question[last:]]).split()) if kept else ""
     return Correction(corrected, tuple(notices), bool(corrected) and all_near)
+
+
+def _bad_options(catalog: Catalog, query: Query) -> Iterator[str]:
+    """Yield a notice for each value of the filters beside the question that no document has."""
+    for filters in query.filters:
+        if filters != query.parsed.filters:
+            fields = [name for name, _ in filters.fields]
+            for each in parse_query(format_filters(filters), fields).restrictions:
+                name = _checked_name(each)
+                for value in each.values if name else ():
+                    if not _is_anywhere(catalog, query, each, value):
+                        plain = without_mark(name, value)
+                        yield _why_nothing(catalog, query.collections, name, plain)
+
+
+def _checked_name(each: Restriction) -> str:
+    """Return the name of a filter whose values can be looked up, or an empty string."""
+    name = "title" if each.name == "subject" else each.name.removeprefix("=")
+    beside_or = each.span != (each.start, each.end)
+    known = name in _OF_VALUE or each.name.startswith("=")
+    return name if known and not each.excluded and not beside_or else ""
+
+
+def _is_anywhere(catalog: Catalog, query: Query, each: Restriction, value: str) -> bool:
+    """Return whether a document of the searched collections has a value of a filter."""
+    alone = filters_of({each.name: (value,)})
+    return any(_has_documents(catalog, collection, alone) for collection in query.collections)
 
 
 def _why_nothing(

@@ -1,4 +1,4 @@
-"""What the searched collections hold, as ``intent.KnownValues`` asks for it."""
+"""What the searched collections hold: what words of a question may name."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ragkit.retrieval.query.parser import parse_query
 
 
 class LibraryValues:
-    """Looked up in what the catalog keeps in memory, when it is asked for."""
+    """Types, dates, senders, folders and titles, looked up in what the catalog keeps in memory."""
 
     def __init__(self, catalog: Catalog, collections: Sequence[CollectionRecord]) -> None:
         self._catalog = catalog

@@ -33,7 +33,8 @@ _LONGEST_READ = 20_000
 
 _WORD = re.compile(r"[^\W\d_][\w]*(?:[.'\u2019-][^\W_]+)*")
 _OPENING = re.compile(r"(?:^|[.!?:\n])[\s\"'(\u2018\u201c*_]*$")
-_ADDRESS = re.compile(r"\S*(?:://|@)\S*|\b\w+(?:/\w+)+")
+_UNBROKEN = re.compile(r"\S+")
+_PATH = re.compile(r"\b\w+(?:/\w+)+")
 _TALK = """
 above actually after again against all also any anyone anything anyway aren't around back because
 before below better between bit both bring can't come could couldn't didn't doesn't doing don
@@ -118,7 +119,7 @@ def _first(term: _Term) -> int:
 
 
 def _terms(text: str) -> list[_Term]:
-    text = _ADDRESS.sub(lambda match: " " * len(match.group()), text[:_LONGEST_READ])
+    text = _UNBROKEN.sub(_without_addresses, text[:_LONGEST_READ])
     written: dict[str, Counter[str]] = defaultdict(Counter)
     first: dict[str, int] = {}
     inside: set[str] = set()
@@ -139,6 +140,14 @@ def _terms(text: str) -> list[_Term]:
         _Term(token, forms.most_common(1)[0][0], forms.total(), first[token], token not in inside)
         for token, forms in written.items()
     ]
+
+
+def _without_addresses(run: re.Match[str]) -> str:
+    """Return a run without spaces as it is, with spaces instead of what is an address or a path."""
+    text = run.group()
+    if "://" in text or "@" in text:
+        return " " * len(text)
+    return _PATH.sub(lambda match: " " * len(match.group()), text)
 
 
 def _is_plain(word: str) -> bool:
