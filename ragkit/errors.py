@@ -86,7 +86,7 @@ class ConnectionLostError(ServerAwayError):
 
 
 class SourceError(RagkitError):
-    """A folder cannot be added or read."""
+    """A folder cannot be added or read, or a document of one cannot be removed."""
 
     http_status = 422
 

@@ -93,6 +93,11 @@ def option_text(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
+def as_json_value(value: Any) -> Any:
+    """Return the parsed value of an option as JSON has it."""
+    return str(value) if isinstance(value, Choice) else value
+
+
 def _parsed(name: str, value: object, group: Any, options: Mapping[str, Option]) -> Any:
     declared = options.get(name)
     if declared is None:
@@ -124,7 +129,7 @@ def apply_options(base: SearchOptions, values: Mapping[str, Any]) -> SearchOptio
 def dump_options(options: SearchOptions, base: SearchOptions) -> dict[str, Any]:
     """Return the options that differ from those of ``base``, as JSON values by name."""
     return {
-        name: str(value) if isinstance(value, Choice) else value
+        name: as_json_value(value)
         for name in SEARCH_OPTIONS
         if (value := getattr(options, name)) != getattr(base, name)
     }

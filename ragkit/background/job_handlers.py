@@ -6,7 +6,7 @@ import logging
 import shutil
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ragkit.background.presence import present
 from ragkit.catalog.jobs import MOST_ATTEMPTS
-from ragkit.catalog.records import JobRecord, JobState, SourceRecord
-from ragkit.errors import NotFoundError, RagkitError, ServerAwayError, unforeseen
+from ragkit.catalog.records import DocumentRecord, JobRecord, JobState, SourceRecord
+from ragkit.errors import NotFoundError, RagkitError, ServerAwayError, SourceError, unforeseen
 from ragkit.formatting import plural
 from ragkit.indexing.progress import NOTHING_NEW, JobCancelled, Progress, Reporter
 from ragkit.indexing.sync import SyncReport, at_or_below, sync_source
@@ -221,12 +221,30 @@ def sources_of(catalog: Catalog, job: JobRecord) -> list[SourceRecord]:
     return list(catalog.collections.sources_of(numbers).values())
 
 
+def refuse_watched(catalog: Catalog, documents: Collection[DocumentRecord]) -> None:
+    """Refuse to remove documents of watched folders: the next sync would add them again.
+
+    Raises:
+        SourceError: there is such a document among them.
+    """
+    sources = catalog.collections.sources_of({document.source_id for document in documents})
+    watched = [d.path for d in documents if sources[d.source_id].kind != "uploads"]
+    if watched:
+        others = f", and {len(watched) - 1:,} others are" if len(watched) > 1 else ""
+        raise SourceError(
+            f"{watched[0]} is in a watched folder{others}.",
+            "Delete the file, or list it in a .ragkitignore file in the folder.",
+        )
+
+
 def _remove_documents(writer: Writer, arguments: Mapping[str, Any], reporter: Reporter) -> str:
     """Delete uploaded files. Documents of a watched folder stay as long as their files do."""
     documents = writer.catalog.documents.get_many(map(int, arguments["document_ids"]))
     homes = {document.source_id for document in documents.values()}
     sources = writer.catalog.collections.sources_of(homes)
     uploaded = [d for d in documents.values() if sources[d.source_id].kind == "uploads"]
+    if not uploaded:
+        refuse_watched(writer.catalog, documents.values())
     removable = [d for d in uploaded if writer.reads(sources[d.source_id])]
     elsewhere = [d.id for d in uploaded if not writer.reads(sources[d.source_id])]
     if elsewhere:

@@ -46,7 +46,8 @@ class _Connection(sqlite3.Connection):
             return False
 
     def __del__(self) -> None:
-        self.close()
+        with suppress(sqlite3.ProgrammingError):  # It was never opened.
+            self.close()
 
 
 class _PooledConnection:

@@ -118,17 +118,32 @@ class Judging:
         start, end, quote = 0, 0, ""
         if span is not None:
             start, end = span.start, span.end
-            if 0 <= start < end:
-                quote = self._catalog.documents.slices([(document_id, start, end)])[0]
-            if not quote or len(quote) != end - start:
-                raise EvaluationError(
-                    f"{record.path} has changed since it was shown.", "Search again, then rate it."
-                )
+            quote = self._quote(record, span)
         judged = JudgmentDraft(
             asked, document_id, record.path, record.hash, start, end, quote, grade, origin,
             question_set, filter=filter_,
         )  # fmt: skip
         return JudgmentRecord(self._catalog.judgments.add(collection_id, [judged])[0], judged)
+
+    def _quote(self, record: DocumentRecord, span: Span) -> str:
+        """Return the text of a passage.
+
+        Raises:
+            EvaluationError: the document has no such passage.
+        """
+        start, end = span.start, span.end
+        if not 0 <= start < end:
+            raise EvaluationError(
+                f"There is no passage from {start} to {end}.", "A passage ends after it begins."
+            )
+        quote = self._catalog.documents.slices([(record.id, start, end)])[0]
+        if len(quote) != end - start:
+            raise EvaluationError(
+                f"{record.path} has {record.characters} characters, and no passage from {start} "
+                f"to {end}.",
+                "If it has changed since it was shown, search again, then rate it.",
+            )
+        return quote
 
     def undo(self, collection_id: int) -> JudgmentRecord | None:
         """Remove the last judgment made by hand, so that the previous one counts again."""

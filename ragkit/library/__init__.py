@@ -11,6 +11,7 @@ from ragkit.catalog import Catalog
 from ragkit.catalog.connection import again_if_lost
 from ragkit.catalog.machine import refuse_other_place
 from ragkit.catalog.read_only import may_write
+from ragkit.errors import LibraryError
 from ragkit.library.collections import CollectionService
 from ragkit.library.documents import DocumentDetail, DocumentService, SourceService
 from ragkit.library.evaluation import JudgmentService, RunService
@@ -85,6 +86,10 @@ class Library:
             LibraryError: it does not exist, is damaged, or is newer than this program.
         """
         paths = LibraryPaths(settings.library.expanduser().absolute())
+        if paths.root.is_file():
+            raise LibraryError(
+                f"{paths.root} is a file, not a folder.", "Name the folder of a library."
+            )
         address = settings.backend.get_secret_value()
         refuse_other_place(paths, on_server=bool(address))
         if address or (create and (may_write(paths.catalog) or not paths.catalog.exists())):
@@ -183,14 +188,16 @@ class Library:
         Raises:
             TypeError: both options and changes were given, or there is no such option.
             SettingsError: an option cannot have this value.
-            QueryError: a filter in the question cannot be understood.
+            QueryError: a filter in the question cannot be understood, or no collection is named.
             NotFoundError: there is no such collection.
         """
+        from ragkit.library.changed_options import refuse_no_collection
         from ragkit.option_codec import valid_options
 
         if options is not None and changes:
             raise TypeError("search() takes either options or single changes, not both.")
         chosen = valid_options(options) if options else self.options(**changes)
+        refuse_no_collection(chosen, self.catalog)
 
         def run() -> Answer:
             services = self._services.last_seen()
@@ -226,12 +233,15 @@ class Library:
 
         Raises:
             SettingsError: an option cannot have its value.
+            QueryError: no collection is named.
             NotFoundError: there is no such collection.
         """
+        from ragkit.library.changed_options import refuse_no_collection
         from ragkit.option_codec import valid_options
         from ragkit.retrieval.multi_query import query_per_chunk
 
         own = valid_options(options) if options else self.options()
+        refuse_no_collection(own, self.catalog)
         of_text = valid_options(chunked) if chunked else self.chunked_options()
         request = text, own, of_text
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from ragkit.catalog import Catalog
+from ragkit.errors import QueryError
 from ragkit.option_codec import apply_options, checked_options
 from ragkit.options import Filters, SearchOptions
 from ragkit.retrieval.query.parser import parse_filters
@@ -47,3 +48,13 @@ def _filters(value: Filters | str, collections: Sequence[str], field_names: Fiel
     if not isinstance(value, Filters):
         raise TypeError("filters must be a ragkit.Filters or text, such as 'type:pdf'.")
     return value
+
+
+def refuse_no_collection(options: SearchOptions, catalog: Catalog) -> None:
+    """Refuse to search in no collection, unless there is none.
+
+    Raises:
+        QueryError: the options name no collection.
+    """
+    if not options.collections and catalog.collections.names(limit=1):
+        raise QueryError("No collection is named.", "Name those to search.")

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 _LONGEST_NAME = 80
 _DELETION = "remove_collection"
+_CHOOSE = "Choose another name."
 _RESERVED = "all collections"
 """A name that would be mistaken for all collections together."""
 
@@ -80,7 +81,7 @@ class CollectionService:
         """Make a new, empty collection.
 
         Raises:
-            SettingsError: the name is empty or in use.
+            SettingsError: no collection can have this name, or one has it already.
         """
         return self._collections.ensure(self._free(name))
 
@@ -88,7 +89,7 @@ class CollectionService:
         """Rename a collection; everything in it stays.
 
         Raises:
-            SettingsError: the new name is empty or in use.
+            SettingsError: no collection can have the new name, or another has it already.
         """
         record = self.get(name)
         if new.strip() != name:
@@ -138,8 +139,17 @@ class CollectionService:
         return self._catalog.jobs.add(_DELETION, collection=record.name, **wait)
 
     def set_search(self, name: str, options: Mapping[str, Any]) -> CollectionRecord:
-        """Replace a collection's own search options; return its record from before."""
-        return self._set(name, "search", options)
+        """Replace a collection's own search options; return its record from before.
+
+        ``options`` are by name; values may be those of ``SearchOptions``, text or JSON.
+
+        Raises:
+            SettingsError: there is no such option, or it cannot have this value.
+        """
+        from ragkit.option_codec import as_json_value, parse_option
+
+        values = {key: as_json_value(parse_option(key, value)) for key, value in options.items()}
+        return self._set(name, "search", values)
 
     def chunking(self, name: str) -> ChunkingSettings:
         """Return the chunk sizes of a collection in words: its own, or the library's."""
@@ -176,14 +186,26 @@ class CollectionService:
         """Return a name in the form in which it is stored, if no other collection has it.
 
         Raises:
-            SettingsError: it is empty, too long or in use.
+            SettingsError: no collection can have it, or one has it already.
         """
-        name = " ".join(unicodedata.normalize("NFC", name).split())
-        if not name or len(name) > _LONGEST_NAME or not name.isprintable():
-            raise SettingsError(
-                f"A collection's name has 1 to {_LONGEST_NAME} characters on one line.",
-                "Choose another name.",
-            )
+        name = valid_name(name)
         if name.casefold() == _RESERVED or self._collections.is_named(name, besides=own):
-            raise SettingsError(f'There is already a collection "{name}".', "Choose another name.")
+            raise SettingsError(f'There is already a collection "{name}".', _CHOOSE)
         return name
+
+
+def valid_name(name: str) -> str:
+    """Return the name of a new collection in the form in which it is stored.
+
+    Raises:
+        SettingsError: it is empty, too long, or not the same in an address.
+    """
+    name = " ".join(unicodedata.normalize("NFC", name).split())
+    if not name or len(name) > _LONGEST_NAME or not name.isprintable():
+        raise SettingsError(
+            f"A collection's name has 1 to {_LONGEST_NAME} characters on one line.", _CHOOSE
+        )
+    # Clients resolve these parts of an address before they send it.
+    if not {".", ".."}.isdisjoint(name.split("/")):
+        raise SettingsError('A collection\'s name has no part "." or "..".', _CHOOSE)
+    return name

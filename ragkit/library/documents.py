@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,12 +11,14 @@ from typing import TYPE_CHECKING, Any
 from ragkit.catalog import Catalog
 from ragkit.catalog.records import (
     ChunkRecord,
+    CollectionRecord,
     Counts,
     DocumentRecord,
     SourceRecord,
 )
 from ragkit.errors import NotFoundError, QueryError, SourceError
 from ragkit.formatting import plural
+from ragkit.library.collections import valid_name
 from ragkit.paths import LibraryPaths
 from ragkit.sources.allowed import check_folder
 from ragkit.types import Section, Status
@@ -61,6 +64,7 @@ class SourceService:
         Raises:
             UnconfirmedError: it lies outside the person's home, and is not ``confirmed``.
             SourceError: it is not a folder, is not allowed, or contains the library itself.
+            SettingsError: no collection can have this name.
         """
         root = Path(folder).expanduser()
         if not root.is_dir():
@@ -72,7 +76,7 @@ class SourceService:
                 f"{root} contains the library itself, or is inside it.", "Choose another folder."
             )
         check_folder(root, self._settings.sources.allowed_roots, confirmed=confirmed)
-        record = self._catalog.collections.ensure(collection or self._settings.collection)
+        record = self._home(collection)
         for other in self._catalog.collections.sources(record.id):
             outer = Path(other.root)
             if other.kind == "folder" and root != outer and root.is_relative_to(outer):
@@ -84,10 +88,16 @@ class SourceService:
 
     def uploads(self, collection: str | None = None) -> SourceRecord:
         """Return the source of a collection's uploaded files; it is created when first needed."""
-        record = self._catalog.collections.ensure(collection or self._settings.collection)
+        record = self._home(collection)
         folder = self._paths.collection_uploads(record.id)
         folder.mkdir(parents=True, exist_ok=True)
         return self._ensured(record.id, "uploads", folder)
+
+    def _home(self, collection: str | None) -> CollectionRecord:
+        """Return the collection of that name, or of the settings; it is made if necessary."""
+        name = collection or self._settings.collection
+        found = self._catalog.collections.find(name)
+        return found or self._catalog.collections.ensure(valid_name(name))
 
     def _ensured(self, collection_id: int, kind: str, root: Path) -> SourceRecord:
         """Return the source of a folder, creating it if necessary.
@@ -182,7 +192,8 @@ class DocumentDetail:
 class DocumentService:
     """The documents of a library.
 
-    Methods raise a NotFoundError if a document is gone, or if there is no such collection.
+    Methods raise a NotFoundError if a document is gone, or if there is no such collection;
+    ``counts``, ``facets`` and ``field_names`` take one that does not exist for an empty one.
     """
 
     def __init__(self, catalog: Catalog, services: ActiveServices) -> None:
@@ -193,12 +204,25 @@ class DocumentService:
         self,
         collection: str | None = None,
         *,
-        status: Status | None = None,
+        status: Status | str | None = None,
         containing: str = "",
         limit: int = -1,
         offset: int = 0,
     ) -> list[DocumentRecord]:
-        """Return documents by path, those with a problem first."""
+        """Return documents by path, those with a problem first; a ``limit`` of -1 means all.
+
+        ``containing`` is a part of the path or title, in any case.
+
+        Raises:
+            QueryError: there is no such status, or the limit or offset is negative.
+        """
+        if limit < -1 or offset < 0:
+            raise QueryError("A limit or offset cannot be negative.", "A limit of -1 lists all.")
+        try:
+            status = None if status is None else Status(status)
+        except ValueError as error:
+            known = ", ".join(Status)
+            raise QueryError(f"There is no status {status!r}.", f"There are {known}.") from error
         record = self._catalog.collections.get(collection) if collection else None
         return self._catalog.documents.list(
             record.id if record else None,
@@ -233,6 +257,7 @@ class DocumentService:
 
     def get(self, document_id: int) -> DocumentDetail:
         """Return one document with its text, sections and chunks."""
+        document_id = operator.index(document_id)  # Not "1", for which the catalog has a document.
         documents = self._catalog.documents
         with self._catalog.connections.read():
             record = documents.get(document_id)
@@ -251,7 +276,7 @@ class DocumentService:
         the text stands for its end.
 
         Raises:
-            QueryError: the start is negative, or the end lies before it.
+            QueryError: the start is negative or beyond the text, or the end lies before it.
         """
         from ragkit.retrieval.spans import LONGEST_PASSAGE, passage_at
 
@@ -259,9 +284,10 @@ class DocumentService:
         with self._catalog.connections.read():
             record = documents.get(document_id)
             stop = record.characters if end is None else min(end, record.characters)
-            if start < 0 or (end is not None and end < start):
+            if not 0 <= start <= record.characters or (end is not None and end < start):
+                to = "" if end is None else f" to {end}"
                 raise QueryError(
-                    f"There is no text from {start} to {end}.",
+                    f"There is no text from {start}{to}.",
                     f"Ask for a part of 0 to {record.characters}.",
                 )
             within = max(start, min(stop, start + LONGEST_PASSAGE))
@@ -287,8 +313,8 @@ class DocumentService:
         total = self._catalog.documents.get(document_id).chunks
         if not 0 <= chunk < total:
             raise NotFoundError(
-                f"Document {document_id} has no chunk {chunk + 1}.",
-                f"It has {plural(total, 'chunk')}.",
+                f"Document {document_id} has no chunk {chunk}.",
+                f"It has {plural(total, 'chunk')}, counted from 0.",
             )
         reach = min(reach, total)
         indexes = range(max(0, chunk - reach), min(total, chunk + reach + 1))
@@ -351,5 +377,17 @@ class DocumentService:
         return self._catalog.jobs.add("retry", document_ids=list(document_ids))
 
     def remove(self, document_ids: Sequence[int]) -> int:
-        """Queue the removal of uploaded documents with their files; return the job's number."""
-        return self._catalog.jobs.add("remove_documents", document_ids=list(document_ids))
+        """Queue the removal of uploaded documents with their files; return the job's number.
+
+        Raises:
+            SourceError: one is in a watched folder, and so the next sync would add it again.
+        """
+        from ragkit.background.job_handlers import refuse_watched
+
+        numbers = list(document_ids)
+        records = self.records(numbers)
+        for number in numbers:
+            if number not in records:
+                self._catalog.documents.get(number)
+        refuse_watched(self._catalog, records.values())
+        return self._catalog.jobs.add("remove_documents", document_ids=numbers)

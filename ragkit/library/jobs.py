@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ragkit.catalog import Catalog
 from ragkit.catalog.background_state import RecognitionState, read_recognition_state
 from ragkit.catalog.records import JobRecord, JobState, WorkerRecord
-from ragkit.errors import LibraryBusyError, LibraryError, RagkitError
+from ragkit.errors import LibraryBusyError, NotFoundError, QueryError, RagkitError
 from ragkit.health.findings import Depth, Finding, Parts
 from ragkit.indexing.progress import NOTHING_NEW, Progress
 from ragkit.indexing.writer import lock_is_held
@@ -45,7 +45,17 @@ class JobService:
         self._open_writer = open_writer
 
     def add(self, kind: str, **arguments: Any) -> int:
-        """Queue a job; return its number."""
+        """Queue a job; return its number.
+
+        Raises:
+            QueryError: there is no job of this kind.
+        """
+        from ragkit.background.job_handlers import handler_of
+
+        if handler_of(kind) is None:
+            raise QueryError(
+                f'There is no job of the kind "{kind}".', "library.jobs.recent(20) shows some."
+            )
         return self._jobs.add(kind, **arguments)
 
     def get(self, job_id: int) -> JobRecord | None:
@@ -118,7 +128,11 @@ class JobService:
         return record is not None and self._collections.count() == 1
 
     def wait(self, job_id: int, watch: Callable[[Progress], None] | None = None) -> JobRecord:
-        """Wait until a job has ended; do it in this process if no other one is writing."""
+        """Wait until a job has ended; do it in this process if no other one is writing.
+
+        Raises:
+            NotFoundError: there is no such job, or it is gone.
+        """
         while True:
             job = self._jobs.get(job_id)
             if job is None or job.state in _ENDED:
@@ -136,7 +150,7 @@ class JobService:
                 watch(Progress.from_dict(job.progress))
             time.sleep(_POLL_SECONDS)
         if job is None:
-            raise LibraryError("The job no longer exists.", "Start it again.")
+            raise NotFoundError(f"There is no job {job_id}.", "Start it again.")
         return job
 
     def _is_free(self, job: JobRecord) -> bool:

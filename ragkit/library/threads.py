@@ -51,9 +51,19 @@ class ThreadService:
         )
         return replace(thread, turns=turns)
 
-    def begin(self, question: str, collections: Iterable[str]) -> Thread:
-        """Create a thread named after its first question; ``add`` saves its turns."""
-        return self._catalog.threads.get(self._catalog.threads.begin(question, collections))
+    def begin(self, question: str, collections: str | Iterable[str]) -> Thread:
+        """Create a thread named after its first question; ``add`` saves its turns.
+
+        Raises:
+            NotFoundError: there is no collection of one of these names.
+            ThreadError: there are too many threads.
+        """
+        names = [collections] if isinstance(collections, str) else list(collections)
+        known = {record.name for record in self._catalog.collections.named(names)}
+        for name in names:
+            if name not in known:
+                self._catalog.collections.get(name)
+        return self._catalog.threads.get(self._catalog.threads.begin(question, names))
 
     def add(self, thread_id: int, turn: Turn) -> Turn:
         """Save a turn at the end of a thread, and return it with its id."""

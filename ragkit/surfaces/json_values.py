@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
-from ragkit.answers import Thread, Turn
+from ragkit.answers import Source, Thread, Turn, WrittenAnswer
 from ragkit.catalog.records import DocumentRecord
 from ragkit.results import Answer, Passage, Result
 from ragkit.retrieval.multi_query import ChunkedAnswer
-from ragkit.retrieval.similar import SimilarDocuments
+from ragkit.retrieval.similar import Similar, SimilarDocuments
 from ragkit.surfaces import render, render_answers
 
 Value: TypeAlias = (
-    "Answer | ChunkedAnswer | Result | Passage | DocumentRecord | SimilarDocuments | Thread | Turn"
+    "Answer | ChunkedAnswer | Result | Passage | DocumentRecord | SimilarDocuments | Similar "
+    "| Source | WrittenAnswer | Thread | Turn"
 )
 _RENDERERS: Mapping[type, Callable[[Any], dict[str, Any]]] = {
     Answer: render.answer_as_json,
@@ -22,6 +23,9 @@ _RENDERERS: Mapping[type, Callable[[Any], dict[str, Any]]] = {
     Passage: render.passage_as_json,
     DocumentRecord: render.document_as_json,
     SimilarDocuments: render.similar_as_json,
+    Similar: render.similar_document_as_json,
+    Source: render_answers.source_as_json,
+    WrittenAnswer: render_answers.written_as_json,
     Thread: render_answers.thread_as_json,
     Turn: render_answers.turn_as_json,
 }

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
         Result,
     )
     from ragkit.retrieval.multi_query import ChunkedAnswer
-    from ragkit.retrieval.similar import SimilarDocuments
+    from ragkit.retrieval.similar import Similar, SimilarDocuments
 
 _MARK_ON, _MARK_OFF = "\x1b[1m", "\x1b[0m"
 _PASSAGE_CHARACTERS = 600
@@ -229,22 +229,24 @@ def answer_as_text(
 
 def similar_as_json(similar: SimilarDocuments) -> dict[str, Any]:
     """Return similar documents and copies of a document as a JSON object."""
-
-    def named(record: DocumentRecord) -> dict[str, Any]:
-        return {"id": record.id, "path": record.path, "title": record.title}
-
     return {
-        "copies": [named(record) for record in similar.copies],
-        "documents": [
-            {
-                **named(document.record),
-                "cosine": document.score,
-                "words": document.words,
-                "copies": [named(record) for record in document.copies],
-            }
-            for document in similar.documents
-        ],
+        "copies": [_named(record) for record in similar.copies],
+        "documents": [similar_document_as_json(document) for document in similar.documents],
     }
+
+
+def similar_document_as_json(similar: Similar) -> dict[str, Any]:
+    """Return a document that is like another one as a JSON object."""
+    return {
+        **_named(similar.record),
+        "cosine": similar.score,
+        "words": similar.words,
+        "copies": [_named(record) for record in similar.copies],
+    }
+
+
+def _named(record: DocumentRecord) -> dict[str, Any]:
+    return {"id": record.id, "path": record.path, "title": record.title}
 
 
 def similar_as_text(similar: SimilarDocuments) -> Iterator[str]:

@@ -67,7 +67,7 @@ def turn_as_json(turn: Turn) -> dict[str, Any]:
 
 def _answers_as_json(quick: Sequence[Source], written: WrittenAnswer | None) -> dict[str, Any]:
     return {
-        "quick": [_source_as_json(source) for source in quick],
+        "quick": [source_as_json(source) for source in quick],
         "answer": written_as_json(written) if written is not None and has_text(written) else None,
     }
 
@@ -90,7 +90,7 @@ def written_as_json(written: WrittenAnswer) -> dict[str, Any]:
         ],
         "model": written.model,
         "sources": [
-            {"number": number, **_source_as_json(source)}
+            {"number": number, **source_as_json(source)}
             for number, source in enumerate(written.sources, start=1)
         ],
         "state": written.state.value,
@@ -112,7 +112,7 @@ def written_as_json(written: WrittenAnswer) -> dict[str, Any]:
     }
 
 
-def _source_as_json(source: Source) -> dict[str, Any]:
+def source_as_json(source: Source) -> dict[str, Any]:
     """Return a source as a JSON object, with its place in a document or its web address."""
     document = source.document
     place: dict[str, Any] = {"document": None, "url": source.url, "title": source.title}

@@ -12,6 +12,7 @@ from small_library import open_library
 from ragkit.catalog.records import JobState
 from ragkit.errors import NotFoundError, SettingsError
 from ragkit.evaluation.judging import Judging
+from ragkit.options import Mode
 
 
 @pytest.fixture
@@ -34,6 +35,43 @@ def test_names_are_free_short_and_on_one_line(library):
         with pytest.raises(SettingsError, match="has 1 to 80 characters on one line"):
             library.collections.add(name)
     assert library.collections.rename("Field notes", "FIELD notes").name == "FIELD notes"
+
+
+@pytest.mark.parametrize("name", ["..", ".", "a/../b", "./a", "a/."])
+def test_no_name_is_changed_by_being_part_of_an_address(library, tmp_path, name):
+    with pytest.raises(SettingsError, match=r'has no part "\."'):
+        library.collections.add(name)
+    with pytest.raises(SettingsError, match=r'has no part "\."'):
+        library.collections.rename("default", name)
+    with pytest.raises(SettingsError, match=r'has no part "\."'):
+        library.sources.add_folder(tmp_path / "papers", name)
+    with pytest.raises(SettingsError, match=r'has no part "\."'):
+        library.uploads.add("note.md", io.BytesIO(b"# Note"), name)
+    assert library.collections.names() == ["default"]
+
+
+def test_names_may_have_dots_and_slashes(library):
+    for name in ("a/b", "v1.2", "...", ".hidden"):
+        assert library.collections.add(name).name == name
+
+
+def test_a_collection_that_has_another_name_already_stays_as_it_is(library, tmp_path):
+    (tmp_path / "more").mkdir()
+    library.catalog.collections.ensure("..")
+    assert library.sources.add_folder(tmp_path / "more", "..").collection == ".."
+    assert library.collections.rename("..", "dots").name == "dots"
+
+
+def test_own_search_options_are_those_that_there_are(library):
+    with pytest.raises(SettingsError, match='no search option "nope"'):
+        library.collections.set_search("default", {"nope": 1})
+    with pytest.raises(SettingsError, match="limit must be at least 1"):
+        library.collections.set_search("default", {"limit": 0})
+    assert library.collections.get("default").settings == {}
+    library.collections.set_search("default", {"mode": Mode.KEYWORD, "limit": "3"})
+    assert library.collections.get("default").settings["search"] == {"mode": "keyword", "limit": 3}
+    options = library.options(collections="default")
+    assert (options.mode, options.limit) == (Mode.KEYWORD, 3)
 
 
 def test_renaming_keeps_ratings_settings_uploads_and_waiting_jobs(library):

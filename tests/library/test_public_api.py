@@ -16,8 +16,9 @@ import pytest
 from small_library import HANDBOOK, write_files
 
 import ragkit
-from ragkit.errors import LibraryError, SettingsError
+from ragkit.errors import LibraryError, NotFoundError, QueryError, SettingsError
 from ragkit.options import CutMethod, Mode
+from ragkit.retrieval.similar import Similar, SimilarDocuments
 
 _ROOT = Path(__file__).resolve().parents[2]
 _API = (_ROOT / "docs" / "api.md").read_text("utf-8")
@@ -72,6 +73,20 @@ def test_the_examples_of_the_documentation_run(place, capsys):
         "Add a folder first: ragkit add FOLDER, or in Python: ragkit.open(path, create=True).",
     ):
         assert line in lines
+
+
+def test_the_examples_of_the_documentation_pass_a_type_checker(tmp_path):
+    examples = tmp_path / "examples.py"
+    examples.write_text(_code(_API, "python"), "utf-8")
+    checked = subprocess.run(
+        [sys.executable, "-m", "mypy", "--strict", examples],
+        capture_output=True,
+        text=True,
+        cwd=_ROOT,
+    )
+    # Of the package itself, another run tells.
+    assert [line for line in checked.stdout.splitlines() if "examples.py" in line] == []
+    assert checked.stderr == ""
 
 
 @pytest.mark.parametrize(
@@ -218,6 +233,58 @@ def test_the_parts_of_filters_may_be_lists_or_single_values():
     assert hash(given)
 
 
+@pytest.mark.parametrize("part", ["after", "before"])
+def test_a_filter_by_date_is_a_period_of_the_calendar(part):
+    for value in ("2025", "2025-01", "2025-01-31", ""):
+        assert getattr(ragkit.Filters(**{part: value}), part) == value
+    for value in ("not a date", "20255", "2025-1", "2025-02-30", "2025-01-31T10:00", "0000"):
+        with pytest.raises(QueryError, match=f'{part}: "{value}" is no date'):
+            ragkit.Filters(**{part: value})
+    with pytest.raises(TypeError, match=f"{part} must be a text"):
+        ragkit.Filters(**{part: 2025})
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"paths": 5}, "paths must be texts, not 5"),
+        ({"paths": ("a", 5)}, "paths must be texts, not 5"),
+        ({"types": None}, "types must be texts, not None"),
+        ({"documents": "12"}, "documents must be whole numbers, not '12'"),
+        ({"documents": (1, 2.5)}, "documents must be whole numbers, not 2.5"),
+        ({"fields": ("framework", "vue")}, r"fields must be \(name, value\) pairs .*'framework'"),
+        ({"fields": "framework"}, r"fields must be \(name, value\) pairs .*'framework'"),
+        ({"fields": {"framework": 5}}, r"fields must be \(name, value\) pairs .*"),
+    ],
+)
+def test_a_part_of_filters_that_cannot_be_is_named(given, said):
+    with pytest.raises(TypeError, match=said):
+        ragkit.Filters(**given)
+
+
+def test_what_no_library_can_be_asked_is_refused(place):
+    with ragkit.open("library", create=True) as library:
+        library.jobs.wait(library.sources.sync(library.sources.add_folder("documents")))
+        with pytest.raises(QueryError, match="No collection is named"):
+            library.search("refund", collections=())
+        with pytest.raises(QueryError, match="No collection is named"):
+            library.search_chunked("refund", library.options(collections=()))
+        with pytest.raises(TypeError, match="'str' object cannot be interpreted as an integer"):
+            library.documents.get("1")
+        with pytest.raises(QueryError, match="no status 'typo'"):
+            library.documents.list("default", status="typo")
+        assert len(library.documents.list("default", status="indexed")) == 2
+        assert len(library.documents.list("default", limit=-1)) == 2
+        for part in ({"limit": -2}, {"offset": -1}):
+            with pytest.raises(QueryError, match="cannot be negative"):
+                library.documents.list("default", **part)
+        with pytest.raises(NotFoundError, match="no job 999"):
+            library.jobs.wait(999)
+        with pytest.raises(QueryError, match='no job of the kind "nope"'):
+            library.jobs.add("nope")
+        assert library.jobs.open() == []
+
+
 def test_values_become_the_json_that_commands_print(place):
     with ragkit.open("library", create=True) as library:
         library.jobs.wait(library.sources.sync(library.sources.add_folder("documents")))
@@ -236,10 +303,20 @@ def test_values_become_the_json_that_commands_print(place):
         listed = [ragkit.as_json(record) for record in library.documents.list()]
         assert listed == _printed("list")
         assert ragkit.as_json(library.documents.similar(document))["copies"] == []
+        alike = Similar(library.documents.list()[0], 0.7, "similar")
+        value = ragkit.as_json(SimilarDocuments((alike,)))
+        assert value["documents"] == [ragkit.as_json(alike)]
+        assert ragkit.as_json(alike)["cosine"] == 0.7
         assert ragkit.as_json(library.search_chunked("refund"))["metrics"]["shown"] >= 1
+        asked = library.search("When may a customer ask for a refund?")
+        quick = tuple(library.answers.quick(asked))
+        written = ragkit.WrittenAnswer("refund", "m", sources=quick)
         thread = library.threads.begin("refund", ("default",))
-        library.threads.add(thread.id, ragkit.Turn("refund", "refund"))
+        library.threads.add(thread.id, ragkit.Turn("refund", "refund", quick, written))
         kept = library.threads.get(thread.id)
+        turn = ragkit.as_json(kept.turns[0])
+        assert [ragkit.as_json(source) for source in quick] == turn["quick"] != []
+        assert ragkit.as_json(kept.turns[0].written)["sources"][0]["number"] == 1
         assert ragkit.as_json(kept)["turns"] == [ragkit.as_json(kept.turns[0])]
     with pytest.raises(TypeError, match="A str has no JSON form"):
         ragkit.as_json("refund")

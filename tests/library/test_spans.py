@@ -46,13 +46,17 @@ def test_a_span_is_the_slice_of_the_stored_text(library, log):
     assert passage.chunks == (touched[0], touched[-1])
 
 
-def test_a_span_without_an_end_is_the_rest_and_beyond_the_text_is_nothing(library, log):
+def test_a_span_without_an_end_is_the_rest_and_at_the_end_it_is_empty(library, log):
     number, length = log.record.id, len(log.text)
     assert library.documents.passage(number).text == log.text
     assert library.documents.passage(number, 10).text == log.text[10:]
     assert library.documents.passage(number, 10, 10**12).text == log.text[10:]
-    beyond = library.documents.passage(number, length + 5)
-    assert (beyond.text, beyond.start, beyond.cut) == ("", length + 5, False)
+    last = library.documents.passage(number, length)
+    assert (last.text, last.start, last.end, last.cut) == ("", length, length, False)
+    for end in (None, length + 9):
+        with pytest.raises(QueryError, match=f"no text from {length + 1}") as beyond:
+            library.documents.passage(number, length + 1, end)
+        assert beyond.value.cure == f"Ask for a part of 0 to {length}."
 
 
 def test_a_long_span_is_cut_and_says_so(library, log, monkeypatch):
@@ -83,8 +87,9 @@ def test_neighbours_are_one_passage_around_a_chunk(library, log):
 def test_neighbours_of_no_chunk_are_an_error_with_how_many_there_are(library, log):
     number, total = log.record.id, len(log.chunks)
     for chunk in (-1, total):
-        with pytest.raises(NotFoundError, match=f"It has {total} chunks"):
+        with pytest.raises(NotFoundError, match=f"no chunk {chunk}") as none:
             library.documents.neighbours(number, chunk)
+        assert none.value.cure == f"It has {total} chunks, counted from 0."
     with pytest.raises(QueryError):
         library.documents.neighbours(number, 0, -1)
     for of_document in (library.documents.passage, library.documents.neighbours):

@@ -10,6 +10,7 @@ from small_library import HANDBOOK, add, do, open_library, sync, write_files
 import ragkit
 from ragkit.answering.sentences import sentences_of
 from ragkit.answers import AnswerSentence, AnswerState, Source, Turn, WrittenAnswer
+from ragkit.errors import NotFoundError
 from ragkit.library import Library
 
 
@@ -48,6 +49,18 @@ def test_a_turn_is_the_same_while_its_documents_are(library):
     turn = kept(library, quoted(library))
     assert turn.id
     assert only_turn(library) == turn
+
+
+def test_a_thread_is_over_collections_that_there_are(library):
+    library.collections.add("travel")
+    assert library.threads.begin("why?", "travel").collections == ("travel",)
+    assert library.threads.begin("why?", ("travel", "default")).collections == (
+        "travel",
+        "default",
+    )
+    for names in ("nowhere", ["default", "nowhere"]):
+        with pytest.raises(NotFoundError, match='no collection "nowhere"'):
+            library.threads.begin("why?", names)
 
 
 def test_only_what_changed_says_so(library, tmp_path):
@@ -132,7 +145,10 @@ def test_a_follow_up_is_rewritten_by_the_model_of_the_settings_or_by_rules(tmp_p
     server.models["own:1b"] = server.models["llama3.2:3b"]
     server.reply = lambda _messages: '{"question": "How long may a faulty buoy be returned?"}'
     with open_library(tmp_path / "library", models=models) as library:
+        for name in ("default", "gone"):
+            library.collections.add(name)
         thread = library.threads.begin("How long may a buoy be returned?", ["default", "gone"])
+        do(library, "remove_collection", collection="gone")
         library.threads.add(thread.id, Turn(thread.title, thread.title))
         thread = library.threads.get(thread.id)
         found = library.answers.follow_up(thread, "and faulty ones?")

@@ -121,10 +121,14 @@ def test_parts_of_a_document_are_read_by_their_place(api, ids):
     chunk = api.get(f"documents/{number}/chunks/0", params={"neighbours": 2}).json()
     assert (chunk["text"], chunk["chunks"]) == (text.rstrip(), [0, 0])
     assert problem(api.get(f"documents/{number}/chunks/1"), 404) == (
-        f"Document {number} has no chunk 2. It has 1 chunk."
+        f"Document {number} has no chunk 1. It has 1 chunk, counted from 0."
     )
     assert problem(api.get(f"documents/{number}/text", params={"start": 9, "end": 3}), 422) == (
         f"There is no text from 9 to 3. Ask for a part of 0 to {len(text)}."
+    )
+    beyond = api.get(f"documents/{number}/text", params={"start": len(text) + 1})
+    assert problem(beyond, 422) == (
+        f"There is no text from {len(text) + 1}. Ask for a part of 0 to {len(text)}."
     )
 
 
@@ -184,6 +188,11 @@ def test_an_upload_becomes_a_document_under_a_safe_name(api):
     removed = api.delete(f"documents/{found[0]['document']['id']}").json()
     assert api.library.jobs.wait(removed["id"]).message == "Removed 1 document."
     assert problem(api.delete(f"documents/{found[0]['document']['id']}"), 404)
+    kept = api.library.documents.list("default", limit=1)[0]
+    assert problem(api.delete(f"documents/{kept.id}"), 422) == (
+        f"{kept.path} is in a watched folder. "
+        "Delete the file, or list it in a .ragkitignore file in the folder."
+    )
 
 
 def test_jobs_are_queued_listed_and_cancelled(api):
@@ -218,7 +227,13 @@ def test_judgments_are_kept_and_listed(api, ids):
     )
     judged["span"] = {"start": 5, "end": 4}
     assert problem(api.post("judgments", json=judged), 422) == (
-        "handbook/refunds.md has changed since it was shown. Search again, then rate it."
+        "There is no passage from 5 to 4. A passage ends after it begins."
+    )
+    length = len(api.library.documents.get(ids["handbook/refunds.md"]).text)
+    judged["span"] = {"start": 5, "end": length + 1}
+    assert problem(api.post("judgments", json=judged), 422) == (
+        f"handbook/refunds.md has {length} characters, and no passage from 5 to {length + 1}. "
+        "If it has changed since it was shown, search again, then rate it."
     )
 
 
@@ -399,6 +414,16 @@ def test_bodies_of_another_kind_or_too_large_are_refused(api):
         "Send fewer files at once, or raise reading.max_file_mb in the settings."
     )
     assert problem(api.post("uploads", content=b"x", headers=head | {"Content-Length": "1"}), 400)
+    many = [("files", (f"{number}.md", b"x")) for number in range(1001)]
+    assert problem(api.post("uploads", files=many), 413) == (
+        "The body has more than 1,000 files. Send fewer at once, or a zip of them."
+    )
+    boundary = {"Content-Type": "multipart/form-data; boundary=x"}
+    body = b'--x\r\nContent-Disposition: form-data; name="files"\r\n\r\n# Ferries\r\n--x--\r\n'
+    assert problem(api.post("uploads", content=body, headers=boundary), 422) == (
+        "files.0: must be a file, with a filename. "
+        "Change it; /api/openapi.json describes what is valid."
+    )
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from typer.main import get_command
 
 from ragkit import __version__
 from ragkit.indexing.writer import writer_lock
+from ragkit.options import CHUNKED_OPTIONS, SEARCH_OPTIONS
 from ragkit.paths import LibraryPaths
 from ragkit.surfaces.cli import app as cli
 from ragkit.surfaces.cli import console
@@ -85,9 +86,19 @@ def test_a_library_from_add_to_remove(tmp_path, here):
     assert (asked["new"], asked["gone"], asked["changed"]) == (["new.md"], ["data/prices.csv"], [])
     assert "prices" in here("list", *where).stdout
     (files / "new.md").unlink()
-    synced = ragkit("sync", *where)
+    synced = ragkit("sync", *where, "--json")
     assert synced.returncode == 0
     assert synced.stderr == "1 removed, 5 unchanged.\n"
+    [job] = map(json.loads, synced.stdout.splitlines())
+    assert (job["kind"], job["state"], job["message"]) == (
+        "sync",
+        "done",
+        "1 removed, 5 unchanged.",
+    )
+    assert [job] == [json.loads(here("jobs", *where, "--json", "-n", "1").stdout)]
+    kept = here("remove", *where, "notes/memo.md", "--yes")
+    assert (kept.returncode, kept.stdout) == (1, "")
+    assert kept.stderr.startswith("ragkit: notes/memo.md is in a watched folder.")
     again = here("sync", *where, "--reread", files / "notes")
     assert (again.returncode, again.stderr) == (0, "2 indexed.\n")
     elsewhere = here("sync", *where, "--reread", tmp_path)
@@ -239,7 +250,11 @@ def test_explain_says_why_and_prints_the_trace(library, here):
         (["sync", "--collection", "nope"], 5, "Available: default."),
         (["sync", "--dry-run", "--collection", "nope"], 5, "Available: default."),
         (["remove", "--yes", "nothing.md"], 5, "nothing.md"),
-        (["add", "/does/not/exist"], 1, "is not a folder"),
+        (["add", "/does/not/exist"], 5, "There is no file or folder /does/not/exist."),
+        (["search", "laptop", "-onboarding"], 2, "ragkit search -- laptop -onboarding"),
+        (["search", "-o", "limit", "refund"], 2, "-o limit is not NAME=VALUE."),
+        (["search", "--web", "refund"], 1, "Web search is off"),
+        (["ask", "--web", "refund"], 1, "Web search is off"),
     ],
 )
 def test_failures_end_with_a_sentence_and_a_code(library, arguments, code, said, here):
@@ -247,6 +262,43 @@ def test_failures_end_with_a_sentence_and_a_code(library, arguments, code, said,
     assert (done.returncode, done.stdout) == (code, "")
     assert said in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_web_search_that_is_off_is_refused_before_anything_is_searched(library, here, monkeypatch):
+    def search(*_, **__):
+        raise AssertionError("it searched")
+
+    monkeypatch.setattr("ragkit.library.Library.search", search)
+    for command in ("search", "ask"):
+        assert "Web search is off" in here(command, "--library", library, "--web", "x").stderr
+
+
+@pytest.mark.parametrize("command", ["search", "ask", "eval"])
+def test_help_on_options_names_all_with_what_they_may_be(here, command):
+    done = here(command, "-o", "help")
+    assert (done.returncode, done.stderr) == (0, "")
+    lines = done.stdout.splitlines()
+    named = {line.partition("=")[0] for line in lines if not line.startswith(" ")}
+    assert named == {
+        *SEARCH_OPTIONS,
+        *(f"chunked.{each.setting}" for each in CHUNKED_OPTIONS.values()),
+    }
+    assert "limit=10  (1 to 200)" in lines
+    assert "mode=hybrid  (hybrid, keyword, vector)" in lines
+    assert "read_filters=true  (true or false)" in lines
+    assert f"  {SEARCH_OPTIONS['mode'].help}" in lines
+    assert here(command, "-o", "help=1").stdout == done.stdout
+
+
+def test_a_file_in_place_of_a_library_is_said_so(tmp_path):
+    file = tmp_path / "ex.py"
+    file.write_text("print()")
+    for command in (["list"], ["add", tmp_path]):
+        done = ragkit(*command, "--library", file)
+        assert (done.returncode, done.stdout) == (3, "")
+        assert done.stderr == (
+            f"ragkit: {file} is a file, not a folder. Name the folder of a library.\n"
+        )
 
 
 def test_a_library_that_is_missing_damaged_or_busy(library, tmp_path):
@@ -471,3 +523,45 @@ def test_looking_at_an_unchanged_folder_imports_little(tmp_path):
     assert "'faiss'" in modules
     assert [*(tmp_path / "library" / "indexes").rglob("manifest.json")]
     assert loaded("sync") == ("Nothing new, 1 unchanged.\n", "[]\n")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
+@pytest.mark.parametrize(
+    ("to", "why"), [("> /dev/full", "no space left on device"), (">&-", "bad file descriptor")]
+)
+def test_output_that_cannot_be_written_is_no_fault_of_the_library(library, to, why):
+    for command in ("--help", "version", f"list --library {library}"):
+        line = f"exec {sys.executable} -m ragkit {command} {to}"
+        done = subprocess.run(["/bin/sh", "-c", line], capture_output=True, text=True, timeout=60)
+        assert done.returncode == 1
+        assert done.stderr == f"ragkit: The output cannot be written: {why}.\n"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a signal of POSIX")
+def test_what_prints_nothing_needs_no_output(library):
+    for closed in (">&-", "2>&-"):
+        line = f"exec {sys.executable} -m ragkit sync --library {library} {closed}"
+        done = subprocess.run(["/bin/sh", "-c", line], capture_output=True, text=True, timeout=60)
+        assert (done.returncode, done.stdout) == (0, "")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a signal of POSIX")
+@pytest.mark.parametrize("module", ["typer", "ragkit.surfaces.cli.documents"])
+def test_ctrl_c_while_a_command_is_loaded_is_quiet(library, module):
+    """The signal comes in the middle of an import, for which nothing has been opened yet."""
+    code = (
+        "import os, signal, sys\n"
+        "class Stop:\n"
+        "    def find_spec(self, name, *_):\n"
+        f"        if name == {module!r}:\n"
+        "            sys.meta_path.remove(self)\n"
+        "            os.kill(os.getpid(), signal.SIGINT)\n"
+        "sys.meta_path.insert(0, Stop())\n"
+        "from ragkit.__main__ import main\n"
+        "main()\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, "list", "--library", library], capture_output=True, timeout=60
+    )
+    assert (done.returncode, done.stdout) == (130, b"")
+    assert done.stderr in (b"", b"ragkit: stopped. Finished work is kept.\n")

@@ -340,7 +340,9 @@ def test_a_thread_that_is_full_keeps_the_answer_on_the_screen(here, monkeypatch)
 
 def test_a_thread_of_a_deleted_collection_is_shown_and_says_where_it_was(place, here):
     with open_library(place / "library", create=False) as library:
+        library.collections.add("nowhere")
         begun = library.threads.begin("gone?", ["nowhere"])
+        library.jobs.wait(library.collections.delete("nowhere"))
         library.threads.add(begun.id, replace(Turn("gone?", "gone?"), at=1.0))
     assert "> gone?" in here("threads", "show", begun.id).stdout
     asked = here("ask", "--thread", begun.id, "why?", "--no-model")

@@ -94,6 +94,17 @@ def test_what_cannot_be_asked_is_said(ragkit):
     assert nothing.stderr.startswith("ragkit: Nothing is rated in default yet. Rate")
     unknown = ragkit("eval", "--set", "other")
     assert 'no question set "other" in default. Available: "mine".' in unknown.stderr
+    assert unknown.returncode == 5
+    ablated = ragkit("ablate", "--set", "other", "--table", "keywords")
+    assert 'no question set "other" in default. Available: "mine".' in ablated.stderr
+    assert ablated.returncode == 5
+    for options in (
+        ("--fail-under", "ndgc@10=0.5"), ("--metric", "ndgc@10", "--against", "1"),
+        ("--metric", "ndgc@10"),
+    ):  # fmt: skip
+        wrong = ragkit("eval", "--set", "mine", *options)
+        assert (wrong.returncode, wrong.stdout) == (2, "")
+        assert "Unknown metric: ndgc@10. Available: " in wrong.stderr
     for option, value in (("--contexts", "x.jsonl"), ("--qrels", "x.tsv"), ("--rows", "apart")):
         done = ragkit("eval", "--set", "mine", option, value)
         assert f"{option} goes with --corpus." in done.stderr
@@ -111,8 +122,8 @@ def test_a_published_set_is_compared_and_not_kept_unless_asked_to(ragkit, tmp_pa
     value = json.loads(done.stdout)
     assert (value["against"]["questions"], "run" in value) == (4, False)
     assert "Saved as run" not in done.stderr
-    wrong = ragkit("eval", "--corpus", folder, "--against", "1", "--metric", "pass@3")
-    assert "Not both runs have the metric pass@3" in wrong.stderr
+    wrong = ragkit("eval", "--corpus", folder, "--against", "1", "--metric", "token_iou")
+    assert "Run 1 does not have the metric token_iou. It has ndcg@10, " in wrong.stderr
     assert len(ragkit("eval", "--runs").stdout.splitlines()) == 2
 
 

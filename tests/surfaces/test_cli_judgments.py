@@ -62,7 +62,8 @@ def test_what_is_not_there_is_said(ragkit, tmp_path):
         "ragkit: There are no rated questions to export. Rate some results first.\n",
     )
     unknown = ragkit("export", tmp_path / "out", "--set", "other")
-    assert unknown.stderr.startswith('ragkit: There is no question set "other".')
+    assert unknown.stderr.startswith('ragkit: There is no question set "other" in default.')
+    assert unknown.returncode == 5
     missing = ragkit("import", tmp_path / "none.csv")
     assert (missing.returncode, "File not found" in missing.stderr) == (5, True)
     assert not (tmp_path / "out").exists()

@@ -117,7 +117,7 @@ def test_export_and_import(run, tmp_path):
     assert (code, out) == (0, "")
     assert err.startswith(f"Wrote {file}: 1 document, 0 uploaded files")
     code, _, err = run("export", file)
-    assert code == 3
+    assert code == 1
     assert "already exists" in err
     assert run("export", file, "--force")[0] == 0
     code, out, err = run("import", file, library=tmp_path / "new")
@@ -132,7 +132,12 @@ def test_export_and_import(run, tmp_path):
         )
     )
     assert run("import", file, library=tmp_path / "new")[0] == 3
-    assert run("import", tmp_path / "none.zip", library=tmp_path / "newer")[0] == 3
+    code, _, err = run("import", tmp_path / "none.zip", library=tmp_path / "newer")
+    assert (code, "There is no file" in err) == (5, True)
+    (tmp_path / "notes.md").write_text("# Notes")
+    code, _, err = run("import", tmp_path / "notes.md", library=tmp_path / "newer")
+    assert (code, "is not a whole ZIP archive" in err) == (1, True)
+    assert not (tmp_path / "newer").exists()
 
 
 def test_an_evil_archive_is_refused(run, tmp_path):

@@ -10,6 +10,7 @@ from model_folders import cross_encoder_folder, embedder_folder
 from small_library import HANDBOOK, write_files
 from typer.testing import CliRunner
 
+from ragkit.errors import ModelFolderError, NotFoundError
 from ragkit.surfaces.cli.app import app
 
 
@@ -84,3 +85,11 @@ def test_an_address_is_refused_with_what_to_do(run, tmp_path, command):
     refused = run(*command, name)
     assert refused.exit_code == 1
     assert str(refused.exception).startswith("ragkit downloads no models. Get the model's files by")
+
+
+def test_a_folder_that_is_not_there_is_not_found(run, tmp_path):
+    with pytest.raises(NotFoundError, match=f"There is no folder {tmp_path / 'none'}"):
+        raise run("models", "add", tmp_path / "none").exception
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(ModelFolderError):
+        raise run("models", "add", tmp_path / "empty").exception

@@ -346,7 +346,7 @@ def test_neighbours_of_a_chunk_are_one_passage(found, library, refused):
     alone, _ = found("neighbours", id=record.id, chunk=1, neighbours=0)
     assert alone["passage"]["chunks"] == [0, 0]
     assert refused("neighbours", id=record.id, chunk=99) == (
-        f"Document {record.id} has no chunk 99. It has {len(detail.chunks)} chunks."
+        f"Document {record.id} has no chunk 99. It has {len(detail.chunks)} chunks, from 1."
     )
 
 

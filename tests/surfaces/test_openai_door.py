@@ -448,6 +448,10 @@ def test_a_slow_model_is_waited_for_with_signs_of_life(base, server, monkeypatch
         ({"tool_choice": "required"}, 400, "tool_choice", "calls no tool"),
         ({"function_call": {"name": "f"}}, 400, "function_call", "no function"),
         ({"response_format": {"type": "json_object"}}, 400, "response_format", "are text"),
+        ({"response_format": 5}, 400, "response_format", "are text"),
+        ({"response_format": {}}, 400, "response_format", "are text"),
+        ({"stream_options": 5}, 400, "stream_options", "no object"),
+        ({"stream_options": {"include_usage": "x"}}, 400, "include_usage", "true nor false"),
         ({"messages": said("after:yesterday-ish refunds")}, 400, "messages", "after:"),
     ],
 )  # fmt: skip

@@ -15,6 +15,7 @@ from ragkit.surfaces.http.thread_file import address_of, routes
 def test_a_thread_is_to_be_had_as_markdown(tmp_path):
     settings = Settings(library=tmp_path / "here", models={"embedder": "hash"})
     with Library.open(settings, create=True) as library:
+        library.collections.add("default")
         thread = library.threads.begin("Why?", ["default"])
         library.threads.add(thread.id, Turn("Why?", "Why?"))
         text = library.threads.as_markdown(thread.id)
@@ -23,4 +24,5 @@ def test_a_thread_is_to_be_had_as_markdown(tmp_path):
         assert answer.text == text
         assert answer.headers["content-type"].startswith("text/markdown")
         assert 'filename="thread-1.md"' in answer.headers["content-disposition"]
-        assert client.get(address_of(99)).status_code == 404
+        for number in (99, 10**23):
+            assert client.get(address_of(number)).status_code == 404

@@ -16,7 +16,12 @@ from ragkit.indexing.progress import Progress, Reporter
 from ragkit.library import Library
 from ragkit.settings import load_settings
 from ragkit.surfaces.cli import console
-from ragkit.surfaces.cli.eval_options import EvalRequest, open_experiment, takes_request
+from ragkit.surfaces.cli.eval_options import (
+    EvalRequest,
+    open_experiment,
+    refuse_unknown_set,
+    takes_request,
+)
 from ragkit.surfaces.cli.options import JsonOption, open_library
 
 if TYPE_CHECKING:
@@ -67,6 +72,7 @@ def ablate_set(
         elif request.corpus is None:
             request.refuse_options_of_a_corpus()
             library = open_library(request.library, request.collection)
+            refuse_unknown_set(library, request.question_set)
             figures = _of_library(library, request, request.question_set or None, chosen, watch)
         else:
             figures = _of_published(request, chosen, Reporter(watch))

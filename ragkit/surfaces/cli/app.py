@@ -102,19 +102,26 @@ class CommandGroup(TyperGroup):
 
     def make_context(self, *args: Any, **kwargs: Any) -> Any:
         """Parse the arguments, which may print help or the version."""
-        with _no_reader_is_no_failure():
+        with _stopped_is_said(), _no_reader_is_no_failure(), console.writing():
             return super().make_context(*args, **kwargs)
 
     def invoke(self, ctx: Any) -> Any:
         """Run a command, and close what it opened however it ends."""
         try:
-            with _no_reader_is_no_failure():
+            with _stopped_is_said(), _no_reader_is_no_failure():
                 return super().invoke(ctx)
-        except KeyboardInterrupt:
-            console.say("ragkit: stopped. Finished work is kept.")
-            raise typer.Exit(console.STOPPED) from None
         finally:
             close_libraries()
+
+
+@contextmanager
+def _stopped_is_said() -> Iterator[None]:
+    """Exit with 130 when stopped by Ctrl+C; click would exit with 1."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        console.say("ragkit: stopped. Finished work is kept.")
+        raise typer.Exit(console.STOPPED) from None
 
 
 @contextmanager
@@ -226,7 +233,7 @@ def main() -> None:
         try:
             app()
         finally:
-            sys.stdout.flush()
+            console.flush()
     except RagkitError as error:
         console.say(f"ragkit: {error}")
         sys.exit(error.exit_code)

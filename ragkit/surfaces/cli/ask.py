@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any
@@ -95,6 +94,8 @@ def ask(
     if not text:
         raise QueryError("The question is empty.", "Write what to answer.")
     opened = open_library(library, collection)
+    if web:
+        opened.web.preview(text)  # Refused now if it is off, and not after the search.
     followed = opened.threads.get(thread) if thread is not None else None
     where = followed.collections if followed and collection is None else None
     options = opened.options(
@@ -169,7 +170,7 @@ def _put_found(asked: _Asked) -> None:
         console.put(*render_answers.quick_as_text(asked.quick))
     else:
         console.say("No sentence of the documents answers this by itself.")
-    sys.stdout.flush()
+    console.flush()
 
 
 def _write(opened: Library, asked: _Asked, model: str, *, check: bool, show: bool) -> bool:
@@ -232,7 +233,7 @@ def _put_sentences(written: WrittenAnswer, first: int, end: int) -> int:
     if not first:
         console.put("", f"{render.plain(written.model)} wrote:")
     console.put(*map(render_answers.sentence_as_text, written.sentences[first:end]))
-    sys.stdout.flush()
+    console.flush()
     return end
 
 

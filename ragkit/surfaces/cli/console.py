@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from ragkit.errors import RagkitError
 from ragkit.indexing.progress import Progress
@@ -24,16 +24,63 @@ _SILENT_SECONDS, _SILENT_AGAIN_SECONDS = 15.0, 60.0
 
 
 def write_what_can_be_written() -> None:
-    """Escape characters that the terminal's encoding does not have, instead of failing."""
+    """Escape characters that the terminal's encoding does not have, instead of failing.
+
+    What is written to standard output fails if that is closed; to standard error, it is lost.
+    """
+    # As long as nothing has its number, the next file that is opened gets it.
+    if sys.stdout is None:
+        sys.stdout = _in_place_of(1, os.O_RDONLY)
+    if sys.stderr is None:
+        sys.stderr = _in_place_of(2, os.O_WRONLY)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
 
 
+def _in_place_of(number: int, mode: int) -> TextIO:
+    nowhere = os.open(os.devnull, mode)
+    if nowhere != number:
+        os.dup2(nowhere, number)
+        os.close(nowhere)
+    return open(number, "w", encoding="utf-8", closefd=False)
+
+
+@contextmanager
+def writing() -> Iterator[None]:
+    """Write to standard output.
+
+    Raises:
+        RagkitError: it cannot be written, for another reason than that its reader has gone.
+    """
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        _discard(sys.stdout)
+        why = (error.strerror or str(error)).lower()
+        raise RagkitError(f"The output cannot be written: {why}.") from error
+
+
+def flush() -> None:
+    """Write what was printed so far.
+
+    Raises:
+        RagkitError: it cannot be written.
+    """
+    with writing():
+        sys.stdout.flush()
+
+
 def stop_writing() -> None:
     """Discard what is left to print: whoever read it has gone."""
+    _discard(sys.stdout, sys.stderr)
+
+
+def _discard(*streams: TextIO) -> None:
     nowhere = os.open(os.devnull, os.O_WRONLY)
-    for stream in (sys.stdout, sys.stderr):
+    for stream in streams:
         os.dup2(nowhere, stream.fileno())
 
 
@@ -44,8 +91,13 @@ def say(*lines: str) -> None:
 
 
 def put(*lines: str) -> None:
-    """Print lines of the result, on standard output."""
-    sys.stdout.writelines(f"{line}\n" for line in lines)
+    """Print lines of the result, on standard output.
+
+    Raises:
+        RagkitError: it cannot be written.
+    """
+    with writing():
+        sys.stdout.writelines(f"{line}\n" for line in lines)
 
 
 def put_json(value: Any) -> None:

@@ -32,6 +32,9 @@ def add(
     collection: CollectionOption = None,
 ) -> None:
     """Add folders to the library and index them. Single files are copied into it."""
+    for path in paths:
+        if not path.expanduser().exists():
+            raise NotFoundError(f"There is no file or folder {path}.", "Check the path.")
     opened = open_library(library, collection, create=True)
     jobs = []
     for path in paths:
@@ -126,7 +129,8 @@ def remove(
             f"No folder or document {what}.",
             "ragkit status lists the folders, ragkit list the documents.",
         )
-    confirm(yes, f"Remove {document.path} from the library?")
+    if any(source.id == document.source_id and source.kind == "uploads" for source in sources):
+        confirm(yes, f"Remove {document.path} from the library?")
     do_job(opened, opened.documents.remove([document.id]))
 
 

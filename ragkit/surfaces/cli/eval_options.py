@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ragkit.errors import SettingsError
+from ragkit.errors import NotFoundError, SettingsError
 from ragkit.library import Library
 from ragkit.options import SearchOptions
 from ragkit.settings import load_settings
@@ -85,6 +85,20 @@ class EvalRequest:
                 )
 
 
+def refuse_unknown_set(library: Library, name: str) -> None:
+    """Check that the collection of the settings has a question set, if one is named.
+
+    Raises:
+        NotFoundError: there is no such set, or no such collection.
+    """
+    collection = library.settings.collection
+    if name and name not in (sets := library.judgments.sets(collection)):
+        listed = ", ".join(f'"{each}"' for each in sets if each) or "none yet"
+        raise NotFoundError(
+            f'There is no question set "{name}" in {collection}.', f"Available: {listed}."
+        )
+
+
 def takes_request(command: Callable[..., None]) -> Callable[..., None]:
     """Return ``command(request, ...)`` with an option for each field of the request."""
     requested = inspect.signature(EvalRequest, eval_str=True).parameters
@@ -124,6 +138,7 @@ def open_experiment(
     if request.corpus is None:
         request.refuse_options_of_a_corpus()
         library = Library.open(settings)
+        refuse_unknown_set(library, request.question_set)
         experiment = library.experiment(settings.collection, request.question_set)
         if request.limit is not None:
             experiment = experiment.first(request.limit)

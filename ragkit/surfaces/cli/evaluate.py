@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, NoReturn
@@ -90,6 +91,8 @@ def evaluate_questions(
         _list_runs(open_library(request.library, None), request.collection, json_=json_)
         return
     floors = _floors(fail_under or [])
+    # Better now than after everything has been asked.
+    _refuse_unknown_metrics([*floors, *filter(None, [metric])])
     changes = {
         "mode": mode, "fusion": fusion, "limit": results, "expansion": expansion,
         "per_document": per_document, "rerank": rerank,
@@ -102,8 +105,11 @@ def evaluate_questions(
             _evaluate_answers(opened, options, None if no_model else model, Reporter(watch), json_)
         return
     if against is not None:
-        # Better now than after everything has been asked.
-        open_library(request.library, request.collection).runs.get(against)
+        earlier = open_library(request.library, request.collection).runs.get(against).run.means
+        if metric and metric not in earlier:
+            raise EvaluationError(
+                f"Run {against} does not have the metric {metric}.", f"It has {', '.join(earlier)}."
+            )
     with (
         console.progress_bar() as watch,
         open_experiment(request, Reporter(watch), plain=request.contexts is not None) as opened,
@@ -279,14 +285,33 @@ def _floors(written: list[str]) -> dict[str, float]:
     return floors
 
 
+def _refuse_unknown_metrics(names: Iterable[str]) -> None:
+    """Refuse names that no set of questions has as a metric.
+
+    Raises:
+        SettingsError: there is one.
+    """
+    from ragkit.evaluation.metrics import JUDGED, MEASURES, PASS_AT
+    from ragkit.evaluation.scorers import score_spans
+    from ragkit.results import Answer
+    from ragkit.traces import Trace
+
+    of_passages = score_spans(Answer("", (), Trace()), {})
+    known = {*MEASURES, JUDGED, *(f"pass@{depth}" for depth in PASS_AT), *of_passages}
+    for name in names:
+        _refuse_metric(name, known)
+
+
+def _refuse_metric(name: str, known: Collection[str]) -> None:
+    if name not in known:
+        raise SettingsError(f"Unknown metric: {name}.", f"Available: {', '.join(sorted(known))}.")
+
+
 def _check(evaluation: Evaluation, floors: dict[str, float]) -> None:
     """Fail when a metric is below its floor."""
     values = {metric.name: metric.value for metric in evaluation.metrics}
     for name in floors:
-        if name not in values:
-            raise SettingsError(
-                f"Unknown metric: {name}.", f"Available: {', '.join(sorted(values))}."
-            )
+        _refuse_metric(name, values)
     low = [f"{name} is {values[name]:.4f}" for name in floors if values[name] < floors[name]]
     if low:
         raise EvaluationError(

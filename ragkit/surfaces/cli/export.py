@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import zipfile
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from ragkit.errors import LibraryError
+from ragkit.errors import LibraryError, NotFoundError, RagkitError
 from ragkit.formatting import plural
 from ragkit.settings import load_settings
 from ragkit.surfaces.cli import console
@@ -22,6 +23,8 @@ def export_(
 ) -> None:
     """Export the whole library: texts, vectors, settings, uploads."""
     opened = open_library(library, collection)
+    if file.exists() and not force:
+        raise RagkitError(f"{file} already exists.", "Choose another file, or pass --force.")
     report = opened.export(file, overwrite=force)
     console.say(
         *report.notes,
@@ -38,6 +41,13 @@ def import_(
     """Create a library from an archive. An existing library is never overwritten."""
     from ragkit.health.archive_import import import_library
 
+    place = file.expanduser()
+    if not place.exists():
+        raise NotFoundError(f"There is no file {file}.", "Check the path.")
+    if not place.is_file() or not zipfile.is_zipfile(place):
+        raise RagkitError(
+            f"{file} is not a whole ZIP archive.", "Take a file that ragkit export has written."
+        )
     settings = load_settings(library=library, collection=collection)
     if settings.backend.get_secret_value():
         raise LibraryError(

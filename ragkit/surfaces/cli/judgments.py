@@ -15,7 +15,7 @@ from ragkit.library.logged_questions import LOGGED, as_csv
 from ragkit.library.search_log import DAYS
 from ragkit.surfaces import render, render_evaluation
 from ragkit.surfaces.cli import console
-from ragkit.surfaces.cli.eval_options import SetOption
+from ragkit.surfaces.cli.eval_options import SetOption, refuse_unknown_set
 from ragkit.surfaces.cli.options import CollectionOption, JsonOption, LibraryOption, open_library
 
 judgments = typer.Typer(
@@ -135,12 +135,7 @@ def export(
     """Export a question set as a BEIR folder and as questions.jsonl."""
     opened = open_library(library, collection)
     collection = opened.collections.get(opened.settings.collection).name
-    names = opened.judgments.sets(collection)
-    if question_set and question_set not in names:
-        listed = ", ".join(name for name in names if name) or "none yet"
-        raise EvaluationError(
-            f'There is no question set "{question_set}".', f"Available: {listed}."
-        )
+    refuse_unknown_set(opened, question_set)
     judged = opened.judgments.collect(collection, question_set)
     for notice in judged.notices:
         console.say(notice)

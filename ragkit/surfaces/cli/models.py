@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ragkit.errors import NotFoundError
 from ragkit.formatting import byte_size
 from ragkit.surfaces import render
 from ragkit.surfaces.cli import console
@@ -57,6 +59,8 @@ def add(
     json_: JsonOption = False,
 ) -> None:
     """Check the model in a folder, show what it is, and add it to the library."""
+    if "://" not in path and not Path(path).expanduser().exists():
+        raise NotFoundError(f"There is no folder {path}.", "Check the path.")
     opened = open_library(library, None, create=True)
     model = opened.models.check(path)
     if json_:

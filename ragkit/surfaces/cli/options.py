@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ragkit.option_table import Option
+from ragkit.option_table import Choice, Option
 from ragkit.options import (
     CHUNKED_OPTIONS,
     SEARCH_OPTIONS,
@@ -63,6 +63,29 @@ def flag(declared: Option, *flags: str) -> Any:
     return typer.Option(*flags, min=low, max=high, help=declared.help)
 
 
+def _list_options(assignments: list[str] | None) -> list[str] | None:
+    """Print all options with their values, and exit, if ``-o help`` was given."""
+    if not any(each.partition("=")[0].strip() == "help" for each in assignments or ()):
+        return assignments
+    named = [*SEARCH_OPTIONS.items()]
+    named += [(f"{_CHUNKED}{each.setting}", each) for each in CHUNKED_OPTIONS.values()]
+    for name, declared in named:
+        written = str(declared.default if declared.default is not None else "").lower()
+        console.put(f"{name}={written}  ({_values_of(declared)})", f"  {declared.help}")
+    raise typer.Exit
+
+
+def _values_of(declared: Option) -> str:
+    """Describe the values that an option may have."""
+    off = ", or empty for off" if declared.nullable else ""
+    if declared.bounds:
+        low, high = declared.bounds
+        return f"{low:g} to {high:g}{off}"
+    if isinstance(declared.type, type) and issubclass(declared.type, Choice):
+        return ", ".join(declared.type)
+    return f"true or false{off}" if declared.type is bool else f"text{off}"
+
+
 ModeOption = Annotated[Mode | None, flag(SEARCH_OPTIONS["mode"])]
 FusionOption = Annotated[Fusion | None, flag(SEARCH_OPTIONS["fusion"])]
 LimitOption = Annotated[int | None, flag(SEARCH_OPTIONS["limit"], "--limit", "-n")]
@@ -76,8 +99,10 @@ AssignOption = Annotated[
         "--option",
         "-o",
         metavar="NAME=VALUE",
-        help="Set any search option, or chunked.NAME of a long question. An unknown name lists "
-        "them all. Repeatable.",
+        help="Set any search option, or chunked.NAME of a long question. Repeatable; -o help "
+        "lists them all.",
+        is_eager=True,
+        callback=_list_options,
     ),
 ]
 
@@ -118,8 +143,16 @@ def assigned_chunked(options: ChunkedOptions, assignments: Sequence[str] | None)
 
 
 def _pairs(assignments: Sequence[str] | None) -> Iterator[tuple[str, str]]:
+    from ragkit.errors import SettingsError
+
     for assignment in assignments or ():
-        name, _, value = assignment.partition("=")
+        name, given, value = assignment.partition("=")
+        if not given:
+            raise SettingsError(
+                f"-o {assignment} is not NAME=VALUE.",
+                "-o help lists the options. To leave a word out of what is found, write -- before "
+                f"the question: ragkit search -- laptop -o{assignment}",
+            )
         yield name.strip(), value.strip()
 
 
@@ -160,9 +193,12 @@ def wait_for(library: Library, job_id: int) -> JobRecord:
     return job
 
 
-def do_job(library: Library, job_id: int) -> None:
-    """Wait for a job; exit with 1 if it failed or was cancelled."""
+def do_job(library: Library, job_id: int, *, as_json: bool = False) -> None:
+    """Wait for a job and print it if ``as_json``; exit with 1 if it failed or was cancelled."""
     from ragkit.catalog.records import JobState
 
-    if wait_for(library, job_id).state is not JobState.DONE:
+    job = wait_for(library, job_id)
+    if as_json:
+        console.put_json(asdict(job))
+    if job.state is not JobState.DONE:
         raise typer.Exit(1)

@@ -73,6 +73,8 @@ def search(
     opened = open_library(library, collection)
     if web and (chunked or context):
         raise QueryError("--web cannot be combined with --chunked or --context.", "Leave one out.")
+    if web:
+        opened.web.preview(text)  # Refused now if it is off, and not after the search.
     of_long = {"method": method, "merge": merge, "dedup": dedup}
     if not chunked and any(of_long.values()):
         raise QueryError("--method, --merge and --dedup are for long questions.", "Add --chunked.")

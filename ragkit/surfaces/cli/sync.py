@@ -41,7 +41,10 @@ def sync(
     ] = False,
     json_: JsonOption = False,
 ) -> None:
-    """Bring the library up to date with its folders."""
+    """Bring the library up to date with its folders.
+
+    With --json, print each job as ragkit jobs --json does, or each folder with --dry-run.
+    """
     opened = open_library(library, collection)
     if collection:
         opened.collections.get(collection)
@@ -53,10 +56,10 @@ def sync(
     places = [opened.sources.place_of(path, collection) for path in paths or ()]
     for source_id, inside in places:
         where = {"source_id": source_id, **({"paths": [inside]} if inside else {})}
-        do_job(opened, opened.jobs.add("sync", **arguments, **where))
+        do_job(opened, opened.jobs.add("sync", **arguments, **where), as_json=json_)
     if not places:
         within = {"collection": collection} if collection else {}
-        do_job(opened, opened.jobs.add("sync", **arguments, **within))
+        do_job(opened, opened.jobs.add("sync", **arguments, **within), as_json=json_)
 
 
 def compact(library: LibraryOption = None, collection: CollectionOption = None) -> None:

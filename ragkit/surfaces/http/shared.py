@@ -18,8 +18,12 @@ NO_STORE = {"Cache-Control": "no-store"}
 
 def query_number(request: Request, name: str) -> int | None:
     """Return a query parameter as a whole number; ``None`` unless it has one to nine digits."""
-    value = request.query_params.get(name, "")
-    return int(value) if value.isascii() and value.isdecimal() and len(value) < 10 else None
+    return whole_number(request.query_params.get(name, ""))
+
+
+def whole_number(text: str) -> int | None:
+    """Return a number of one to nine digits; ``None`` for any other text."""
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else None
 
 
 class SharedLibrary:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ragkit.errors import RagkitError
-from ragkit.surfaces.http.shared import NO_STORE
+from ragkit.surfaces.http.shared import NO_STORE, whole_number
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -28,7 +28,9 @@ def routes(library: SharedLibrary) -> list[Route]:
     from starlette.routing import Route
 
     def answer(request: Request) -> Response:
-        number = request.path_params["number"]
+        number = whole_number(request.path_params["number"])
+        if number is None:
+            return PlainTextResponse("There is no such thread.", 404)
         try:
             text = library.get().threads.as_markdown(number)
         except RagkitError as error:
@@ -39,4 +41,4 @@ def routes(library: SharedLibrary) -> list[Route]:
         }
         return PlainTextResponse(text, headers=headers, media_type="text/markdown")
 
-    return [Route(f"/{_PATH}/{{number:int}}.md", answer)]
+    return [Route(f"/{_PATH}/{{number}}.md", answer)]

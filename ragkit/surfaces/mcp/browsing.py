@@ -158,6 +158,12 @@ def _neighbours(call: Call) -> Found:
     reach = call["neighbours"]
     if reach is None:
         reach = call.library.options().neighbours
+    total = _record(call).chunks
+    if at >= total:
+        raise NotFoundError(
+            f"Document {identity} has no chunk {at + 1}.",
+            f"It has {plural(total, 'chunk')}, from 1.",
+        )
     full = documents.neighbours(identity, at, reach)
     passage = full
     while reach and too_long(passage.text, call.tokens):

@@ -25,6 +25,10 @@ from ragkit.surfaces.http.problems import problem
 MOST_BYTES = 8_000_000
 """The most bytes of a request without files: more than the longest text to search with."""
 
+MOST_FILES = 1_000
+"""The most files of an upload: Starlette's limit, which its message names."""
+
+_TOO_MANY_FILES = "Too many files"
 _JSON, _FORM = "application/json", "multipart/form-data"
 _MULTIPART_OVERHEAD = 1_000_000
 _RULES = {
@@ -165,6 +169,8 @@ def _rule(fault: dict[str, Any], fields: Mapping[str, FieldInfo]) -> str:
         ]
         if groups:
             return f"belongs in {' or '.join(groups)}"
+    if fault["type"] == "value_error" and "UploadFile" in fault["msg"]:
+        return "must be a file, with a filename"
     return _RULES.get(fault["type"], "has an invalid value").format_map(fault.get("ctx", {}))
 
 
@@ -180,6 +186,9 @@ async def _of_http(request: Request, error: Any) -> Response:
     elif error.status_code == 405:
         detail = f"{request.method} is not possible here."
         headers["Allow"] = ", ".join(_methods(request))
+    elif error.status_code == 400 and str(error.detail).startswith(_TOO_MANY_FILES):
+        what = f"The body has more than {MOST_FILES:,} files."
+        return problem(413, what, "Send fewer at once, or a zip of them.", headers)
     elif error.status_code == 400:
         detail = "The body cannot be read."
     else:

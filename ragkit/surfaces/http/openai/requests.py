@@ -101,10 +101,9 @@ def read_request(body: bytes) -> ChatRequest:
     if not isinstance(model, str) or not model:
         raise RequestError("No model is named.", "GET /v1/models lists them.", "model")
     _refuse_what_cannot_be(value)
-    options = value.get("stream_options")
-    usage = isinstance(options, Mapping) and options.get("include_usage") is True
     messages, asked = _messages(value.get("messages"))
-    return ChatRequest(model, messages, asked, _flag(value, "stream"), usage, _longest(value))
+    stream, usage = _flag(value, "stream"), _flag(_stream_options(value), "include_usage")
+    return ChatRequest(model, messages, asked, stream, usage, _longest(value))
 
 
 def _decoded(body: bytes) -> Mapping[str, Any]:
@@ -146,7 +145,16 @@ def _must_call(choice: object) -> bool:
 
 
 def _is_formed(form: object) -> bool:
-    return isinstance(form, Mapping) and form.get("type", "text") != "text"
+    return form is not None and not (isinstance(form, Mapping) and form.get("type") == "text")
+
+
+def _stream_options(value: Mapping[str, Any]) -> Mapping[str, Any]:
+    options = value.get("stream_options")
+    if options is not None and not isinstance(options, Mapping):
+        raise RequestError(
+            "stream_options is no object.", "Send one, or leave it out.", "stream_options"
+        )
+    return options or {}
 
 
 def _flag(value: Mapping[str, Any], name: str) -> bool:
