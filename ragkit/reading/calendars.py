@@ -19,8 +19,7 @@ if TYPE_CHECKING:
 
     from ragkit.types import Metadata
 
-_FOLD = re.compile(r"\n[ \t]")
-_SOFT_BREAK = re.compile(r"=\n(?=[^\n])")
+_QUOTED = re.compile(r"[^:]*;\s*(?:ENCODING\s*=\s*)?QUOTED-PRINTABLE\s*[;:]", re.I)
 _LINE = re.compile(
     r"(?:[\w-]{1,60}\.)?(?P<name>[\w-]{1,60})\s*"
     r"(?P<parameters>(?:;(?:\"[^\"]*\"|[^\":])*)?):(?P<value>.*)"
@@ -29,6 +28,9 @@ _PARAMETER = re.compile(r";\s*([\w-]{1,40})(?:=((?:\"[^\"]*\"|[^\";])*))?")
 _ESCAPE = re.compile(r"\\(.)")
 _FIELD_END = re.compile(r"(?<!\\)[;,]")
 _MOMENT = re.compile(r"(\d{4})-?(\d\d)-?(\d\d)(?:T(\d\d):?(\d\d)(?::?\d\d(?:\.\d+)?)?(Z?))?")
+_DURATION = re.compile(
+    r"\+?P(?:(\d{1,5})W)?(?:(\d{1,6})D)?(?:T(?:(\d{1,7})H)?(?:(\d{1,8})M)?(?:(\d{1,9})S)?)?"
+)
 _HTML = re.compile(r"</?(?:br|p|a|b|i|u|ul|ol|li|div|span|strong|em)\b[^<>]*>", re.I)
 _KINDS = ("WORK", "HOME", "CELL", "MOBILE", "FAX", "MAIN", "SCHOOL", "OTHER")
 _UNITS = {"DAILY": "day", "WEEKLY": "week", "MONTHLY": "month", "YEARLY": "year"}
@@ -118,9 +120,7 @@ def _reading(
 def _entries(text: str) -> Iterator[_Entry]:
     """Yield the components of a file as they end, each with the properties of its own."""
     opened: list[_Entry] = []
-    # vCard 2.1 continues a quoted-printable line after "=", all else by white space.
-    quoted = _SOFT_BREAK.sub("", text) if "QUOTED-PRINTABLE" in text.upper() else text
-    for line in _FOLD.sub("", quoted).split("\n"):
+    for line in _unfolded(text):
         match = _LINE.match(line)
         if not match:
             continue
@@ -134,6 +134,26 @@ def _entries(text: str) -> Iterator[_Entry]:
             found = _property(match["parameters"], value)
             opened[-1].properties.setdefault(name, []).append(found)
     yield from reversed(opened)
+
+
+def _unfolded(text: str) -> Iterator[str]:
+    """Yield whole lines: white space continues one, or "=" one of vCard 2.1 if it is quoted."""
+    pieces: list[str] = []
+    for line in text.split("\n"):
+        if line and pieces and pieces[-1].endswith("=") and _is_quoted(pieces):
+            pieces[-1] = pieces[-1][:-1]
+            pieces.append(line)
+        elif pieces and line.startswith((" ", "\t")):
+            pieces.append(line[1:])
+        else:
+            yield "".join(pieces)
+            pieces = [line]
+    yield "".join(pieces)
+
+
+def _is_quoted(pieces: Sequence[str]) -> bool:
+    """Return whether a line that begins with these pieces is quoted-printable."""
+    return bool(_QUOTED.match("".join(piece[:300] for piece in pieces[:5])))
 
 
 def _property(written: str, value: str) -> _Property:
@@ -170,6 +190,8 @@ def _event(entry: _Entry) -> tuple[str, str]:
         ("When", _when(entry)),
         ("Due", _written(entry.all("DUE"))),
         ("Repeats", _repeats(entry.text("RRULE"))),
+        ("Also on", _dates(entry.all("RDATE"))),
+        ("Not on", _dates(entry.all("EXDATE"))),
         ("Where", entry.line("LOCATION")),
         ("With", "; ".join(dict.fromkeys(filter(None, people)))),
         ("Status", entry.line("STATUS").lower().replace("confirmed", "")),
@@ -192,6 +214,8 @@ def _when(entry: _Entry) -> str:
     """Return when an event takes place: "Sunday, 1 March 2026 (2026-03-01), 10:00 to 11:00"."""
     starts, ends = entry.all("DTSTART"), entry.all("DTEND")
     start, end = (_moment(found[0].text) if found else None for found in (starts, ends))
+    if start and not ends:
+        end = _later(start, entry.text("DURATION"))
     if not start or not end or end <= start:
         return _written(starts)
     if "T" not in starts[0].text:
@@ -199,18 +223,40 @@ def _when(entry: _Entry) -> str:
         return _day(start) if last <= start else f"{_day(start)} to {_day(last)}"
     if start.date() == end.date():
         return f"{_day(start)}, {start:%H:%M} to {end:%H:%M}{_zone(starts[0])}"
-    return f"{_written(starts)} to {_written(ends)}"
+    finish = _written(ends) or f"{_day(end)}, {end:%H:%M}{_zone(starts[0])}"
+    return f"{_written(starts)} to {finish}"
+
+
+def _later(start: datetime, duration: str) -> datetime | None:
+    """Return the time at which what takes so long ends, or ``None`` if that is no duration."""
+    match = _DURATION.fullmatch(duration.strip().upper())
+    if not match:
+        return None
+    weeks, days, hours, minutes, seconds = (int(part or 0) for part in match.groups())
+    try:
+        return start + timedelta(days, seconds, 0, 0, minutes, hours, weeks)
+    except OverflowError:
+        return None
 
 
 def _written(properties: Sequence[_Property]) -> str:
     """Return the first time, with its zone, or the text if it is none."""
-    if not properties:
-        return ""
-    text = properties[0].text
+    return _time(properties[0].text, properties[0]) if properties else ""
+
+
+def _dates(properties: Sequence[_Property]) -> str:
+    """Return the times of lists of them; of a period, its beginning."""
+    return "; ".join(
+        _time(text, found) for found in properties for text in found.text.split(",") if text.strip()
+    )
+
+
+def _time(text: str, found: _Property) -> str:
+    """Return a time of a property with its zone, or the text if it is none."""
     at = _moment(text)
     if at is None:
         return whole_line(text)
-    return _day(at) + (f", {at:%H:%M}{_zone(properties[0])}" if "T" in text else "")
+    return _day(at) + (f", {at:%H:%M}{_zone(found)}" if "T" in text else "")
 
 
 def _day(at: datetime) -> str:
@@ -219,7 +265,9 @@ def _day(at: datetime) -> str:
 
 def _zone(found: _Property) -> str:
     """Return the zone of a time after a space, or ``""``."""
-    zone = "UTC" if found.text.endswith("Z") else found.parameters.get("TZID", "").strip("/")
+    written = _MOMENT.match(found.text.strip())
+    is_utc = written is not None and bool(written[6])
+    zone = "UTC" if is_utc else found.parameters.get("TZID", "").strip("/")
     return f" {whole_line(zone)}" if zone else ""
 
 

@@ -26,15 +26,40 @@ _EASTERN = re.compile("[\u3000-\u30ff\u4e00-\u9fff\uac00-\ud7a3\uff00-\uffef]")
 # Hebrew letters in Windows-1255 have only these bytes; Cyrillic and Greek use others as well.
 _HEBREW = re.compile(rb"[\xe0-\xfa]")
 _NOT_HEBREW = re.compile(rb"[\x80-\xdf\xfb-\xffA-Za-z]")
+# What stands in no word: a letter of another alphabet, or a sign of a table that was drawn; quotes,
+# dashes and the like stand beside letters in all alphabets, lines of tables too.
+_FOREIGN = "\u0370-\u200f\u2070-\u209f\u2150-\u2501\u2503-\u2550\u2552-\U0003ffff"
 _MIXED = re.compile(
-    "[a-zA-Z][\u0370-\U0003ffff]|[\u0370-\U0003ffff][a-zA-Z]"  # of two alphabets
+    rf"[a-zA-Z][{_FOREIGN}]|[{_FOREIGN}][a-zA-Z]"
     r"|[¹³£¥][^\W\d_]|[^\W\d_]¿|[a-zß-ÿ]Ÿ"  # signs, and letters where words have none
+    r"|[^\W\d_][‚„]|[^\W\d_][†‡ˆ‰•“”‹›€™¡¢£¤¥¦§¨«¬¯°±¶»¼½¾][^\W\d_]"
+    r"|[a-zß-ÿ][À-Þ][a-zß-ÿ]|([À-ÿ])\1\1|Ђ\d"
 )
 _EASTERN_RUN = re.compile("[\u3040-\u9fff\uac00-\ud7a3]{2}")
 _CHARSET = re.compile(
     rb"<(?:meta|\?xml)\b[^>]{0,300}?(?:charset|encoding)\s*=\s*[\"']?([\w.:-]{2,40})", re.I
 )
 _CODING = re.compile(rb"(?:#[^\r\n]{0,200}\r?\n)?#[^\r\n]{0,100}?coding[:=][ \t]*([\w.-]{2,40})")
+# Labels of the WHATWG's encoding standard that Python does not know.
+_LABELS = {
+    "windows-31j": "cp932", "windows-949": "cp949", "ks_c_5601-1989": "cp949", "ksc_5601": "cp949",
+    "cseuckr": "cp949", "csksc56011987": "cp949", "iso-ir-149": "cp949", "windows-874": "cp874",
+    "dos-874": "cp874", "iso885911": "cp874", "gb_2312": "gb18030", "gb_2312-80": "gb18030",
+    "csgb2312": "gb18030", "cn-big5": "big5hkscs", "x-x-big5": "big5hkscs",
+    "cseucpkdfmtjapanese": "euc_jp", "koi": "koi8_r", "koi8": "koi8_r", "koi8-ru": "koi8_u",
+    "mac": "mac_roman", "csmacintosh": "mac_roman", "mac-ukrainian": "mac_cyrillic",
+    "iso88591": "cp1252", "iso88592": "iso8859_2", "csisolatin9": "iso8859_15",
+    "sun_eu_greek": "iso8859_7", "iso-8859-6-e": "iso8859_6", "iso-8859-6-i": "iso8859_6",
+    "csiso88596e": "iso8859_6", "csiso88596i": "iso8859_6", "iso-8859-8-e": "iso8859_8",
+    "iso-8859-8-i": "iso8859_8", "csiso88598e": "iso8859_8", "csiso88598i": "iso8859_8",
+    "logical": "iso8859_8", "visual": "iso8859_8",
+}  # fmt: skip
+# Encodings that hold another one, and that files mean which name the other, as in browsers.
+_WIDER = {
+    "iso8859-1": "cp1252", "iso8859-9": "cp1254", "iso8859-11": "cp874", "tis-620": "cp874",
+    "gb2312": "gb18030", "gbk": "gb18030", "big5": "big5hkscs", "shift_jis": "cp932",
+    "euc_kr": "cp949",
+}  # fmt: skip
 _SAMPLE = 200_000
 _SHORT = 16
 _DOUBTFUL = 0.5
@@ -79,10 +104,10 @@ def decode(data: bytes, declared: str = "") -> tuple[str, tuple[str, ...]]:
         return data.decode("utf-8"), ()
     except UnicodeDecodeError:
         pass
-    if declared and not _is_utf(declared):
+    for encoding in _meant(declared):
         try:
-            return data.decode(declared), ()
-        except (UnicodeDecodeError, LookupError):
+            return data.decode(encoding), ()
+        except (UnicodeError, LookupError):
             pass
     if _mostly_utf8(data):
         return data.decode("utf-8", "replace"), (SOME_REPLACED,)
@@ -123,12 +148,22 @@ def code_page(number: int) -> str:
         return "cp1252"
 
 
-def _is_utf(encoding: str) -> bool:
-    """Return whether an encoding is a form of Unicode (tried already) or unknown."""
-    try:
-        return codecs.lookup(encoding).name.startswith("utf")
-    except (LookupError, ValueError):  # a name with a zero in it
-        return True
+def _meant(declared: str) -> tuple[str, ...]:
+    """Return the encodings that a declared name may mean, the likeliest first.
+
+    None if it is unknown, a form of Unicode (tried already) or ASCII, which the file is not in.
+    """
+    label = declared.strip().lower()
+    label = _LABELS.get(label.removeprefix("x-"), _LABELS.get(label, label))
+    for known in (label, label.removeprefix("x-")):
+        try:
+            name = codecs.lookup(known).name
+        except (LookupError, ValueError):  # a name with a zero in it
+            continue
+        if name.startswith("utf") or name == "ascii":
+            return ()
+        return (_WIDER[name], name) if name in _WIDER else (name,)
+    return ()
 
 
 def _replacing(data: bytes, encoding: str) -> tuple[str, tuple[str, ...]]:
@@ -213,7 +248,16 @@ def _guessed(data: bytes) -> tuple[str, tuple[str, ...]]:
             continue
         if _ideographic(text):
             return text, (_SOME_GUESSED.format(_shown(encoding)),)
-    return data.decode("cp1252", "replace"), (_SOME_GUESSED.format("Windows-1252"), SOME_REPLACED)
+    likeliest = min(("cp1252", "cp437"), key=lambda encoding: _doubt(sample, encoding))
+    text, replaced = _replacing(data, likeliest)
+    return text, (_SOME_GUESSED.format(_shown(likeliest)), *replaced)
+
+
+def _doubt(sample: bytes, encoding: str) -> float:
+    """Return a penalty for signs of a wrong alphabet and for bytes that mean nothing."""
+    text = sample.decode(encoding, "replace")
+    broken = text.count("\N{REPLACEMENT CHARACTER}")
+    return _unlikely(text) + broken / max(len(_NON_ASCII.findall(sample)), 1)
 
 
 def _unlikely(text: str) -> float:

@@ -9,20 +9,23 @@ from itertools import islice
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
+from ragkit.errors import ReadingError
 from ragkit.reading.decode import clean, declared_encoding, decode
 from ragkit.reading.formats import Format
 from ragkit.reading.heads import with_head
-from ragkit.reading.html_formulas import ANY_TAG, Formulas
+from ragkit.reading.html_formulas import Formulas
+from ragkit.reading.html_nesting import ANY_TAG, levelled
 from ragkit.reading.limits import damaged
 from ragkit.reading.markdown import first_heading, metadata_from, strip_embedded
 from ragkit.reading.office.converter import convert
 from ragkit.reading.reading_parts import joined, one_line, tidy
 from ragkit.reading.titles import choose
-from ragkit.reading.zip_container import open_archive, resolved, xml
+from ragkit.reading.zip_container import open_archive, part_of, resolved, xml
 from ragkit.types import Markup, Reading
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
+    from zipfile import ZipFile
 
     from ragkit.reading.limits import Limits
     from ragkit.types import Metadata
@@ -35,13 +38,15 @@ _SELF_LINK = re.compile(
     r"(?:[§¶#]|&(?:sect|para|#167|#182);|(?(1)\1))?\s*</a\s*>",
     re.I,
 )
-# Menus: by their role, or as DocBook, Sphinx and Javadoc name them.
+# Menus: by their name or role, or as DocBook, Sphinx and Javadoc name them.
 _MENU = re.compile(
-    r"<([a-z]\w{0,9})\b(?=[^<>]{0,500}\s(?:role\s*=\s*[\"']?navigation\b"
+    r"<(nav\b(?!-)|[a-z]\w{0,9}\b(?=[^<>]{0,500}\s(?:role\s*=\s*[\"']?navigation\b"
     r"|class\s*=\s*(?:[\"']\s*(?:[\w-]+\s+){0,5})?"
-    r"(?:nav(?:header|footer)|sphinxsidebar|breadcrumbs?|(?:top|sub|bottom)-?nav)(?![\w-])))"
+    r"(?:nav(?:header|footer)|sphinxsidebar|breadcrumbs?|(?:top|sub|bottom)-?nav)(?![\w-]))))"
     r"[^<>]{0,2000}>", re.I,
 )  # fmt: skip
+# The converter leaves these out, whatever they hold; a form may be a whole page.
+_LEFT_OUT = re.compile(r"(</?)(?:form|nav)(?![\w:-])", re.I)
 _MOST_MENUS = 50
 _SUMMARY = re.compile(r"<summary\b[^<>]*>((?:(?!<summary\b).)*?)</summary\s*>", re.I | re.S)
 _HEADING = re.compile(r"(<h([1-6])\b[^<>]*>)((?:(?!<h[1-6]\b).)*?)(</h\2\s*>)", re.I | re.S)
@@ -59,6 +64,7 @@ _META_NAMES = {
     "keywords": "keywords", "description": "description",
 }  # fmt: skip
 _LOST_SHARE = 0.2
+_LEAST_SHARE = 0.5
 
 
 def read_html(text: str, name: str, file_format: Format = Format.HTML) -> Reading:
@@ -83,13 +89,14 @@ def to_markdown(source: str, label: str = Format.HTML.label) -> str:
     """Return HTML as clean Markdown, without scripts, styles and embedded files."""
     formulas = Formulas()
     seen = _UNSEEN_TAG.sub("", _without_unseen(formulas.hidden(source)))
-    seen = _flattened(_without_menus(seen))
+    seen = _LEFT_OUT.sub(r"\1div", _without_menus(seen))
+    seen = levelled(_flattened(seen))
     result = convert(f"<html><body>{seen}</body></html>".encode(), "html", label)
     converted = tidy(clean(formulas.shown(strip_embedded(result.content))))
-    if len(converted) < 200:
-        # The converter drops deeply nested text; its words matter more than its form.
+    if len(converted) < len(seen) * _LEAST_SHARE:
+        # Where the converter lost words, they matter more than their form.
         bare = formulas.shown(_bare_text(seen))
-        if len(converted) < len(bare) * _LOST_SHARE:
+        if _signs(converted) < _signs(bare) * _LEAST_SHARE:
             return bare
     return converted
 
@@ -168,18 +175,29 @@ def _bare_text(source: str) -> str:
     return clean("\n".join(filter(None, lines)))
 
 
+def _signs(text: str) -> int:
+    """Return how many characters of a text are no white space."""
+    return sum(map(len, text.split()))
+
+
 # -- e-books: the chapters in reading order --------------------------------------------------
 
 _DC = "{http://purl.org/dc/elements/1.1/}"
 _OPF = "{http://www.idpf.org/2007/opf}"
 _CONTAINER = "{urn:oasis:names:tc:opendocument:xmlns:container}"
+_ENCRYPTION = "{http://www.w3.org/2001/04/xmlenc#}"
+_CHAPTERS = ("html", "text/x-oeb1-document", "application/x-dtbook+xml")
+_PROTECTED = (
+    "This e-book is protected against copying.",
+    "Only the programs of its seller can open it; leave it out of the library.",
+)
 
 
 def read_epub(data: bytes, name: str, limits: Limits) -> Reading:
     """Read the chapters that the book's spine names.
 
     Raises:
-        ReadingError: without chapters, locked, or a decompression bomb.
+        ReadingError: without chapters, locked, protected, or a decompression bomb.
     """
     label = Format.EPUB.label
     archive = open_archive(data, limits, label)
@@ -187,7 +205,12 @@ def read_epub(data: bytes, name: str, limits: Limits) -> Reading:
     package_name = unquote(root.get("full-path", "")) if root is not None else ""
     package = xml(archive, package_name)
     parts = _spine(package, posixpath.dirname(package_name))
-    chapters = [archive.read(part) for part in parts if part in archive.namelist()]
+    members = set(archive.namelist())
+    present = [part for part in parts if part in members]
+    encrypted = _encrypted(archive)
+    chapters = [archive.read(part) for part in present if part not in encrypted]
+    if present and not chapters:
+        raise ReadingError(*_PROTECTED)
     missing = len(parts) - len(chapters)
     if missing and not chapters:
         raise damaged(label)
@@ -200,7 +223,7 @@ def read_epub(data: bytes, name: str, limits: Limits) -> Reading:
     )
     author = joined(texts("creator"), ", ")
     properties = {"author": author, "date": date, "tags": texts("subject"), "publisher": publisher}
-    warning = f"{missing} chapters named by the book are missing in the file."
+    warning = f"{missing} chapters named by the book are missing in the file or encrypted."
     decoded = (decode(chapter, declared_encoding(chapter))[0] for chapter in chapters)
     return Reading(
         text=joined((to_markdown(clean(text), label) for text in decoded), "\n\n"),
@@ -211,6 +234,16 @@ def read_epub(data: bytes, name: str, limits: Limits) -> Reading:
         metadata=metadata_from(properties),
         warnings=(warning,) if missing else (),
     )
+
+
+def _encrypted(archive: ZipFile) -> set[str]:
+    """Return the names of the members that cannot be read without a key."""
+    root = part_of(archive, "META-INF/encryption.xml")
+    return {
+        resolved("", unquote(reference.get("URI", "")))
+        for entry in (() if root is None else root.iter(f"{_ENCRYPTION}EncryptedData"))
+        for reference in entry.iter(f"{_ENCRYPTION}CipherReference")
+    }
 
 
 def _spine(package: Element, folder: str) -> list[str]:
@@ -224,5 +257,6 @@ def _spine(package: Element, folder: str) -> list[str]:
     return [
         resolved(folder, unquote(item.get("href", "")))
         for item in listed
-        if item is not None and "html" in item.get("media-type", "html")
+        if item is not None
+        and any(kind in item.get("media-type", "html").lower() for kind in _CHAPTERS)
     ]

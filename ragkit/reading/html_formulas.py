@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from html import unescape
 
+from ragkit.reading.html_nesting import ANY_TAG
+
 _FORMULA = re.compile(
     r"(?P<code><(pre|code|textarea)\b(?:(?!<\2\b).)*?</\2\s*>)"
     r"|<math\b(?P<about>[^<>]*)>(?P<math>(?:(?!<math\b).)*?)</math\s*>"
@@ -17,7 +19,6 @@ _FORMULA = re.compile(
 _TEX = re.compile(r"<annotation\b[^<>]*\btex\b[^<>]*>(.*?)</annotation\s*>", re.I | re.S)
 _TEX_BESIDE = re.compile(r"\salttext\s*=\s*(?:\"([^\"]*)\"|'([^']*)')", re.I)
 _ANNOTATION = re.compile(r"<(annotation(?:-xml)?)\b[^<>]*>.*?</\1\s*>", re.I | re.S)
-ANY_TAG = re.compile(r"</?[a-z!?][^<>]*>", re.I)
 _SIGNAL = re.compile(r"[\\^_=]")
 _STAND_IN = re.compile("\ufdd4(\\d{1,6})\ufdd5")
 _STAND_IN_SIGNS = re.compile("[\ufdd4\ufdd5]")

@@ -17,6 +17,8 @@ _OUTPUT_LINES = 20
 _OUTPUT_LETTERS = 1500
 _INVALID = "This is not a valid notebook; it was kept as text."
 _PICTURE = re.compile(r"(\"image/[\w+.-]{1,40}\":)\s*\"[^\"]*\"?")
+# What an object is called that is shown in another way than as text.
+_NO_TEXT = re.compile(r"<[\w.]+(?: object)?(?: at 0x[0-9a-fA-F]+)?>")
 _TICKS = re.compile(r"`{3,}")
 
 
@@ -80,20 +82,37 @@ def _cell(cell: dict[str, Any], language: str) -> str:
     source = _joined(cell.get("source", cell.get("input", "")))
     if cell.get("cell_type") != "code":
         return strip_embedded(source)
-    outputs = map(_output, objects(cell.get("outputs")))
     pieces = [_fenced(source, language) if source else ""]
-    pieces += [_fenced(output, "text") for output in outputs if output]
+    pieces += map(_output, objects(cell.get("outputs")))
     return joined(pieces, "\n\n")
 
 
 def _output(output: dict[str, Any]) -> str:
-    """Return an output's text, shortened, without pictures and tracebacks."""
-    text = output.get("text") or inner(output, "data").get("text/plain")
+    """Return an output as Markdown, shortened, without pictures and tracebacks."""
+    data = inner(output, "data")
+    plain = _joined(output.get("text") or data.get("text/plain"))
     if output.get("output_type") in ("error", "pyerr"):
-        text = f"{output.get('ename', 'Error')}: {output.get('evalue', '')}"
-    whole = _joined(text)
-    short = "\n".join(whole.split("\n")[:_OUTPUT_LINES])[:_OUTPUT_LETTERS]
-    return short + ("\n…" if len(short) < len(whole) else "")
+        plain = f"{output.get('ename', 'Error')}: {output.get('evalue', '')}"
+    rich = _joined(data.get("text/markdown"))
+    if not rich and (not plain or _NO_TEXT.fullmatch(plain)):
+        rich = _from_html(_joined(data.get("text/html")))
+    short, is_whole = _shortened(rich or plain)
+    if rich and is_whole:
+        return strip_embedded(short)
+    return _fenced(short, "markdown" if rich else "text") if short else ""
+
+
+def _from_html(source: str) -> str:
+    """Return an output in HTML as Markdown; one that only a browser can show has no text."""
+    from ragkit.reading.html import to_markdown
+
+    return to_markdown(source, Format.IPYNB.label) if source else ""
+
+
+def _shortened(text: str) -> tuple[str, bool]:
+    """Return the first lines of a text, and whether they are all of it."""
+    short = "\n".join(text.split("\n")[:_OUTPUT_LINES])[:_OUTPUT_LETTERS]
+    return (text, True) if len(short) == len(text) else (f"{short}\n…", False)
 
 
 def _joined(value: Any) -> str:

@@ -45,13 +45,11 @@ _IDENTIFIERS = ("id", "custom_id")
 
 def read_org(text: str, name: str, file_format: Format = Format.ORG) -> Reading:
     """Read an Org file; its keywords become metadata, and those that say how to export it go."""
-    values: dict[str, str | list[str]] = {}
-    for line in text.split("\n"):
-        if (keyword := _KEYWORD.match(line)) and keyword[1].lower() in (*_ABOUT, "filetags"):
-            _remember(keyword[1].lower(), keyword[2], values)
-    title = one_line(str(values.pop("title", "")))
-    body = tidy("\n".join(_Rewriter(depth=1 if title else 0).lines(text)))
-    metadata = metadata_from(dict(values))
+    rewriter = _Rewriter(depth=0)
+    lines = list(rewriter.lines(text))
+    title = one_line(str(rewriter.values.pop("title", "")))
+    body = tidy("\n".join(_Rewriter(depth=1).lines(text) if title else lines))
+    metadata = metadata_from(dict(rewriter.values))
     return Reading(
         text=with_head(title, metadata, f"# {title}\n\n{body}".rstrip() if title else body),
         title=title or first_heading(body) or stem(name),
@@ -75,10 +73,11 @@ class _Rewriter:
     """Rewrites the lines of one file; what they mean depends on those before.
 
     Its ``kind`` is that of the line before: "text", "list", "table" or "quote", or ``""``. Markdown
-    wants an empty line where it changes.
+    wants an empty line where it changes. What the file says of itself is in ``values``.
     """
 
     def __init__(self, depth: int) -> None:
+        self.values: dict[str, str | list[str]] = {}
         self._depth = depth
         self._block = self._kind = ""
         self._in_drawer = False
@@ -138,7 +137,9 @@ class _Rewriter:
             yield ""
 
     def _of_keyword(self, key: str, value: str) -> Iterator[str]:
-        if key not in _ABOUT and key != "filetags" and not _SETTING.fullmatch(key):
+        if key in _ABOUT or key == "filetags":
+            _remember(key, value, self.values)
+        elif not _SETTING.fullmatch(key):
             yield from (*self._apart("text"), _inline(value))
 
     def _of_table(self, row: str) -> Iterator[str]:

@@ -126,6 +126,7 @@ def _plain(title: str) -> str:
 _SAMPLE = 50_000
 _LONGEST_FIELD = 50_000_000
 _DELIMITERS = ",;\t|"
+_DECLARED = re.compile(r"\"?sep=([^\w\n\"])\"?[ ;,\t]*(?:\n|\Z)", re.I)
 _MOST_ENTRIES = 1000
 _LONG_LINES = 300
 _MOST_GROWTH = 4
@@ -139,11 +140,17 @@ _TOP_KEY = {
 
 
 def read_csv(text: str, name: str, file_format: Format = Format.CSV) -> Reading:
-    """Read a table; the delimiter is detected, and the first row is the header."""
+    """Read a table; the first row is the header.
+
+    The delimiter is detected, unless a line before it says which it is, as Excel has it: "sep=;".
+    """
     warnings: tuple[str, ...] = ()
     csv.field_size_limit(_LONGEST_FIELD)
+    declared = _DECLARED.match(text)
+    rows = text[declared.end() :] if declared else text
+    delimiter = declared[1] if declared else _delimiter(text, name)
     try:
-        body = table(list(csv.reader(io.StringIO(text), delimiter=_delimiter(text, name))))
+        body = table(list(csv.reader(io.StringIO(rows), delimiter=delimiter)))
         markup = Markup.MARKDOWN
     except csv.Error:
         body, markup = text, Markup.PLAIN

@@ -22,8 +22,12 @@ from ragkit.reading.limits import damaged, locked
 from ragkit.reading.office_97.compound import is_compound, opened
 from ragkit.reading.zip_container import unpacking, usual_name
 
+# A time with its year, before which a zone may stand: sentences that begin so name no year there.
 _MBOX = re.compile(
-    rb"(?:\xef\xbb\xbf)?\s*From [^\r\n]{1,300}\d\d:\d\d[^\r\n]{0,60}\r?\n"
+    rb"(?:\xef\xbb\xbf)?\s*From [^\r\n]{1,300}?(?:"
+    rb"\d\d:\d\d(?::\d\d)?(?:[ \t]+(?:[A-Z]{2,5}|[+-]\d{4})){0,2}[ \t]+(?:19|20)\d\d\b"
+    rb"|\b(?:19|20)\d\d(?:[-/]\d\d[-/]\d\d)?[ \tT]+\d\d:\d\d"
+    rb")[^\r\n]{0,60}\r?\n"
     rb"[A-Za-z][\w-]{1,60}:[ \t]?[^\r\n]*\r?\n"
 )
 _EXPORT_FILE = re.compile(
@@ -56,6 +60,14 @@ _REFUSED: tuple[tuple[tuple[str, str], str, tuple[bytes, ...]], ...] = (
      ".sqlite .sqlite3 .db .parquet .feather .mdb", (b"SQLite format 3\x00", b"PAR1")),
 )  # fmt: skip
 """Kinds of files that are not read: the reason and its cure, the suffixes, the first bytes."""
+_REFUSED_STARTS = (
+    *((re.compile(b"|".join(map(re.escape, magics))), reason) for reason, _, magics in _REFUSED),
+    (re.compile(rb"RIFF.{4}(?:WAVE|AVI )|.{4}ftyp", re.S), _MEDIA),
+    (re.compile(rb"RIFF.{4}WEBP|BM.{4}\0{4}", re.S), _PICTURES),
+    (re.compile(rb".{257}ustar", re.S), _ARCHIVE),
+)
+_CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
+"""What all those files have in their first bytes: texts, too, may begin with "ID3" or "OTTO"."""
 
 _STREAMS = {
     "WordDocument": Format.DOC, "Workbook": Format.XLS, "Book": Format.XLS,
@@ -74,6 +86,10 @@ _XML_WORKBOOK = re.compile(
     rb"[^<>]*?\"urn:schemas-microsoft-com:office:spreadsheet\"",
     re.S,
 )
+_AS_TEXT = {
+    Format.XLS: Format.CSV, Format.DOC: Format.TEXT, Format.RTF: Format.TEXT,
+    Format.MSG: Format.TEXT,
+}  # fmt: skip
 _LONGEST_ROOT = 20_000
 _CONTAINERS = tuple(member for member in Format if member.part)
 
@@ -120,8 +136,7 @@ def _despite_its_name(suffix: str, data: bytes) -> Format:
     start = data[:2000].lower()
     if b"mime-version:" in start and b"multipart/related" in start:
         return Format.MHTML
-    as_text = {Format.XLS: Format.CSV, Format.DOC: Format.TEXT, Format.RTF: Format.TEXT}
-    text_format = as_text.get(DOCUMENT_SUFFIXES[suffix])
+    text_format = _AS_TEXT.get(DOCUMENT_SUFFIXES[suffix])
     if text_format and not looks_binary(data) and not _XML_START.match(data[:100]):
         return text_format
     raise ReadingError(
@@ -145,17 +160,10 @@ def _by_magic(suffix: str, data: bytes) -> Format | None:
         return Format.RTF
     if start.startswith(b"bplist00") and suffix == ".webarchive":
         return Format.MHTML
-    for reason, _, magics in _REFUSED:
-        if start.startswith(magics):
-            raise _refusal(suffix, reason)
-    if start[4:8] == b"ftyp" or (start[:4] == b"RIFF" and start[8:12] in (b"WAVE", b"AVI ")):
-        raise _refusal(suffix, _MEDIA)
-    # "BM" alone also begins words.
-    bitmap = start[:2] == b"BM" and start[6:10] == b"\x00\x00\x00\x00"
-    if (start[:4] == b"RIFF" and start[8:12] == b"WEBP") or bitmap:
-        raise _refusal(suffix, _PICTURES)
-    if start[257:262] == b"ustar":
-        raise _refusal(suffix, _ARCHIVE)
+    if _CONTROL.search(start):
+        for magic, reason in _REFUSED_STARTS:
+            if magic.match(start):
+                raise _refusal(suffix, reason)
     return None
 
 

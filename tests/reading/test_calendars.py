@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from ragkit.reading.calendars import read_calendar, read_contacts
@@ -123,3 +125,65 @@ def test_an_entry_that_never_ends_is_read_and_a_time_that_is_none_is_kept():
 @pytest.mark.parametrize("read", [read_calendar, read_contacts])
 def test_a_file_without_entries_stays_as_it_is(read):
     assert read("BEGIN:NOTHING\nX:y", "a.ics").text == "BEGIN:NOTHING\nX:y"
+
+
+@pytest.mark.parametrize(
+    ("start", "duration", "when"),
+    [
+        ("20260301T100000", "PT1H30M", "Sunday, 1 March 2026 (2026-03-01), 10:00 to 11:30"),
+        ("20260301T100000Z", "PT45M", "Sunday, 1 March 2026 (2026-03-01), 10:00 to 10:45 UTC"),
+        (
+            "20260301T220000", "P1DT3H",
+            "Sunday, 1 March 2026 (2026-03-01), 22:00 to Tuesday, 3 March 2026 (2026-03-03), 01:00",
+        ),
+        ("20260301", "P1D", "Sunday, 1 March 2026 (2026-03-01)"),
+        (
+            "20260301", "P1W",
+            "Sunday, 1 March 2026 (2026-03-01) to Saturday, 7 March 2026 (2026-03-07)",
+        ),
+        ("20260301T100000", "-PT1H", "Sunday, 1 March 2026 (2026-03-01), 10:00"),
+        ("20260301T100000", "an hour", "Sunday, 1 March 2026 (2026-03-01), 10:00"),
+        ("99991230", "P9D", "Thursday, 30 December 9999 (9999-12-30)"),
+    ],
+)  # fmt: skip
+def test_an_event_ends_when_its_time_is_over(start, duration, when):
+    source = f"BEGIN:VEVENT\nSUMMARY:Talk\nDTSTART:{start}\nDURATION:{duration}\nEND:VEVENT"
+    assert read_calendar(source, "a.ics").text == f"## Talk\n\n- When: {when}\n"
+
+
+def test_an_event_says_on_which_days_it_is_as_well_and_on_which_not():
+    source = (
+        "BEGIN:VEVENT\nSUMMARY:Talk\nDTSTART;TZID=Europe/Berlin:20260301T100000\n"
+        "RDATE;TZID=Europe/Berlin:20260308T100000,20260315T110000\n"
+        "RDATE;VALUE=DATE:20260401\nRDATE;VALUE=PERIOD:20260402T100000Z/PT1H\n"
+        "EXDATE;TZID=Europe/Berlin:20260322T100000\nEND:VEVENT"
+    )
+    assert read_calendar(source, "a.ics").text == (
+        "## Talk\n\n- When: Sunday, 1 March 2026 (2026-03-01), 10:00 Europe/Berlin\n"
+        "- Also on: Sunday, 8 March 2026 (2026-03-08), 10:00 Europe/Berlin; "
+        "Sunday, 15 March 2026 (2026-03-15), 11:00 Europe/Berlin; "
+        "Wednesday, 1 April 2026 (2026-04-01); Thursday, 2 April 2026 (2026-04-02), 10:00 UTC\n"
+        "- Not on: Sunday, 22 March 2026 (2026-03-22), 10:00 Europe/Berlin\n"
+    )
+
+
+def test_only_a_quoted_line_goes_on_after_an_equals_sign():
+    source = (
+        "BEGIN:VCARD\nVERSION:2.1\nFN;CHARSET=UTF-8;ENCODING=QUOTED-PRINTABLE:J=C3=B6rg =\n"
+        " M=C3=BCl=\nler\nTEL;CELL:+49 1\nURL:http://x.example/?a=\nEMAIL:a@b.example\n"
+        "NOTE;QUOTED-PRINTABLE:Gate =3D=\n=20four=\n\nPHOTO;ENCODING=BASE64:/9j/4AAQ==\n"
+        "TITLE:Cap\n tain\nEND:VCARD\n"
+    )
+    assert read_contacts(source, "a.vcf").text == (
+        "## Jörg Müller\n\n- Position: Captain\n- Phone (cell): +49 1\n"
+        "- E-mail: a@b.example\n- Link: http://x.example/?a=\n\nGate = four\n"
+    )
+
+
+def test_hostile_lines_take_no_more_time_than_their_length_asks():
+    source = (
+        "BEGIN:VCARD\nFN" + ";A" * 300_000 + "=\n" + " a=\n" * 100_000 + "EMAIL:a@b.c\nEND:VCARD"
+    )
+    began = time.process_time()
+    assert "a@b.c" in read_contacts(source, "a.vcf").text
+    assert time.process_time() - began < 3

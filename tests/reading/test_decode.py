@@ -81,3 +81,58 @@ def test_a_file_is_read_in_the_encoding_that_it_declares(tmp_path, name, source,
 )  # fmt: skip
 def test_the_encoding_of_a_few_words_is_found_out(text, encoding):
     assert decode(text.encode(encoding))[0] == text
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding"),
+    [
+        ("It’s the company’s policy – “always on time” – and we don’t change it.", "cp1252"),
+        ("Dear Ms Smith,\n\nIt’s good that you’re well; we’ll meet – as agreed.", "cp1252"),
+        ("Here’s one apostrophe. " + "The quick fox jumps over the lazy dog. " * 40, "cp1252"),
+        ("Bullet • one\nBullet • two\nBullet • three and it’s fine…", "cp1252"),
+        ("Section 5—Terms—of this Agreement", "cp1252"), ("Mr. O’Brien’s €1.5m house", "cp1252"),
+        ("She said: ‘It’s over’. Then—silence.", "cp1252"), ("50‰ of the “total”", "cp1252"),
+        ("Grüße aus Köln – „schön hier“ – kostet 50 €.", "cp1252"),
+        ("Öffnungszeiten der Ämter", "cp1252"), ("Ça va ? Oui, très bien, merci !", "cp1252"),
+        ("L’école d’été coûte 300 € – c’est déjà payé…", "cp1252"),
+        ("El niño comió – “mañana” – señor.", "cp1252"),
+        ("Smörgåsbord på svenska – “räksmörgås”", "cp1252"),
+        ("Zażółć gęślą jaźń – „dzień dobry”", "cp1250"),
+        ("Привет – «как дела»? Это “тест”…", "cp1251"),
+        ("Grüße aus Köln, schöne Straße, größer", "cp437"),
+        ("Café déjà vu, naïve élève à la forêt", "cp437"),
+        ("Välkommen till Åre, vi går på fjället och äter smörgås", "cp437"),
+        ("La población española está más tranquila mañana", "cp437"),
+        ("┌────┐\n│ Menü │\n└────┘ für Größe", "cp437"),
+        ("C:\\>TREE\n├───DATEN\n│   └───GRÖSSE\n└───SPAß für alle", "cp437"),
+        ("■ Erster Punkt für Größe\n■ Zweiter Punkt über Öl", "cp437"),
+    ],
+)  # fmt: skip
+def test_the_encoding_of_everyday_texts_is_found_out(text, encoding):
+    assert decode(text.encode(encoding))[0] == text
+
+
+@pytest.mark.parametrize(
+    ("label", "data", "text"),
+    [
+        ("iso-8859-1", b"don\x92t \x96 \x8050 \x93caf\xe9\x94\x85", "don’t – €50 “café”…"),
+        ("Latin1", b"\x80 caf\xe9", "€ café"),
+        ("iso-8859-1", b"caf\xe9 \x81", "café \x81"),
+        ("us-ascii", b"don\x92t \x93x\x94 \x96 caf\xe9", "don’t “x” – café"),
+        ("iso-8859-9", b"\x80 \xfeehir", "€ şehir"),
+        ("gb2312", "鎔 €".encode("gb18030"), "鎔 €"),
+        ("x-gbk", "中文檢索".encode("gbk"), "中文檢索"),
+        ("shift_jis", "① 髙島".encode("cp932"), "① 髙島"),
+        ("x-sjis", "検索".encode("cp932"), "検索"),
+        ("ks_c_5601-1987", "똠방각하".encode("cp949"), "똠방각하"),
+        ("windows-949", "한국어".encode("cp949"), "한국어"),
+        ("x-mac-cyrillic", "Привет".encode("mac_cyrillic"), "Привет"),
+        ("koi8-ru", "Привіт".encode("koi8_u"), "Привіт"),
+        ("iso-8859-8-i", "שלום".encode("iso8859_8"), "שלום"),
+        ("dos-874", "ภาษา".encode("cp874"), "ภาษา"),
+        ("x-unknown", "Grüße".encode("cp1252"), "Grüße"),
+        ("idna", "Grüße".encode("cp1252"), "Grüße"),
+    ],
+)
+def test_a_declared_encoding_means_what_it_means_to_browsers(label, data, text):
+    assert decode(data, label)[0] == text

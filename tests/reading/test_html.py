@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+import re
 import time
 
 import pytest
+from office_files import epub_file
 from reading_files import read
 
+from ragkit.errors import ReadingError
 from ragkit.reading.html import read_html
 
 
@@ -56,6 +59,100 @@ def test_deeply_nested_html_keeps_its_words(tmp_path):
     assert reading.text == "deep words"
 
 
+_SLOPPY = {
+    "p": "<p>{}",
+    "heading": "<h2>Part</h2><p>{}",
+    "open heading": "<h2>{}",
+    "list": "<p>{}<ul><li>x</ul>",
+    "list of paragraphs": "<ul><li><p>{}</ul>",
+    "paragraph in a division": "<div><p>{}</div>",
+    "font": "<font size=2>{}<br>",
+    "bold": "<p><b>{}</p>",
+    "crossed": "<b><i>{}</b></i><br>",
+    "font around p": "<font><p>{}</font></p>",
+    "anchor": "<a name=x>{}<br>",
+    "center": "<center>{}<hr>",
+    "division": "<div>{}<br>",
+    "span": "<span>{}<br>",
+    "option": "<option>{}",
+    "upper case": "<P>{}</p>",
+    "space": "<p>{}</p ><div>x</div\n>",
+    "cut off": "<h3>{}</h3\n<p>x</p>",
+    "office": "<p>{}<o:p></p>",
+    "cells": "<table><tr><td>{}<td>x</table>",
+    "paragraph in a cell": "<table><tr><td><p>{}</td></tr></table>",
+    "groups": "<table><colgroup><col><thead><tr><th>x<tbody><tr><td>{}</table>",
+    "cells without a table": "<tr><td>{}",
+    "preformatted": "<pre><b>{}</pre>",
+    "less-than in a value": '<p title="a < b">{}</p>',
+    "form": "<form><p>{}</p></form>",
+}
+
+
+@pytest.mark.parametrize("count", [2, 5, 40, 300])
+@pytest.mark.parametrize("piece", _SLOPPY.values(), ids=_SLOPPY)
+def test_elements_that_do_not_end_in_their_order_lose_no_word(piece, count):
+    words = [f"word{number}" for number in range(count)]
+    text = read_html("".join(map(piece.format, words)), "a.html").text
+    assert re.findall(r"word\d+", text) == words
+
+
+@pytest.mark.parametrize(
+    ("opening", "end"),
+    [
+        ("<div>", "</div>"),
+        ("<blockquote>", "</blockquote>"),
+        ("<ul><li>", "</li></ul>"),
+        ("<font color=red><b>", "</b></font>"),
+        ("<table><tr><td>", "</td></tr></table>"),
+        ("<div><span><blockquote><div>", "</div></blockquote></span></div>"),
+    ],
+)
+def test_what_nests_deeply_is_read_in_its_order(opening, end):
+    words = [f"word{number}" for number in range(400)]
+    inner = "".join(f"{opening} {word}" for word in words[:200])
+    outer = "".join(f"{end} {word}" for word in words[200:])
+    text = read_html(f"<p>Before</p>{inner}{outer}<p>After</p>", "a.html").text
+    assert re.findall(r"\w+", text) == ["Before", *words, "After"]
+
+
+def test_the_form_of_sloppy_pages_is_that_of_browsers():
+    page = (
+        "<h2>Fares<p>Per <b>day<p>Second<TABLE><tr><th>Boat<th>Fee<tr><td>Canoe<td>3</TABLE>"
+        "<ul><li>one<li>two<ul><li>inner</ul></ul><dl><dt>Term<dd>Meaning</dl><h3>End</h3>"
+    )
+    assert read_html(page, "a.html").text == (
+        "## Fares\n\nPer **day**\n\nSecond\n\n"
+        "| Boat  | Fee |\n| ----- | --- |\n| Canoe | 3   |\n\n"
+        "- one\n- two\n  * inner\n\nTerm\nMeaning\n\n### End"
+    )
+
+
+def test_a_table_that_only_arranges_a_sloppy_page_is_none():
+    page = (
+        "<table><tr><td><h1>Fares</h1><p>Boats<td><pre>a\n b</pre><ul><li>one<li>two</ul></table>"
+    )
+    assert read_html(page, "a.html").text == "# Fares\n\nBoats\n\n```\na\n b\n```\n\n- one\n- two"
+
+
+def test_a_long_thread_of_replies_keeps_its_quotes():
+    thread = "<div>word0</div>"
+    for number in range(1, 40):
+        thread = (
+            f"<div dir=ltr><div>word{number}</div><br><div class=gmail_quote><div>Ann wrote:</div>"
+            f"<blockquote>{thread}</blockquote></div></div>"
+        )
+    text = read_html(thread, "a.html").text
+    assert re.findall(r"word\d+", text) == [f"word{number}" for number in range(39, -1, -1)]
+    assert "\n> word38\n" in text
+    assert "\n> > > > > word34\n" in text
+
+
+def test_a_page_that_is_a_form_is_read():
+    page = "<form id=aspnetForm><h1>Fares</h1><p>Canoes cost <b>3</b> a day.</p></form>"
+    assert read_html(page, "a.html").text == "# Fares\n\nCanoes cost **3** a day."
+
+
 def test_scripts_and_styles_are_not_seen_but_one_without_an_end_hides_nothing():
     page = (
         "<p>One</p><script>document.write('<script>no</' + 'script>')</script><STYLE>p{}</Style >"
@@ -78,10 +175,12 @@ def test_scripts_and_styles_are_not_seen_but_one_without_an_end_hides_nothing():
         "<div class=navfooter>",
         '<div class="box sphinxsidebar wide">',
         '<div class="topNav"><a name="top"></a>',
+        "<nav class=site>",
     ],
 )
 def test_menus_of_a_site_are_left_out(opening):
-    menu = f"{opening}<div><a href='/a'>Fares</a></div><div>Dogs</div></div>"
+    end = "</nav>" if opening.startswith("<nav") else "</div>"
+    menu = f"{opening}<div><a href='/a'>Fares</a></div><div>Dogs</div>{end}"
     page = f"{menu}<h1>Ferries</h1><p>Tickets are sold on board.</p>{menu}<p>End.</p>"
     assert read_html(page, "a.html").text == "# Ferries\n\nTickets are sold on board.\n\nEnd."
 
@@ -90,6 +189,7 @@ def test_menus_of_a_site_are_left_out(opening):
     "page",
     [
         "<div role=navigation><ul><li>Fares</li><li>Dogs</li></ul></div>",  # Nothing else.
+        "<nav><ul><li>Fares</li><li>Dogs</li></ul></nav>",
         "<div class=navheader><p>Fares and dogs</p>",  # It has no end.
         '<div class="navheader-like"><p>Fares</p></div><p>Dogs</p>',
         "<p>Fares: class=navheader</p><p>Dogs</p>",
@@ -102,10 +202,11 @@ def test_what_may_be_no_menu_stays(page):
 
 
 _PIECES = ["<script>", "<math>", "<code>", r"\(", "$a_", r"\[x", "<title><svg>", "<!--"]
-_MENUS = ["<div class=navheader>", "<div class=navheader></p>"]
+_MENUS = ["<div class=navheader>", "<div class=navheader></p>", "<nav>"]
+_NESTED = ["<td><p><span>", "<p><b><i>", '<a title="', "<li><div></b>", "</p x", "<table><h2>"]
 
 
-@pytest.mark.parametrize("piece", [*_PIECES, *_MENUS])
+@pytest.mark.parametrize("piece", [*_PIECES, *_MENUS, *_NESTED])
 def test_hostile_pages_take_no_more_time_than_their_length_asks(piece):
     start = time.process_time()
     assert "Kept" in read_html("<p>Kept</p>" + piece * 20_000, "a.html").text
@@ -143,3 +244,45 @@ def test_a_page_with_a_title_alone_is_found_by_it(tmp_path):
 def test_a_formula_is_its_tex_or_its_signs(formula, text):
     page = f"<html><body><p>Where {formula} holds.</p></body></html>"
     assert read_html(page, "a.html").text == f"Where {text} holds."
+
+
+def encryption(*parts, algorithm="http://www.w3.org/2001/04/xmlenc#aes128-cbc"):
+    entries = "".join(
+        f'<e:EncryptedData><e:EncryptionMethod Algorithm="{algorithm}"/><e:CipherData>'
+        f'<e:CipherReference URI="{part}"/></e:CipherData></e:EncryptedData>'
+        for part in parts
+    )
+    return (
+        '<encryption xmlns="urn:oasis:names:tc:opendocument:xmlns:container" '
+        f'xmlns:e="http://www.w3.org/2001/04/xmlenc#">{entries}</encryption>'
+    )
+
+
+def test_a_book_that_is_protected_is_refused(tmp_path):
+    parts = encryption("OEBPS/one%20a.xhtml", "OEBPS/two.xhtml")
+    with pytest.raises(ReadingError, match="protected against copying") as caught:
+        read(tmp_path, "a.epub", epub_file(**{"META-INF/encryption.xml": parts}))
+    assert caught.value.cure
+
+
+def test_a_book_with_one_encrypted_chapter_or_font_is_read_without_it(tmp_path):
+    parts = encryption("OEBPS/two.xhtml")
+    reading = read(tmp_path, "a.epub", epub_file(**{"META-INF/encryption.xml": parts}))
+    assert reading.text == "# Calm\n\nThe *sea*."
+    assert "1 chapters" in reading.warnings[0]
+    fonts = encryption("OEBPS/a.otf", algorithm="http://www.idpf.org/2008/embedding")
+    reading = read(tmp_path, "b.epub", epub_file(**{"META-INF/encryption.xml": fonts}))
+    assert reading.text.endswith("- rope")
+    assert reading.warnings == ()
+
+
+@pytest.mark.parametrize("kind", ["text/x-oeb1-document", "application/x-dtbook+xml", "text/html"])
+def test_chapters_of_older_books_are_read(tmp_path, kind):
+    package = (
+        '<package xmlns="http://www.idpf.org/2007/opf"><metadata/><manifest>'
+        f'<item id="a" href="one%20a.xhtml" media-type="{kind}"/>'
+        '<item id="b" href="cover.jpg" media-type="image/jpeg"/></manifest>'
+        '<spine><itemref idref="b"/><itemref idref="a"/></spine></package>'
+    )
+    reading = read(tmp_path, "a.epub", epub_file(**{"OEBPS/content.opf": package}))
+    assert reading.text == "# Calm\n\nThe *sea*."

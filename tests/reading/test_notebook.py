@@ -39,6 +39,43 @@ def test_notebooks_keep_prose_code_and_short_outputs(tmp_path):
     assert reading.metadata == {"language": "python"}
 
 
+def shown(*outputs):
+    """Return a notebook with one cell that shows the outputs."""
+    cell = {
+        "cell_type": "code",
+        "source": "show()",
+        "outputs": [{"output_type": "display_data", "data": data} for data in outputs],
+    }
+    return json.dumps({"cells": [cell], "metadata": {}})
+
+
+def test_outputs_are_read_as_they_are_shown(tmp_path):
+    source = shown(
+        {"text/plain": "<IPython.core.display.Markdown object>", "text/markdown": ["**The** rent"]},
+        {"text/plain": ["<IPython.core.display.HTML object>"], "text/html": "<b>Shown</b> html"},
+        {"text/plain": "<pandas.io.formats.style.Styler at 0x7f1a>",
+         "text/html": "<table><tr><th>a</th></tr><tr><td>1</td></tr></table>"},
+        {"text/html": ["<p>Only</p>\n", "<p>HTML</p>"]},
+        {"text/plain": "   a\n0  1", "text/html": "<table><tr><td>1</td></tr></table>"},
+        {"text/plain": "<Figure size 640x480 with 1 Axes>", "image/png": "AAAA"},
+        {"text/plain": "<IPython.core.display.HTML object>", "text/html": "<script>x</script>"},
+    )  # fmt: skip
+    assert read(tmp_path, "a.ipynb", source).text == (
+        "```\nshow()\n```\n\n**The** rent\n\n**Shown** html\n\n"
+        "| a |\n| --- |\n| 1 |\n\nOnly\n\nHTML\n\n"
+        "```text\n   a\n0  1\n```\n\n```text\n<Figure size 640x480 with 1 Axes>\n```\n\n"
+        "```text\n<IPython.core.display.HTML object>\n```"
+    )
+
+
+def test_long_outputs_are_shortened_and_end_their_fence(tmp_path):
+    lines = "\n".join(f"line {number}" for number in range(30))
+    plain = read(tmp_path, "a.ipynb", shown({"text/plain": lines})).text
+    assert plain.endswith("line 19\n…\n```")
+    rich = read(tmp_path, "b.ipynb", shown({"text/markdown": f"```\n{lines}\n```"})).text
+    assert rich.endswith("\n````markdown\n```\n" + lines[: lines.index("\nline 19")] + "\n…\n````")
+
+
 @pytest.mark.parametrize("source", ["{", "[]", '{"cells": 3}', "[" * 100_000])
 def test_broken_notebooks_fail_with_a_reason(tmp_path, source):
     with pytest.raises(ReadingError) as caught:

@@ -86,6 +86,20 @@ def test_without_a_title_the_first_heading_is_the_title():
     assert read_org("words", "b/plan.org").title == "plan"
 
 
+@pytest.mark.parametrize("block", ["example", "src org", "EXPORT html", "comment"])
+def test_keywords_inside_blocks_say_nothing_of_the_file(block):
+    source = (
+        f"* Intro\n#+begin_{block}\n#+title: Not mine\n#+filetags: :no:\n"
+        f"#+end_{block.split()[0]}\n#+author: Ann\ntext"
+    )
+    reading = read_org(source, "a.org")
+    assert (reading.title, reading.metadata) == ("Intro", {"author": "Ann"})
+    assert "#+title: Not mine\n#+filetags: :no:" in reading.text
+    titled = read_org(f"{source}\n#+TITLE: Mine\n#+title: too", "a.org")
+    assert (titled.title, titled.metadata) == ("Mine too", {"author": "Ann"})
+    assert titled.text.startswith("# Mine too\n\n## Intro\n")
+
+
 def test_blocks_of_other_names_are_text():
     text = read_org("#+begin_note\nMind *the* gap.\n- one\n#+end_note\nAfter.", "a.org").text
     assert text == "Mind **the** gap.\n\n- one\n\nAfter."

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 
+import pytest
 from reading_files import read, symbols
 
 from ragkit.reading.plain import read_asciidoc
@@ -62,6 +63,30 @@ def test_csv_is_a_table_whatever_its_delimiter(tmp_path):
         reading = read(tmp_path, name, source)
         assert reading.text == expected
         assert reading.markup is Markup.MARKDOWN
+
+
+@pytest.mark.parametrize(
+    ("line", "delimiter"),
+    [
+        ("sep=;", ";"),
+        ("SEP=,", ","),
+        ("sep=\t", "\t"),
+        ('"sep=|"', "|"),
+        ("sep=^", "^"),
+        ("sep=:", ":"),
+    ],
+)
+def test_the_delimiter_may_be_declared(tmp_path, line, delimiter):
+    rows = f"name{delimiter}age{delimiter}town\nBob{delimiter}3{delimiter}Kiel, D\n"
+    if delimiter == ",":
+        rows = rows.replace("Kiel, D", '"Kiel, D"')
+    text = read(tmp_path, "a.csv", f"{line}\r\n{rows}").text
+    assert text == "| name | age | town |\n| --- | --- | --- |\n| Bob | 3 | Kiel, D |"
+
+
+def test_a_column_that_is_called_sep_is_one(tmp_path):
+    text = read(tmp_path, "a.csv", "sep=a,b\n1,2\n").text
+    assert text == "| sep=a | b |\n| --- | --- |\n| 1 | 2 |"
 
 
 def test_json_on_one_line_is_laid_out(tmp_path):
