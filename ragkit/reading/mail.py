@@ -2,48 +2,35 @@
 
 from __future__ import annotations
 
-import email
 import math
 import plistlib
 import re
 from dataclasses import dataclass, replace
-from email.message import EmailMessage
-from email.policy import default as default_policy
-from email.utils import parseaddr, parsedate_to_datetime
+from email.utils import parseaddr
 from functools import partial
-from itertools import islice
 from typing import TYPE_CHECKING
 
 from ragkit.reading.attachments import MOST_OF_MANY, Attachments
 from ragkit.reading.conversations.messages import Conversation, Message, moment, to_reading
-from ragkit.reading.dates import iso_date
 from ragkit.reading.decode import clean, decode
 from ragkit.reading.formats import Format
 from ragkit.reading.limits import MEGABYTE, check_text, damaged
-from ragkit.reading.reading_parts import (
-    joined,
-    nonempty,
-    one_line,
-    stem,
-    tidy,
-    whole_line,
-)
-from ragkit.types import Markup, OutlineEntry, Reading
+from ragkit.reading.mail_message import Mail, content_of, held_mail, leaves, parsed, text_of
+from ragkit.reading.reading_parts import joined, nonempty, one_line, stem, tidy
+from ragkit.types import OutlineEntry, Reading
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-    from email.message import Message as Part
 
     from ragkit.reading.limits import Limits
 
 _SHOWN = ("From", "To", "Cc", "Bcc", "Date")
-_MOST_PARTS = 500
 _MOST_READ, _DEEPEST = 50, 3
 """Attachments of a mail that are read, and mails within each other."""
 
+_ARMOURED = re.compile(rb"\s*-----BEGIN PGP (?:MESSAGE|SIGNATURE|PUBLIC KEY BLOCK)\b")
+_PAGES = ("text/html", "application/xhtml+xml")
 _LENGTH = re.compile(rb"(\d{1,12})\s*?\r?\n")
-_BROKEN_WORD = re.compile(r"=\?[\w.-]{1,40}\?[bqBQ]\?[^?\s]{0,200}\?=")
-_HEADER_FAILURES = (ValueError, LookupError, TypeError, AttributeError, OverflowError)
 
 
 def read_mail(data: bytes, name: str, limits: Limits) -> Reading:
@@ -60,7 +47,7 @@ def read_mail(data: bytes, name: str, limits: Limits) -> Reading:
 
 def _read_mail(data: bytes, name: str, limits: Limits, depth: int) -> Reading:
     """Read a message that is nested so deep in others."""
-    mail = _Mail(data)
+    mail = Mail(data)
     headers = {key: value for key in _SHOWN if (value := mail.header(key))}
     check_text((mail.body, *headers.values()), limits)
     pieces = [
@@ -86,7 +73,7 @@ def _read_mail(data: bytes, name: str, limits: Limits, depth: int) -> Reading:
     return _with_attachments(reading, mail, limits, depth)
 
 
-def _with_attachments(reading: Reading, mail: _Mail, limits: Limits, depth: int) -> Reading:
+def _with_attachments(reading: Reading, mail: Mail, limits: Limits, depth: int) -> Reading:
     """Return a mail whose attachments follow it, each a section that is called as its file is."""
     text, entries = reading.text, [*reading.outline]
     reader = Attachments(math.inf, limits.max_text_mb * MEGABYTE - len(text))
@@ -97,19 +84,19 @@ def _with_attachments(reading: Reading, mail: _Mail, limits: Limits, depth: int)
 
 
 def _attached(
-    mail: _Mail, reader: Attachments, limits: Limits, depth: int = 0
+    mail: Mail, reader: Attachments, limits: Limits, depth: int = 0
 ) -> Iterator[tuple[str, str]]:
     """Yield the name and the text of each attachment that is a document."""
     from ragkit.reading.readers import read_data
 
     for name, part in mail.attachments[: _MOST_READ if limits.attachments else 0]:
-        held = _held_mail(part)
-        if held is not None and depth < _DEEPEST:
-            content = held.as_bytes()
+        is_mail = held_mail(part) is not None
+        content = content_of(part)
+        if _ARMOURED.match(content) or (is_mail and depth >= _DEEPEST):
+            continue
+        if is_mail:
             read = partial(_read_mail, content, name, limits, depth + 1)
         else:
-            payload = part.get_payload(decode=True)
-            content = payload if isinstance(payload, bytes) else b""
             read = partial(read_data, content, name, limits)
         if text := reader.text_of(name, content, read):
             yield name, text
@@ -126,10 +113,10 @@ def read_saved_page(data: bytes, name: str, limits: Limits) -> Reading:
     if data.startswith(b"bplist00"):
         page = _page_of_safari(data)
     else:
-        message: Part = email.message_from_bytes(data, policy=default_policy)
-        leaves = list(islice(_leaves(message), _MOST_PARTS))
         # What follows the page itself are the frames in it, mostly advertisements.
-        page = next(iter(_texts(leaves, "text/html")), "")
+        parts = (leaf.part for leaf in leaves(parsed(data)))
+        texts = (text_of(part) for part in parts if part.get_content_type() in _PAGES)
+        page = next(filter(None, texts), "")
     check_text((page,), limits)
     if not page:
         raise damaged(Format.MHTML.label)
@@ -143,100 +130,16 @@ def _page_of_safari(data: bytes) -> str:
     return tidy(clean(text))
 
 
-class _Mail:
-    """A parsed message: its body with its markup, and its attachments with their names."""
-
-    def __init__(self, data: bytes) -> None:
-        self._message: Part = email.message_from_bytes(data, policy=default_policy)
-        leaves = zip(_leaves(self._message), range(_MOST_PARTS), strict=False)
-        names = [(_attachment_name(part), part) for part, _ in leaves]
-        self.attachments = [(name, part) for name, part in names if name]
-        self.attached = [name for name, _ in self.attachments]
-        self.body, self.markup = self._body([part for name, part in names if not name])
-
-    def _body(self, inline: Sequence[Part]) -> tuple[str, Markup]:
-        """Return the plain parts, or else the HTML parts as Markdown, or else any payload."""
-        if plain := _texts(inline, "text/plain"):
-            return "\n\n".join(plain), Markup.PLAIN
-        if html := _texts(inline, "text/html"):
-            from ragkit.reading.html import to_markdown
-
-            converted = (to_markdown(text, Format.EML.label) for text in html)
-            return "\n\n".join(converted), Markup.MARKDOWN
-        payload = self._message.get_payload()
-        return (tidy(clean(payload)) if isinstance(payload, str) else ""), Markup.PLAIN
-
-    def header(self, key: str) -> str:
-        """Return a header on one line."""
-        return _header(self._message, key)
-
-    def date(self) -> str:
-        """Return the time at which it was sent in ISO form, or ``""``."""
-        written = self.header("Date")
-        try:
-            return parsedate_to_datetime(written).isoformat() if written else ""
-        except (ValueError, TypeError, IndexError, OverflowError):
-            return iso_date(written)
-
-
-def _header(message: Part, key: str) -> str:
-    """Return a header on one line, also one that the standard library cannot parse."""
-    try:
-        return whole_line(clean(str(message.get(key) or "")))
-    except _HEADER_FAILURES:
-        headers = message.raw_items()
-        raw = next((str(value) for name, value in headers if name.lower() == key.lower()), "")
-        return whole_line(clean(_BROKEN_WORD.sub("", raw)))
-
-
-def _held_mail(part: Part) -> Part | None:
-    """Return the mail that a part of another is, if it is one."""
-    held = part.get_payload() if part.get_content_type() == "message/rfc822" else None
-    return held[0] if isinstance(held, list) and isinstance(held[0], EmailMessage) else None
-
-
-def _leaves(message: Part) -> Iterator[Part]:
-    """Yield the parts that contain no others; attached messages stay whole."""
-    if message.is_multipart() and message.get_content_maintype() == "multipart":
-        payload = message.get_payload()
-        for part in payload if isinstance(payload, list) else []:
-            if isinstance(part, EmailMessage):
-                yield from _leaves(part)
-    else:
-        yield message
-
-
-def _texts(parts: Sequence[Part], kind: str) -> list[str]:
-    """Return the texts of one content type, decoded by their charset or else by their bytes."""
-    texts = []
-    for part in parts:
-        payload = part.get_payload(decode=True) if part.get_content_type() == kind else None
-        if isinstance(payload, bytes):
-            text, _ = decode(payload, part.get_content_charset() or "")
-            texts.append(tidy(clean(text)))
-    return list(filter(None, texts))
-
-
-def _attachment_name(part: Part) -> str:
-    """Return the name of an attachment, or a description if it has none; empty for the body."""
-    try:
-        name = part.get_filename()
-        attached = part.get_content_disposition() == "attachment"
-    except _HEADER_FAILURES:
-        return "attachment"
-    if name:
-        return one_line(clean(str(name)))
-    if (mail := _held_mail(part)) is not None:
-        return one_line(_header(mail, "Subject")) or "mail without a subject"
-    if attached or part.get_content_maintype() not in ("text", "multipart"):
-        return f"unnamed ({part.get_content_type()})"
-    return ""
-
-
 # -- mailboxes in mbox form ------------------------------------------------------------------
 
 _MOST_MAILS = 100_000
-_START = re.compile(rb"^From [^\r\n]{0,500}\d{2}:\d{2}[^\r\n]{0,100}\r?\n", re.MULTILINE)
+_START = re.compile(
+    rb"^From (?=[^\r\n]{0,600}\b(?:19|20)\d\d\b)[^\r\n]{0,500}\d\d:\d\d[^\r\n]{0,100}\r?\n"
+    rb"(?=[A-Za-z][\w-]{1,60}:|>From )",
+    re.MULTILINE,
+)
+"""The line before a mail: who sent it, and when; the mail begins with its headers."""
+
 _QUOTED_START = re.compile(r"^>(>*From )", re.MULTILINE)
 _ID = re.compile(r"<[^<>\s]{1,500}>")
 _REPLY = re.compile(r"(?:(?:re|fwd?|aw|wg|sv|antw|tr|rv)(?:\[\d+\])?\s*:\s*)+", re.IGNORECASE)
@@ -266,31 +169,36 @@ def read_mbox(data: bytes, name: str, limits: Limits) -> Reading:
     ]
     check_text((letter.message.text for letter in letters), limits)
     by_key = {letter.key: letter for letter in letters}
+    roots = _roots(by_key)
     threads: dict[str, list[_Letter]] = {}
     for letter in letters:
-        threads.setdefault(_root(letter, by_key), []).append(letter)
+        threads.setdefault(roots[letter.key], []).append(letter)
     messages = [message for thread in threads.values() for message in _thread(thread, by_key)]
     return to_reading(Conversation(stem(name), "mbox", messages, reader.warnings))
 
 
 def _divide(data: bytes) -> Iterator[bytes]:
     """Split a mailbox at each "From " line that is the first or follows a blank line."""
-    starts = []
+    data = data.lstrip(b"\xef\xbb\xbf\r\n")
+    begin = 0
+    mails = 0
     for line in _START.finditer(data):
         before = data[max(0, line.start() - 4) : line.start()]
-        if not before.strip() or before.endswith((b"\n\n", b"\n\r\n")):
-            starts.append((line.start(), line.end()))
-        if len(starts) > _MOST_MAILS:
-            break
-    for number, (_, begin) in enumerate(starts[:_MOST_MAILS]):
-        end = starts[number + 1][0] if number + 1 < len(starts) else len(data)
-        yield data[begin:end]
+        if line.start() and not before.endswith((b"\n\n", b"\n\r\n")):
+            continue
+        if line.start():
+            yield data[begin : line.start()]
+            mails += 1
+        begin = line.end()
+        if mails == _MOST_MAILS:
+            return
+    yield data[begin:]
 
 
 def _letter_or_text(raw: bytes, number: int, reader: Attachments, limits: Limits) -> _Letter:
     """Return a mail; one that cannot be parsed as its text, since others must not go with it."""
     try:
-        return _letter(_Mail(raw), number, reader, limits)
+        return _letter(Mail(raw), number, reader, limits)
     except MemoryError:
         raise
     except Exception:  # noqa: BLE001 - the parser may raise anything on a hostile mail
@@ -298,7 +206,7 @@ def _letter_or_text(raw: bytes, number: int, reader: Attachments, limits: Limits
         return _Letter(f"#{number}", (), "", Message("", None, text))
 
 
-def _letter(mail: _Mail, number: int, reader: Attachments, limits: Limits) -> _Letter:
+def _letter(mail: Mail, number: int, reader: Attachments, limits: Limits) -> _Letter:
     shown, address = parseaddr(mail.header("From"))
     date = mail.date()
     attached = f"(attached: {', '.join(mail.attached)})" if mail.attached else ""
@@ -313,18 +221,20 @@ def _letter(mail: _Mail, number: int, reader: Attachments, limits: Limits) -> _L
     return _Letter(own[0] if own else f"#{number}", tuple(ids), mail.header("Subject"), message)
 
 
-def _root(letter: _Letter, by_key: Mapping[str, _Letter]) -> str:
-    """Return the key of the first mail of a thread, which may be missing from the mailbox."""
-    seen = {letter.key}
-    while letter.parents:
-        above = letter.parents[0]
-        if above in seen:
-            break
-        if above not in by_key:
-            return above
-        seen.add(above)
-        letter = by_key[above]
-    return letter.key
+def _roots(by_key: Mapping[str, _Letter]) -> dict[str, str]:
+    """Return the key of the first mail of each mail's thread, which the mailbox may lack."""
+    roots: dict[str, str] = {}
+    for key in by_key:
+        above, path = key, []
+        while above not in roots:
+            path.append(above)
+            roots[above] = above  # for mails that answer each other in a circle
+            letter = by_key.get(above)
+            if letter is None or not letter.parents:
+                break
+            above = letter.parents[0]
+        roots.update(dict.fromkeys(path, roots[above]))
+    return roots
 
 
 def _thread(thread: Sequence[_Letter], by_key: Mapping[str, _Letter]) -> Iterator[Message]:

@@ -12,11 +12,13 @@ from email.mime.text import MIMEText
 from email.utils import format_datetime, formataddr
 from typing import TYPE_CHECKING
 
-from ragkit.reading.decode import clean, decode
+from ragkit.reading.decode import clean, declared_encoding, decode
 from ragkit.reading.formats import Format
 from ragkit.reading.mail import read_mail
 from ragkit.reading.office_97.compound import opened
+from ragkit.reading.outlook_rtf import unpacked
 from ragkit.reading.reading_parts import whole_line
+from ragkit.reading.rtf.reader import read_rtf
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
     from ragkit.types import Reading
 
 _ATTACHMENT, _HELD = "__attach_version1.0_#", "__substg1.0_3701000D"
-_SUBJECT, _BODY, _HTML, _HEADERS = "0037", "1000", "1013", "007D"
+_SUBJECT, _BODY, _HTML, _RICH_TEXT, _HEADERS = "0037", "1000", "1013", "1009", "007D"
 _SENDER, _ADDRESSES, _DATA = "0C1A", ("5D01", "0C1F"), "3701"
 _FILE_NAMES = ("3707", "3704", "3001")
 _LISTS = {"To": "0E04", "Cc": "0E03", "Bcc": "0E02"}
@@ -49,11 +51,11 @@ def read_message(data: bytes, name: str, limits: Limits) -> Reading:
         ReadingError: damaged, or too much text.
     """
     with opened(data, Format.MSG.label) as file:
-        message = _message(file, (), 0)
+        message = _message(file, (), limits, 0)
     return read_mail(message.as_bytes(), name, limits)
 
 
-def _message(file: OleFileIO, folder: tuple[str, ...], depth: int) -> Message:
+def _message(file: OleFileIO, folder: tuple[str, ...], limits: Limits, depth: int) -> Message:
     """Return the mail in a folder of a file, its attachments included."""
     message = MIMEMultipart()
     for key, value in _headers(file, folder).items():
@@ -62,11 +64,14 @@ def _message(file: OleFileIO, folder: tuple[str, ...], depth: int) -> Message:
         message.attach(MIMEText(body, "plain", "utf-8"))
     elif html := _text(file, folder, _HTML):
         message.attach(MIMEText(html, "html", "utf-8"))
+    elif packed := _stream(file, (*folder, f"__substg1.0_{_RICH_TEXT}0102")):
+        text = read_rtf(unpacked(packed), "", limits).text
+        message.attach(MIMEText(text, "markdown", "utf-8"))
     for attachment in _attachments(file, folder)[:_MOST_ATTACHMENTS]:
         held = (*attachment, _HELD)
         if file.exists([*held]):
             if depth < _DEEPEST:
-                message.attach(MIMEMessage(_message(file, held, depth + 1)))
+                message.attach(MIMEMessage(_message(file, held, limits, depth + 1)))
             continue
         names = (_text(file, attachment, number) for number in _FILE_NAMES)
         title = whole_line(clean(next(filter(None, names), ""))) or "attachment"
@@ -125,7 +130,7 @@ def _text(file: OleFileIO, folder: tuple[str, ...], number: str) -> str:
     if wide:
         return wide.decode("utf-16-le", "replace").rstrip("\0")
     narrow = next(filter(None, (_stream(file, path) for path in _narrow(folder, number))), b"")
-    return decode(narrow, "")[0].rstrip("\0")
+    return decode(narrow, declared_encoding(narrow))[0].rstrip("\0")
 
 
 def _narrow(folder: tuple[str, ...], number: str) -> Iterator[tuple[str, ...]]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import struct
+
 import pytest
 from compound_files import (
     compound_file,
@@ -16,6 +18,7 @@ from compound_files import (
 from ragkit.errors import ReadingError, SkippedError
 from ragkit.reading import read_file
 from ragkit.reading.limits import Limits
+from ragkit.reading.outlook_rtf import unpacked
 from ragkit.settings import ReadingSettings
 
 SENT = 134_170_072_000_000_000
@@ -76,6 +79,32 @@ def test_a_mail_without_headers_has_what_outlook_noted(tmp_path):
         "Date: Tue, 03 Mar 2026 10:26:40 +0000\n\nAt **nine**"
     )
     assert (reading.title, reading.metadata["date"]) == ("Réunion", "2026-03-03T10:26:40+00:00")
+
+
+PACKED_RTF = bytes.fromhex(
+    "2d0000002b0000004c5a4675f1c5c7a703000a007263706731323542320af320"
+    "68656c090020627705b06c647d0a800fa0"
+)
+"""What the specification of the format packs as its example: "hello world"."""
+
+STORED_RTF = struct.pack("<3I4x", 0, 1000, 0x414C454D)
+
+
+def test_a_mail_may_have_its_text_only_as_packed_rich_text(tmp_path):
+    streams = {**mail_streams(p0037="Ferry"), "__substg1.0_10090102": PACKED_RTF}
+    assert read(tmp_path, "a.msg", compound_file(streams)).text == "hello world"
+    rich = rb"{\rtf1\ansi\ansicpg1252 It costs \'80 900.\par Nine \b a.m.\par}"
+    streams = {**mail_streams(p0037="Ferry"), "__substg1.0_10090102": STORED_RTF + rich}
+    reading = read(tmp_path, "b.msg", compound_file(streams))
+    assert (reading.text, reading.markup) == ("It costs € 900.\n\nNine a.m.", "markdown")
+
+
+def test_packed_rich_text_refers_to_what_is_before_it():
+    # The specification's second example: a text that copies what it is still writing.
+    packed = bytes.fromhex("1a0000001c0000004c5a4675e2d44b51410004205758595a0d6e7d010eb0")
+    assert unpacked(packed) == rb"{\rtf1 WXYZWXYZWXYZWXYZWXYZ}"
+    assert unpacked(packed[:-6]) == rb"{\rtf1 WXYZ"[: len(unpacked(packed[:-6]))]
+    assert unpacked(b"") == unpacked(bytes(40)) == b""
 
 
 def test_attachments_and_mails_in_a_mail_follow_it(tmp_path):

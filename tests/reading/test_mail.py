@@ -1,13 +1,15 @@
 from __future__ import annotations
 
+import base64
 import plistlib
+import random
 from email.message import EmailMessage
 
 import pytest
 from reading_files import SETTINGS, headers, read, said, sessions
 
 from ragkit.errors import ReadingError
-from ragkit.reading import mail, read_file
+from ragkit.reading import mail, mail_message, read_file
 from ragkit.reading.limits import Limits
 from ragkit.settings import ReadingSettings
 from ragkit.types import Markup
@@ -103,6 +105,156 @@ def test_an_attachment_too_long_for_the_limit_is_left_out(tmp_path):
     assert len(reading.warnings) == 1
 
 
+def part(kind, content, *headers, encoded=False):
+    """A part of a mail, in base64 if it is to be ``encoded``."""
+    data = content if isinstance(content, bytes) else content.encode()
+    if encoded:
+        headers = (*headers, "Content-Transfer-Encoding: base64")
+        data = base64.encodebytes(data)
+    return "\n".join((f"Content-Type: {kind}", *headers, "", "")).encode() + data
+
+
+def divided(kind, *parts, mark="x"):
+    """A part that consists of others."""
+    begun = (f"\n--{mark}\n".encode() + each for each in parts)
+    content = b"".join(begun) + f"\n--{mark}--\n".encode()
+    return part(f'multipart/{kind}; boundary="{mark}"', content)
+
+
+PAGE = part("text/html", "<p>It costs <b>900</b> euros.</p>")
+FOOTER = part("text/plain", "List of the pier\n-- \nnobody@example.org")
+INVITATION = "BEGIN:VCALENDAR\nBEGIN:VEVENT\nSUMMARY:Lunch\nEND:VEVENT\nEND:VCALENDAR\n"
+ENRICHED = "<bold>It</bold> costs\n900 << 1000<param>red</param> euros.\n\nToday.\n"
+MARKDOWN_FOOTER = "List of the pier\n\\-- \nnobody@example.org"
+
+
+@pytest.mark.parametrize(
+    ("mail", "text"),
+    [
+        (divided("mixed", PAGE, FOOTER), f"It costs **900** euros.\n\n{MARKDOWN_FOOTER}"),
+        (
+            divided("mixed", part("text/plain", "First."), part("text/x-diff", "-a\n+b"), PAGE),
+            "First.\n\n-a\n+b\n\nIt costs **900** euros.",
+        ),
+        (
+            divided("mixed", part("text/plain", "It costs 900 euros."), PAGE),
+            "It costs 900 euros.",
+        ),
+        (divided("related", PAGE, part("text/css", "p { color: red }")), "It costs **900** euros."),
+        (part("text/markdown", "# Fees\n\n900 euros", encoded=True), "# Fees\n\n900 euros"),
+        (part("text/x-log", "Fee: 900", encoded=True), "Fee: 900"),
+        (part("text/enriched", ENRICHED), "It costs 900 < 1000 euros.\nToday."),
+        (part("text/plain; name=body.txt", "Fee: 900", encoded=True), "Fee: 900"),
+        (divided("alternative", part("text/calendar", INVITATION)), "## Lunch"),
+        (
+            divided("alternative", PAGE, part("text/plain; name=a.txt", "It costs 900.")),
+            "It costs 900.",
+        ),
+        (divided("alternative", part("text/plain", " \n"), PAGE), "It costs **900** euros."),
+        (
+            divided("alternative", part("text/plain", "Fee"), divided("related", PAGE, mark="y")),
+            "It costs **900** euros.",
+        ),
+    ],
+)
+def test_the_body_of_a_mail_is_all_that_is_shown(tmp_path, mail, text):
+    reading = read(tmp_path, "a.eml", b"From: ann@example.org\n" + mail)
+    assert reading.text == f"From: ann@example.org\n\n{text}"
+    assert "attachments" not in reading.metadata
+
+
+def test_a_mail_that_is_an_attachment_has_no_body(tmp_path):
+    headers = 'Content-Disposition: attachment; filename="fees.txt"'
+    mail = part("text/plain; charset=koi8-r", "Плата".encode("koi8-r"), headers, encoded=True)
+    reading = read(tmp_path, "a.eml", b"From: ann@example.org\n" + mail)
+    assert reading.text == "From: ann@example.org\n\nAttachments: fees.txt\n\nfees.txt\n\nПлата"
+
+
+def test_attachments_of_alternatives_that_are_not_shown_are_read(tmp_path):
+    notes = part("text/plain; name=notes.txt", "Bring a coat.", "Content-Disposition: inline")
+    rich = divided("mixed", PAGE, notes, PAGE, mark="y")
+    mail = divided("alternative", part("text/plain", "It costs 900 euros."), rich)
+    assert read(tmp_path, "a.eml", mail).text == (
+        "It costs 900 euros.\n\nAttachments: notes.txt\n\nnotes.txt\n\nBring a coat."
+    )
+
+
+@pytest.mark.parametrize("start", [b"\xef\xbb\xbf", b"\r\n", b"\n\n"])
+def test_what_is_before_the_headers_does_not_end_them(tmp_path, start):
+    reading = read(tmp_path, "a.eml", start + b"From: ann@example.org\nSubject: Fees\n\n900 euros")
+    assert (reading.title, reading.text) == ("Fees", "From: ann@example.org\n\n900 euros")
+
+
+@pytest.mark.parametrize(
+    ("charset", "data"),
+    [
+        ("", "Größe 4 für 20 Boote, und Fähren".encode("cp1252")),
+        ("", "Größe 4 für 20 Boote, und Fähren".encode()),
+        ("nope", "Größe 4 für 20 Boote, und Fähren".encode("cp1252")),
+        ("utf-8", "Größe 4 für 20 Boote, und Fähren".encode("cp1252")),
+        ("utf-7", "Größe 4 für 20 Boote, und Fähren".encode("utf-7")),
+    ],
+)
+def test_the_charset_of_a_mail_may_be_wrong(tmp_path, charset, data):
+    kind = f"text/plain; charset={charset}" if charset else "text/plain"
+    reading = read(tmp_path, "a.eml", "Subject: Fähre\n".encode("cp1252") + part(kind, data))
+    assert reading.text == "Größe 4 für 20 Boote, und Fähren"
+    assert reading.title == "Fähre"
+
+
+def test_a_page_in_a_mail_may_name_its_own_charset(tmp_path):
+    page = '<html><head><meta charset="koi8-r"></head><body><p>Плата</p></body></html>'
+    assert read(tmp_path, "a.eml", part("text/html", page.encode("koi8-r"))).text == "Плата"
+
+
+def test_lines_that_a_program_folded_are_whole_again(tmp_path):
+    text = "It costs \n900 euros.\n From now \non.\n> Who \n> pays?\n>> Not \n> me.\n-- \nAnn \nLee"
+    assert read(tmp_path, "a.eml", part("text/plain; format=flowed", text)).text == (
+        "It costs 900 euros.\nFrom now on.\n> Who pays?\n>> Not \n> me.\n-- \nAnn Lee"
+    )
+    padded = part("text/plain; format=flowed; delsp=yes", "https://a.example/ \nfees  \ntoday")
+    assert read(tmp_path, "b.eml", padded).text == "https://a.example/fees today"
+
+
+def test_signatures_of_mails_are_not_read(tmp_path):
+    armour = "-----BEGIN PGP SIGNATURE-----\n\niD8DBQFG03voRhp6o4m9\n-----END PGP SIGNATURE-----\n"
+    signature = part("application/pgp-signature; name=signature.asc", armour)
+    mail = divided("signed", divided("mixed", PAGE, FOOTER, mark="y"), signature)
+    assert read(tmp_path, "a.eml", mail).text == (
+        f"It costs **900** euros.\n\n{MARKDOWN_FOOTER}\n\nAttachments: signature.asc"
+    )
+
+
+def test_a_report_has_its_fields_and_the_headers_of_what_was_returned(tmp_path):
+    mail = divided(
+        "report",
+        part("text/plain", "It could not be delivered."),
+        part("message/delivery-status", "Reporting-MTA: dns; a\n\nStatus: 5.1.1\n"),
+        part("text/rfc822-headers", "Subject: Fees\nTo: rui@example.org\n"),
+    )
+    assert read(tmp_path, "a.eml", mail).text == (
+        "It could not be delivered.\n\n"
+        "Attachments: unnamed (message/delivery-status), Fees\n\n"
+        "unnamed (message/delivery-status)\n\nReporting-MTA: dns; a\n\nStatus: 5.1.1\n\n"
+        "Fees\n\nTo: rui@example.org"
+    )
+
+
+def test_the_mails_of_a_digest_are_read(tmp_path):
+    mails = (f"\nSubject: {day}\n\nCome on {day}." for day in ("Monday", "Friday"))
+    source = "\n--x".join(("Content-Type: multipart/digest; boundary=x\n", *mails, "--\n"))
+    assert read(tmp_path, "a.eml", source.replace("x\nSubject", "x\n\nSubject")).text == (
+        "Attachments: Monday, Friday\n\nMonday\n\nCome on Monday.\n\nFriday\n\nCome on Friday."
+    )
+
+
+def test_a_mail_in_base64_within_another_is_read(tmp_path):
+    inner = part("message/rfc822", "Subject: Fees\n\n900 euros\n", encoded=True)
+    assert read(tmp_path, "a.eml", divided("mixed", FOOTER, inner)).text.endswith(
+        "Attachments: Fees\n\nFees\n\n900 euros"
+    )
+
+
 def test_mail_with_only_html_is_converted(tmp_path):
     reading = read(
         tmp_path,
@@ -175,6 +327,16 @@ def test_a_mail_of_apple_mail_is_read_without_its_frame(tmp_path):
     assert reading.title == "Crane"
     shortened = read(tmp_path, "13.emlx", f"99999\n{message}")
     assert shortened.text.endswith("It arrives in May.")
+
+
+def test_a_saved_page_may_be_xhtml(tmp_path):
+    source = (
+        'MIME-Version: 1.0\nContent-Type: multipart/related; boundary="x"\n\n--x\n'
+        "Content-Type: application/xhtml+xml\nContent-Transfer-Encoding: quoted-printable\n\n"
+        '<html xmlns=3D"http://www.w3.org/1999/xhtml"><body><p>Leaves at =\nnine.</p></body>'
+        "</html>\n--x--\n"
+    )
+    assert read(tmp_path, "a.mhtml", source).text == "Leaves at nine."
 
 
 def test_a_saved_page_without_a_page_says_so(tmp_path):
@@ -297,3 +459,73 @@ def test_pictures_take_no_room_of_documents_in_a_mailbox(tmp_path, monkeypatch):
     reading = read(tmp_path, "mail.mbox", first + in_mailbox("B", {"z.md": "It ends in May.\n"}))
     assert "It ends in May." in reading.text
     assert reading.warnings == ()
+
+
+def test_a_mailbox_needs_no_line_before_its_first_mail(tmp_path):
+    reading = read(tmp_path, "mail.mbox", b"\xef\xbb\xbf\r\n" + MBOX.encode())
+    assert len(said(reading)) == 3
+    headless = read(tmp_path, "rest.mbox", "From: Mia <mia@a.example>\n\nRent.\n\n" + MBOX)
+    assert said(headless)[0] == ("Mia", "", "Rent.")
+    assert len(said(headless)) == 4
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "From ann@a.example Tue Feb  3 14:05:33 2026",
+        "From ann@a.example Tue Feb  3 14:05:33 CET 2026",
+        "From ann@a.example Tue Feb  3 14:05:33 2026 +0100",
+        "From 1567@xxx Tue Feb 03 14:05:33 +0000 2026",
+        "From ann@a.example Tue, 3 Feb 2026 14:05:33 +0100",
+        "From - Tue Feb 03 14:05:33 2026",
+        "From ???@??? Tue Feb 03 14:05:33 1998",
+        "From ann at a.example  Tue Feb  3 14:05 2026",
+    ],
+)
+def test_mails_of_a_mailbox_begin_with_a_line_of_many_forms(tmp_path, line):
+    mails = f"{line}\nFrom: Ann\n\nPizza?\n\n{line}\nX-Status: read\nFrom: Bob\n\nYes!\n"
+    assert [(who, text) for who, _, text in said(read(tmp_path, "a.mbox", mails))] == [
+        ("Ann", "Pizza?"),
+        ("Bob", "Yes!"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "From here it is 10:30 already, and late.",
+        "From Monday 10:30 to 12:00\nRoom: 5",
+        "From 10:30 on, as in 2024,\nwe are there.",
+    ],
+)
+def test_a_sentence_that_begins_with_from_divides_no_mail(tmp_path, line):
+    mail = f"From ann@a.example Tue Feb  3 14:05:33 2026\nFrom: Ann\n\nHello.\n\n{line}\nBye.\n"
+    assert said(read(tmp_path, "a.mbox", mail)) == [("Ann", "", f"Hello.\n\n{line}\nBye.")]
+
+
+def test_mails_that_answer_each_other_are_one_thread(tmp_path):
+    def mails(*answers):
+        return "".join(
+            f"From a@b Tue Feb  3 14:05:33 2026\nFrom: a{own}@b\nSubject: s{own}\n"
+            f"Message-ID: <{own}@b>\nIn-Reply-To: <{above}@b>\n\nText {own}\n\n"
+            for own, above in answers
+        )
+
+    circle = read(tmp_path, "a.mbox", mails((1, 2), (2, 3), (3, 1)))
+    assert sessions(circle) == ["s1"]
+    order = [*range(2000)]
+    random.Random(1).shuffle(order)
+    chain = read(tmp_path, "b.mbox", mails(*((own, own - 1) for own in order)))
+    assert len(sessions(chain)) == 1
+    assert len(said(chain)) == 2000
+
+
+def test_a_header_of_many_mails_is_parsed_once(tmp_path):
+    mails = "".join(
+        f"From a@b Tue Feb  3 14:05:33 2026\nFrom: Ann Lee <ann@a.example>\nTo: Rui\nSubject: s\n"
+        f"Message-ID: <{number}@b>\nContent-Type: text/plain; charset=utf-8\n\nText {number}\n\n"
+        for number in range(300)
+    )
+    mail_message._parsed_header.cache_clear()
+    assert len(said(read(tmp_path, "a.mbox", mails))) == 300
+    assert mail_message._parsed_header.cache_info().misses < 10

@@ -312,6 +312,38 @@ def test_numbers_and_sums_of_money_are_read_as_they_are_shown(tmp_path):
     assert text == "## S\n\n| 25.6% | 5.00 € | 00042 | words |\n| --- | --- | --- | --- |"
 
 
+def test_times_are_read_as_they_are_shown(tmp_path):
+    cells = "".join(
+        f'<table:table-cell office:value-type="time" office:time-value="{value}">'
+        f"<text:p>{shown}</text:p></table:table-cell>"
+        for value, shown in (("PT36H30M00S", "36:30"), ("PT09H05M00S", "9:05 AM"))
+    )
+    row = f'<table:table table:name="S"><table:table-row>{cells}</table:table-row></table:table>'
+    text = read(tmp_path, "a.ods", packed("spreadsheet", row)).text
+    assert text == "## S\n\n| 36:30 | 9:05 AM |\n| --- | --- |"
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        "<table:table-cell/>",
+        '\n <table:table-cell table:style-name="a" table:number-columns-repeated="16384"/>\n',
+        "<table:table-cell></table:table-cell><table:covered-table-cell/>",
+    ],
+)
+def test_a_cell_far_below_costs_no_other(tmp_path, cells):
+    row = (
+        '<table:table-row><table:table-cell office:value-type="string"><text:p>{}</text:p>'
+        "</table:table-cell></table:table-row>"
+    )
+    gap = f'<table:table-row table:number-rows-repeated="1048000">{cells}</table:table-row>'
+    twice = row.replace("<table:table-row", '<table:table-row table:number-rows-repeated="2"', 1)
+    rows = f"{twice.format('Boat')}{gap}{row.format('far')}"
+    body = f'<table:table table:name="S">{rows}</table:table>'
+    text = read(tmp_path, "a.ods", packed("spreadsheet", body)).text
+    assert text == "## S\n\n| Boat |\n| --- |\n| Boat |\n| far |"
+
+
 def test_pages_of_a_drawing_are_sections(tmp_path):
     shape = "<draw:custom-shape><text:p>{}</text:p></draw:custom-shape>"
     pages = f"<draw:page>{shape.format('Ask Rui')}</draw:page><draw:page>{shape.format('Pay')}"

@@ -95,6 +95,29 @@ def test_tables_in_cells_boxes_and_pictures_lose_no_text(tmp_path):
     )
 
 
+def test_a_page_in_rich_text_is_read_as_a_page(tmp_path):
+    source = (
+        r"{\rtf1\ansi\ansicpg1251\fromhtml1 \deff0{\fonttbl{\f0\fmodern Courier New;}"
+        r"{\f1\fcharset238 Arial;}}{\colortbl\red0\green0\blue0;}{\*\htmltag64}\uc1\pard\f0 "
+        r"{\*\htmltag <html><head>\par <style>\par p \{ color: red \}\par </style></head>}"
+        r"{\*\htmltag <body>}\htmlrtf {\htmlrtf0 {\*\htmltag64 <h2>}\htmlrtf {\htmlrtf0 Fees"
+        r"{\*\htmltag72 </h2>}\htmlrtf\par}\htmlrtf0 {\*\htmltag64 <p>}\htmlrtf {\htmlrtf0 See "
+        r"{\*\htmltag84 <a href=\"https://a.example/\">}\htmlrtf {\field{\*\fldinst{HYPERLINK a}}"
+        r"{\fldrslt\cf1\ul \htmlrtf0 \'cf\'eb\'e0\'f2\'e0{\*\htmltag92 </a>}\htmlrtf }\htmlrtf0 "
+        r"\htmlrtf }\htmlrtf0  \endash  1{\*\htmltag84 &nbsp;}\htmlrtf \'a0\htmlrtf0 "
+        r"{\f1 \'e8\u-10179?\u-8704?}"
+        r"{\*\htmltag84 <br>}\htmlrtf\line\htmlrtf0 {\*\htmltag <table><tr><td>}A"
+        r"{\*\htmltag </td><td>}B{\*\htmltag </td></tr></table>}{\*\mhtmltag <no>}"
+        r"{\*\htmltag72 </p>}\htmlrtf\par}\htmlrtf0 {\*\htmltag </body>\par </html>}}}"
+    )
+    text = text_of(tmp_path, source.replace('\\"', '"'))
+    assert text.startswith("## Fees\n\nSee [Плата](https://a.example/) – 1")
+    assert "č😀" in text
+    assert "| A | B |" in text
+    assert "color" not in text
+    assert "HYPERLINK" not in text
+
+
 def test_what_a_file_says_of_itself_is_known(tmp_path):
     source = r"{\rtf1{\info{\title The lease}{\author Mia}{\creatim\yr2024\mo5\dy3\hr9}}Text\par}"
     reading = read(tmp_path, "a.rtf", source)

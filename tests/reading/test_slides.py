@@ -164,6 +164,30 @@ def test_diagrams_are_lists(tmp_path):
     assert read(tmp_path, "diagram.pptx", zipped(parts)).text == "## Slide 1\n\n- Plan\n- Build"
 
 
+@pytest.mark.parametrize(
+    ("choice", "fallback", "text"),
+    [
+        ("It costs 900.", "It costs 900.", "It costs 900."),
+        ("It costs 900.", "Too old to show it.", "It costs 900."),
+        (" ", "A picture of 900.", "A picture of 900."),
+    ],
+)
+def test_a_shape_with_a_copy_for_older_programs_is_read_once(tmp_path, choice, fallback, text):
+    def shape(words):
+        run = f"<a:p><a:r><a:t>{words}</a:t></a:r></a:p>"
+        return f"<p:sp><p:nvSpPr><p:nvPr/></p:nvSpPr><p:txBody>{run}</p:txBody></p:sp>"
+
+    space = "http://schemas.openxmlformats.org/markup-compatibility/2006"
+    slide = (
+        f'<p:sld xmlns:p="{PRESENTATION}" xmlns:a="{DRAWING}/main" xmlns:mc="{space}"><p:cSld>'
+        f"<p:spTree>{shape('Before')}<mc:AlternateContent><mc:Choice>{shape(choice)}</mc:Choice>"
+        f"<mc:Fallback>{shape(fallback)}</mc:Fallback></mc:AlternateContent>{shape('After')}"
+        "</p:spTree></p:cSld></p:sld>"
+    )
+    reading = read(tmp_path, "a.pptx", zipped({**SHOW, "ppt/slides/slide1.xml": slide}))
+    assert reading.text == f"## Slide 1\n\nBefore\n\n{text}\n\nAfter"
+
+
 def test_a_presentation_without_slides_contains_no_text(tmp_path):
     with pytest.raises(ReadingError, match="This presentation contains no text"):
         read(tmp_path, "none.pptx", saved(pptx.Presentation()))

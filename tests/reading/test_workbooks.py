@@ -7,6 +7,7 @@ import re
 import struct
 
 import openpyxl
+import pytest
 from office_files import DRAWING, RELATION, RELATIONS, members, saved, zipped
 from openpyxl.chart import BarChart, Reference
 from openpyxl.comments import Comment
@@ -198,3 +199,57 @@ def test_sheets_are_sections_without_noise(tmp_path):
     )
     assert [page.label for page in reading.pages] == ["Costs", "Städte"]
     assert reading.pages[-1].end == len(reading.text)
+
+
+def test_times_and_durations_are_read_as_they_are_shown(tmp_path):
+    def saved_as(epoch):
+        book = openpyxl.Workbook()
+        book.epoch = epoch
+        rows = [
+            (1.5, "[h]:mm"),
+            (0.1, "[mm]:ss"),
+            (2.75, "[hh]:mm:ss"),
+            (0.604, "h:mm"),
+            (1.5, "0.0"),
+        ]
+        for row, (value, shown) in enumerate(rows, 1):
+            book.active.cell(row, 1, "Ferry").number_format = "General"
+            book.active.cell(row, 2, value).number_format = shown
+        return saved(book)
+
+    for epoch in (datetime.datetime(1899, 12, 30), datetime.datetime(1904, 1, 1)):
+        assert read(tmp_path, "a.xlsx", saved_as(epoch)).text == (
+            "## Sheet\n\n| Ferry | 36:00 |\n| --- | --- |\n| Ferry | 144:00 |\n"
+            "| Ferry | 66:00:00 |\n| Ferry | 14:29:46 |\n| Ferry | 1.5 |"
+        )
+
+
+def with_stray_cell(place):
+    book = openpyxl.Workbook()
+    for number in range(1, 51):
+        book.active.append((f"Boat {number}", number / 4))
+        book.active.cell(number, 2).number_format = "0%"
+    book.active["A2"].comment = Comment("Ask Anna.", "Rui")
+    book.active["C4"] = "shared"
+    book.active.merge_cells("C4:C5")
+    book.active[place] = "far"
+    return saved(book)
+
+
+@pytest.mark.parametrize("place", ["A1048576", "XFD60", "XFD1048576", "AA120000"])
+def test_a_cell_far_away_costs_no_other(tmp_path, place):
+    data = with_stray_cell(place)
+    near = read(tmp_path, "a.xlsx", with_stray_cell("A51" if place.startswith("A1") else "D51"))
+    assert "| Boat 4 | 100% | shared |" in near.text
+    assert "Rui on A2: Ask Anna." in near.text
+    reading = read(tmp_path, "a.xlsx", data)
+    assert (reading.text, reading.warnings) == (near.text, ())
+
+
+def test_a_sheet_without_its_cells_is_told(tmp_path):
+    parts = commented_workbook()
+    sheet = parts["xl/worksheets/sheet2.xml"]
+    parts["xl/worksheets/sheet2.xml"] = sheet.replace(b"sheetData>", b"sheetDate>")
+    reading = read(tmp_path, "a.xlsx", zipped(parts))
+    assert "| Ferry | 1200 |" in reading.text
+    assert reading.warnings == ("The cells of the sheet Plain could not be read.",)

@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape
 
 from ragkit.reading.office.number_formats import NumberFormat, parse
-from ragkit.reading.zip_container import part_of, rewritten
+from ragkit.reading.office.time_formats import TimeFormat
+from ragkit.reading.office.time_formats import parse as parse_time
+from ragkit.reading.xml_names import S
+from ragkit.reading.zip_container import part_of
 
 if TYPE_CHECKING:
     import zipfile
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
-_MAIN = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
 _ACCOUNTING = r'_(* #,##0{0}_);_(* \(#,##0{0}\);_(* "-"??_);_(@_)'
 USUAL_CODES = {
     1: "0", 2: "0.00", 3: "#,##0", 4: "#,##0.00", 9: "0%", 10: "0.00%",
@@ -25,6 +27,8 @@ USUAL_CODES = {
 """The formats that every workbook knows by number. The currency of 5 to 8, 42 and 44 depends on the
 country, but Excel writes those down."""
 
+_TIMES = {18: "h:mm AM/PM", 19: "h:mm:ss AM/PM", 20: "h:mm", 21: "h:mm:ss", 45: "mm:ss",
+          46: "[h]:mm:ss", 47: "mm:ss.0"}  # fmt: skip
 _CELL = re.compile(
     rb"<c((?:\s[^<>]*)?)>(?:<f[^<>]*/>|<f[^<>]*>[^<]*</f>)?<v>([-+.\deE]{1,40})</v></c>"
 )
@@ -32,35 +36,29 @@ _STYLE = re.compile(rb"\ss=\"(\d{1,9})\"")
 _TYPE = re.compile(rb"\st=\"(?!n\")")
 
 
-def with_shown_numbers(data: bytes, archive: zipfile.ZipFile) -> bytes:
-    """Return a workbook whose numbers are texts such as "25.6%", "1,234.50 €" or "00042".
+def shown_numbers(archive: zipfile.ZipFile) -> Callable[[bytes], bytes]:
+    """Return what makes numbers texts in the XML of a sheet: "25.6%", "1,234.50 €" or "36:15".
 
-    The converter knows no formats of numbers but those of dates. ``data`` is the workbook itself,
-    returned as it is where all numbers are shown as they are stored.
+    The converter knows no formats of numbers but those of dates.
     """
     formats = _formats(archive)
     if not formats:
-        return data
-
-    def changed(name: str, part: bytes) -> bytes:
-        if not name.startswith("xl/worksheets/"):
-            return part
-        return _CELL.sub(lambda cell: _written(cell, formats), part)
-
-    return rewritten(archive, changed)
+        return bytes
+    return lambda sheet: _CELL.sub(lambda cell: _written(cell, formats), sheet)
 
 
-def _formats(archive: zipfile.ZipFile) -> Mapping[bytes, NumberFormat]:
+def _formats(archive: zipfile.ZipFile) -> Mapping[bytes, NumberFormat | TimeFormat]:
     """Return the formats of the cell styles that format numbers, by the number of the style."""
     styles = part_of(archive, "xl/styles.xml")
     if styles is None:
         return {}
-    codes = {str(number): code for number, code in USUAL_CODES.items()}
-    for own in styles.iter(f"{_MAIN}numFmt"):
+    codes = {str(number): code for number, code in (USUAL_CODES | _TIMES).items()}
+    for own in styles.iter(f"{S}numFmt"):
         codes[own.get("numFmtId", "")] = own.get("formatCode", "")
-    cells = styles.find(f"{_MAIN}cellXfs")
+    cells = styles.find(f"{S}cellXfs")
     numbers = [style.get("numFmtId", "") for style in (() if cells is None else cells)]
-    parsed = {number: parse(codes[number]) for number in set(numbers) & set(codes)}
+    known = set(numbers) & set(codes)
+    parsed = {number: parse(codes[number]) or parse_time(codes[number]) for number in known}
     return {
         str(style).encode(): found
         for style, number in enumerate(numbers)
@@ -68,7 +66,7 @@ def _formats(archive: zipfile.ZipFile) -> Mapping[bytes, NumberFormat]:
     }
 
 
-def _written(cell: re.Match[bytes], formats: Mapping[bytes, NumberFormat]) -> bytes:
+def _written(cell: re.Match[bytes], formats: Mapping[bytes, NumberFormat | TimeFormat]) -> bytes:
     """Return a cell with its number as it is shown; other cells as they are."""
     style = _STYLE.search(cell[1])
     number_format = formats.get(style[1]) if style else None

@@ -9,6 +9,7 @@ from ragkit.reading.decode import clean
 from ragkit.reading.limits import damaged
 from ragkit.reading.markdown import metadata_from
 from ragkit.reading.reading_parts import one_line
+from ragkit.reading.xml_names import DC
 from ragkit.reading.zip_container import xml
 
 if TYPE_CHECKING:
@@ -27,15 +28,14 @@ _MEDIA_TYPES = {
     "html": "text/html",
 }
 _CP = "{http://schemas.openxmlformats.org/package/2006/metadata/core-properties}"
-_DC = "{http://purl.org/dc/elements/1.1/}"
 _TERMS = "{http://purl.org/dc/terms/}"
 _CORE = {
-    "title": f"{_DC}title",
-    "author": f"{_DC}creator",
+    "title": f"{DC}title",
+    "author": f"{DC}creator",
     "date": f"{_TERMS}created",
     "modified": f"{_TERMS}modified",
     "keywords": f"{_CP}keywords",
-    "subject": f"{_DC}subject",
+    "subject": f"{DC}subject",
 }
 _NO_AUTHORS = ("openpyxl", "python-docx")
 

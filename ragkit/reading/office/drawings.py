@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ragkit.reading.decode import clean
 from ragkit.reading.reading_parts import whole_line
+from ragkit.reading.xml_names import MC, A, C
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from xml.etree.ElementTree import Element
 
-_A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
-_C = "{http://schemas.openxmlformats.org/drawingml/2006/chart}"
 _DEEPEST = 8
 MOST_POINTS = 100
 """Rows of a chart's table: more of its figures help no search."""
@@ -34,25 +33,36 @@ class Chart(NamedTuple):
 
 def lines_of(drawing: Element) -> Iterator[Line]:
     """Yield the paragraphs of a drawing that are not empty."""
-    for paragraph in drawing.iter(f"{_A}p"):
+    for paragraph in drawing.iter(f"{A}p"):
         words = (
-            " " if part.tag == f"{_A}br" else part.text or ""
+            " " if part.tag == f"{A}br" else part.text or ""
             for part in paragraph.iter()
-            if part.tag in (f"{_A}t", f"{_A}br")
+            if part.tag in (f"{A}t", f"{A}br")
         )
         if text := whole_line(clean("".join(words))):
-            properties = paragraph.find(f"{_A}pPr")
+            properties = paragraph.find(f"{A}pPr")
             level = "0" if properties is None else properties.get("lvl", "0")
             yield Line(text, min(int(level), _DEEPEST) if level.isdecimal() else 0)
 
 
+def without_fallbacks(root: Element) -> Element:
+    """Return a drawing without the copies that it has for programs which cannot show a shape."""
+    for shape in root.iter(f"{MC}AlternateContent"):
+        choices = shape.iterfind(f"{MC}Choice")
+        said = next((choice for choice in choices if any(lines_of(choice))), None)
+        for other in [] if said is None else [*shape]:
+            if other is not said:
+                shape.remove(other)
+    return root
+
+
 def chart_of(root: Element) -> Chart:
     """Return a chart from its part."""
-    heading = root.find(f"{_C}chart/{_C}title")
+    heading = root.find(f"{C}chart/{C}title")
     title = "" if heading is None else " ".join(line.text for line in lines_of(heading))
     header = [""]
     rows: dict[str, list[str]] = {}
-    for number, series in enumerate(root.iter(f"{_C}ser"), 1):
+    for number, series in enumerate(root.iter(f"{C}ser"), 1):
         header.append(" ".join(_points(series, "tx").values()))
         categories = _points(series, "cat") or _points(series, "xVal")
         for place, value in (_points(series, "val") or _points(series, "yVal")).items():
@@ -64,7 +74,7 @@ def chart_of(root: Element) -> Chart:
 def _points(series: Element, tag: str) -> dict[str, str]:
     """Return the values of a series under a tag, by their places."""
     values: dict[str, str] = {}
-    for point in series.iterfind(f"{_C}{tag}//{_C}pt"):
+    for point in series.iterfind(f"{C}{tag}//{C}pt"):
         # Of categories in several levels, the innermost comes first.
-        values.setdefault(point.get("idx", ""), clean(point.findtext(f"{_C}v") or ""))
+        values.setdefault(point.get("idx", ""), clean(point.findtext(f"{C}v") or ""))
     return values

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ragkit.reading.comments import comment_line, names_of
-from ragkit.reading.office.drawings import chart_of, lines_of
+from ragkit.reading.office.drawings import chart_of, lines_of, without_fallbacks
+from ragkit.reading.xml_names import R, S
 from ragkit.reading.zip_container import part_of, relations
 
 if TYPE_CHECKING:
@@ -13,11 +14,19 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from xml.etree.ElementTree import Element
 
-_S = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
-_ID = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
+_WORKBOOK = "xl/workbook.xml"
 _THREADED = "{http://schemas.microsoft.com/office/spreadsheetml/2018/threadedcomments}"
 _COPY = "[Threaded comment]"
 """How the copy of a threaded comment begins that Excel keeps for its older versions."""
+
+
+def parts_of_sheets(archive: zipfile.ZipFile) -> dict[str, str]:
+    """Return the part that each sheet of a workbook is, by its name."""
+    root, parts = part_of(archive, _WORKBOOK), relations(archive, _WORKBOOK)
+    return {
+        sheet.get("name", ""): parts.get(sheet.get(f"{R}id", ""), ("", ""))[0]
+        for sheet in (() if root is None else root.iter(f"{S}sheet"))
+    }
 
 
 def asides_of_workbook(archive: zipfile.ZipFile) -> dict[str, list[str]]:
@@ -26,11 +35,8 @@ def asides_of_workbook(archive: zipfile.ZipFile) -> dict[str, list[str]]:
     Text boxes have a line for each paragraph, charts their titles, comments "Rui on B2: ask Anna".
     """
     found: dict[str, list[str]] = {}
-    workbook = "xl/workbook.xml"
-    root, parts = part_of(archive, workbook), relations(archive, workbook)
     people = names_of(archive, "xl/persons/person.xml", f"{_THREADED}person", "displayName")
-    for sheet in () if root is None else root.iter(f"{_S}sheet"):
-        part, _ = parts.get(sheet.get(_ID, ""), ("", ""))
+    for name, part in parts_of_sheets(archive).items():
         drawn: list[str] = []
         comments: list[str] = []
         for target, kind in relations(archive, part).values():
@@ -39,7 +45,7 @@ def asides_of_workbook(archive: zipfile.ZipFile) -> dict[str, list[str]]:
             elif "omment" in kind and (listed := part_of(archive, target)) is not None:
                 comments += filter(None, (*_notes(listed), *_threads(listed, people)))
         if drawn or comments:
-            found[sheet.get("name", "")] = drawn + comments
+            found[name] = drawn + comments
     return found
 
 
@@ -47,7 +53,7 @@ def _drawn(archive: zipfile.ZipFile, part: str) -> Iterator[str]:
     """Yield the paragraphs of text boxes, and the titles of charts."""
     drawing = part_of(archive, part)
     if drawing is not None:
-        yield from (line.text for line in lines_of(drawing))
+        yield from (line.text for line in lines_of(without_fallbacks(drawing)))
     for target, kind in relations(archive, part).values():
         chart = part_of(archive, target) if kind == "chart" else None
         if chart is not None and (title := chart_of(chart).title):
@@ -56,12 +62,12 @@ def _drawn(archive: zipfile.ZipFile, part: str) -> Iterator[str]:
 
 def _notes(comments: Element) -> Iterator[str]:
     """Yield the notes at cells, which is what Excel calls its older kind of comments."""
-    authors = [author.text or "" for author in comments.iter(f"{_S}author")]
-    for note in comments.iter(f"{_S}comment"):
+    authors = [author.text or "" for author in comments.iter(f"{S}author")]
+    for note in comments.iter(f"{S}comment"):
         number = note.get("authorId", "")
         listed = number.isdigit() and int(number) < len(authors)
         author = authors[int(number)] if listed else ""
-        text = "".join(part.text or "" for part in note.iter(f"{_S}t"))
+        text = "".join(part.text or "" for part in note.iter(f"{S}t"))
         if not text.startswith(_COPY):
             # Excel begins a new note with the name of who writes it.
             text = text.removeprefix(f"{author}:")

@@ -8,9 +8,10 @@ from ragkit.reading.comments import comments_of_slide
 from ragkit.reading.formats import Format
 from ragkit.reading.limits import damaged
 from ragkit.reading.office.converter import core_properties
-from ragkit.reading.office.drawings import chart_of, lines_of
+from ragkit.reading.office.drawings import chart_of, lines_of, without_fallbacks
 from ragkit.reading.reading_parts import joined, one_line, table, tile, whole_line
 from ragkit.reading.titles import choose, in_order
+from ragkit.reading.xml_names import A, C, P, R
 from ragkit.reading.zip_container import open_archive, relations, xml
 from ragkit.types import Markup, Reading
 
@@ -22,12 +23,8 @@ if TYPE_CHECKING:
     from ragkit.reading.limits import Limits
     from ragkit.types import Metadata
 
-_A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
-_C = "{http://schemas.openxmlformats.org/drawingml/2006/chart}"
 _D = "{http://schemas.openxmlformats.org/drawingml/2006/diagram}"
-_P = "{http://schemas.openxmlformats.org/presentationml/2006/main}"
-_R = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
-_SHAPES = (f"{_P}sp", f"{_P}graphicFrame")
+_SHAPES = (f"{P}sp", f"{P}graphicFrame")
 _TITLES = ("title", "ctrTitle")
 _FURNITURE = ("dt", "ftr", "sldNum", "hdr", "sldImg")
 _LISTS = ("body", "obj", "")
@@ -85,7 +82,7 @@ def _slide_parts(archive: zipfile.ZipFile) -> list[str]:
     """Return the member names of the slides, in order."""
     root = xml(archive, "ppt/presentation.xml")
     targets = relations(archive, "ppt/presentation.xml")
-    identities = [entry.get(f"{_R}id", "") for entry in root.iter(f"{_P}sldId")]
+    identities = [entry.get(f"{R}id", "") for entry in root.iter(f"{P}sldId")]
     parts = [targets[identity][0] for identity in identities if identity in targets]
     if identities and not parts:
         raise damaged(Format.PPTX.label)
@@ -117,12 +114,12 @@ def _slide(archive: zipfile.ZipFile, part: str) -> Slide:
 
 def _shapes(root: Element) -> Iterator[Element]:
     """Return every shape and table frame, those in groups as well."""
-    return (element for element in root.iter() if element.tag in _SHAPES)
+    return (each for each in without_fallbacks(root).iter() if each.tag in _SHAPES)
 
 
 def _placeholder(shape: Element) -> str | None:
     """Return the kind of placeholder that a shape is; ``None`` for a free text box."""
-    placeholder = shape.find(f"{_P}nvSpPr/{_P}nvPr/{_P}ph")
+    placeholder = shape.find(f"{P}nvSpPr/{P}nvPr/{P}ph")
     return None if placeholder is None else placeholder.get("type", "")
 
 
@@ -130,9 +127,9 @@ def _drawing(
     archive: zipfile.ZipFile, shape: Element, linked: Mapping[str, tuple[str, str]]
 ) -> str:
     """Return the table of a chart or the list of a diagram, whose content is in another part."""
-    for tag, key in ((f"{_C}chart", "id"), (f"{_D}relIds", "dm")):
+    for tag, key in ((f"{C}chart", "id"), (f"{_D}relIds", "dm")):
         reference = shape.find(f".//{tag}")
-        identity = "" if reference is None else reference.get(f"{_R}{key}", "")
+        identity = "" if reference is None else reference.get(f"{R}{key}", "")
         part, _ = linked.get(identity, ("", ""))
         if part in archive.namelist():
             root = xml(archive, part)
@@ -148,12 +145,12 @@ def _chart(root: Element) -> str:
 
 def _body(shape: Element, listed: bool) -> str:
     """Return a table, a list or paragraphs."""
-    grid = shape.find(f".//{_A}tbl")
+    grid = shape.find(f".//{A}tbl")
     if grid is not None:
         return table(
             [
-                [" ".join(_lines(column, marked=False)) for column in row.iter(f"{_A}tc")]
-                for row in grid.iter(f"{_A}tr")
+                [" ".join(_lines(column, marked=False)) for column in row.iter(f"{A}tc")]
+                for row in grid.iter(f"{A}tr")
             ]
         )
     lines = list(_lines(shape, marked=listed))

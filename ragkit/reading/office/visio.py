@@ -9,6 +9,7 @@ from ragkit.reading.formats import Format
 from ragkit.reading.office.converter import core_properties
 from ragkit.reading.office.slides import Slide, slides_reading
 from ragkit.reading.reading_parts import one_line, whole_line
+from ragkit.reading.xml_names import R
 from ragkit.reading.zip_container import open_archive, part_of, relations
 
 if TYPE_CHECKING:
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from ragkit.types import Reading
 
 _V = "{http://schemas.microsoft.com/office/visio/2012/main}"
-_ID = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
 _PAGES = "visio/pages/pages.xml"
 
 
@@ -39,7 +39,7 @@ def _pages(archive: zipfile.ZipFile) -> Iterator[Slide]:
     listed, linked = part_of(archive, _PAGES), relations(archive, _PAGES)
     for page in () if listed is None else listed.iter(f"{_V}Page"):
         reference = page.find(f"{_V}Rel")
-        target, _ = linked.get("" if reference is None else reference.get(_ID, ""), ("", ""))
+        target, _ = linked.get("" if reference is None else reference.get(f"{R}id", ""), ("", ""))
         root = part_of(archive, target)
         if root is not None and page.get("Background") != "1":
             yield Slide(one_line(clean(page.get("Name", ""))), "\n\n".join(_lines(root)))

@@ -12,13 +12,13 @@ from ragkit.reading.decode import clean
 from ragkit.reading.formats import Format
 from ragkit.reading.margins import margins_of
 from ragkit.reading.markdown import first_heading, strip_embedded
-from ragkit.reading.office import word_formulas, word_notes
+from ragkit.reading.office import word_asides
 from ragkit.reading.office.converter import convert, core_properties
-from ragkit.reading.office.text_boxes import with_boxes_apart
-from ragkit.reading.office.word_drawings import with_drawings_as_boxes
+from ragkit.reading.office.word_boxes import with_boxes_apart, with_drawings_as_boxes
 from ragkit.reading.office.word_numbering import Numbering, with_items, without_numbers
 from ragkit.reading.reading_parts import LEADER, tidy
 from ragkit.reading.titles import choose
+from ragkit.reading.xml_names import W
 from ragkit.reading.zip_container import (
     open_archive,
     rewritten,
@@ -54,8 +54,7 @@ def read_word(data: bytes, name: str, limits: Limits) -> Reading:
     )
 
 
-_W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
-_TEXT_PARTS = ("word/document.xml", *word_notes.PARTS)
+_TEXT_PARTS = ("word/document.xml", *word_asides.PARTS)
 _TEXT = re.compile(rb"<[wm]:t(?: [^<>]*)?>[^<]*")
 _REFERENCE = re.compile(rb"&(#?\w{1,8});")
 _SPACE = re.compile(rb"<w:(?:tab|cr|ptab(?: [^>]*)?)\s*/>")
@@ -89,20 +88,20 @@ def _for_converter(archive: zipfile.ZipFile) -> bytes:
     """
     numbering = Numbering(archive)
     there = set(archive.namelist())
-    notes = word_notes.notes_of(
-        _with_usual_prefix(archive.read(name)) for name in word_notes.PARTS if name in there
+    notes = word_asides.notes_of(
+        _with_usual_prefix(archive.read(name)) for name in word_asides.PARTS if name in there
     )
 
     def changed(name: str, part: bytes) -> bytes:
         if name not in _TEXT_PARTS:
             return part
-        if notes and name in word_notes.PARTS:
+        if notes and name in word_asides.PARTS:
             return b""
         part = _with_usual_prefix(part)
         if name == _TEXT_PARTS[0]:
             part = numbering.numbered(part)
-            part = word_notes.with_notes_below(part, notes)
-            part = word_formulas.with_formulas_below(part)
+            part = word_asides.with_notes_below(part, notes)
+            part = word_asides.with_formulas_below(part)
             part = with_drawings_as_boxes(part, archive)
         part = _MOVED_AWAY.sub(b"", with_boxes_apart(part))
         part = _RUBY.sub(rb"\2<w:r><w:t>(</w:t></w:r>\1<w:r><w:t>)</w:t></w:r>", part)
@@ -122,7 +121,7 @@ def _with_usual_prefix(part: bytes) -> bytes:
         root = ElementTree.fromstring(part)  # noqa: S314 - entities were refused
     except ElementTree.ParseError:
         return part
-    ElementTree.register_namespace("w", _W[1:-1])
+    ElementTree.register_namespace("w", W[1:-1])
     written: bytes = ElementTree.tostring(root, "utf-8", xml_declaration=True)
     return written
 
@@ -134,6 +133,6 @@ def _stand_in(reference: re.Match[bytes]) -> bytes:
 
 def _restored(markdown: str) -> str:
     """Return converted text with its signs and notes; a sign that would begin a tag is escaped."""
-    whole = word_formulas.with_formulas_in_place(markdown)
-    numbered = word_notes.MARK.sub(r"[^\1]", whole)
+    whole = word_asides.with_formulas_in_place(markdown)
+    numbered = word_asides.MARK.sub(r"[^\1]", whole)
     return _STARTS_TAG.sub(r"\\<", numbered).translate(_SIGNS)

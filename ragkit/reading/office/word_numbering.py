@@ -11,6 +11,7 @@ from xml.sax.saxutils import escape
 
 from ragkit.reading.numerals import DEEPEST, Level, NumberedList
 from ragkit.reading.reading_parts import whole_number
+from ragkit.reading.xml_names import W
 from ragkit.reading.zip_container import part_of
 
 if TYPE_CHECKING:
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from xml.etree.ElementTree import Element
 
-_W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _PARAGRAPH = re.compile(
     rb"(<w:p(?:\s[^<>]*[^<>/])?>\s*)(<w:pPr(?:\s[^<>]*)?>(?:(?!</w:pPr>|</?w:p[ >]).)*</w:pPr>)"
     rb"((?:(?!</?w:p[ >]).)*?</w:pPrChange>\s*</w:pPr>)?",
@@ -45,13 +45,11 @@ class Numbering:
         numbering = part_of(archive, "word/numbering.xml")
         self._lists, by_style = _lists(numbering) if numbering is not None else ({}, {})
         styles = part_of(archive, "word/styles.xml")
-        elements = () if styles is None else styles.iter(f"{_W}style")
-        named = {style.get(f"{_W}styleId", ""): style for style in elements}
+        elements = () if styles is None else styles.iter(f"{W}style")
+        named = {style.get(f"{W}styleId", ""): style for style in elements}
         self._styles = _styles(named, by_style)
         self._headings = {
-            name
-            for name, style in named.items()
-            if style.find(f"{_W}pPr/{_W}outlineLvl") is not None
+            name for name, style in named.items() if style.find(f"{W}pPr/{W}outlineLvl") is not None
         }
 
     def numbered(self, document: bytes) -> bytes:
@@ -108,42 +106,42 @@ def _lists(numbering: Element) -> tuple[dict[str, NumberedList], dict[str, tuple
     """Return the lists by their numbers, and the list and level that styles are linked to."""
     abstract: dict[str, Element] = {}
     linked: dict[str, Element] = {}
-    for element in numbering.iter(f"{_W}abstractNum"):
-        abstract[element.get(f"{_W}abstractNumId", "")] = element
+    for element in numbering.iter(f"{W}abstractNum"):
+        abstract[element.get(f"{W}abstractNumId", "")] = element
         if style := _value(element, "styleLink"):
             linked[style] = element
     counters: dict[str, dict[int, int]] = {}
     lists: dict[str, NumberedList] = {}
     by_style: dict[str, tuple[str, int]] = {}
-    for element in numbering.iter(f"{_W}num"):
-        identity, kind = element.get(f"{_W}numId", ""), _value(element, "abstractNumId")
+    for element in numbering.iter(f"{W}num"):
+        identity, kind = element.get(f"{W}numId", ""), _value(element, "abstractNumId")
         source = abstract.get(kind)
         if source is not None:
             source = linked.get(_value(source, "numStyleLink"), source)
         levels = dict(_levels(source)) if source is not None else {}
         counted = NumberedList(levels, counters.setdefault(kind, {}))
-        for override in element.iter(f"{_W}lvlOverride"):
-            level = whole_number(override.get(f"{_W}ilvl", ""))
+        for override in element.iter(f"{W}lvlOverride"):
+            level = whole_number(override.get(f"{W}ilvl", ""))
             if start := _value(override, "startOverride"):
                 counted.restarts[level] = whole_number(start)
             levels.update(_levels(override))
         lists[identity] = counted
-        for one in source.iter(f"{_W}lvl") if source is not None else ():
+        for one in source.iter(f"{W}lvl") if source is not None else ():
             if style := _value(one, "pStyle"):
-                by_style.setdefault(style, (identity, whole_number(one.get(f"{_W}ilvl", ""))))
+                by_style.setdefault(style, (identity, whole_number(one.get(f"{W}ilvl", ""))))
     return lists, by_style
 
 
 def _levels(parent: Element) -> Iterator[tuple[int, Level]]:
-    for level in parent.iterfind(f"{_W}lvl"):
+    for level in parent.iterfind(f"{W}lvl"):
         start = _value(level, "start")
         yield (
-            whole_number(level.get(f"{_W}ilvl", "")),
+            whole_number(level.get(f"{W}ilvl", "")),
             Level(
                 whole_number(start) if start else 0,
                 _value(level, "numFmt") or "decimal",
                 _value(level, "lvlText"),
-                level.find(f"{_W}isLgl") is not None,
+                level.find(f"{W}isLgl") is not None,
             ),
         )
 
@@ -159,7 +157,7 @@ def _styles(
             element = elements.get(base)
             if element is None:
                 break
-            own = element.find(f"{_W}pPr/{_W}numPr")
+            own = element.find(f"{W}pPr/{W}numPr")
             if own is not None:
                 given = _value(own, "ilvl")
                 level = whole_number(given) if level < 0 and given else level
@@ -172,5 +170,5 @@ def _styles(
 
 
 def _value(parent: Element, tag: str) -> str:
-    element = parent.find(f"{_W}{tag}")
-    return "" if element is None else element.get(f"{_W}val", "")
+    element = parent.find(f"{W}{tag}")
+    return "" if element is None else element.get(f"{W}val", "")

@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ragkit.reading.decode import clean
 from ragkit.reading.formats import Format
-from ragkit.reading.office.cell_formats import with_shown_numbers
+from ragkit.reading.office.cell_formats import shown_numbers
 from ragkit.reading.office.converter import convert, core_properties
-from ragkit.reading.office.sheet_asides import asides_of_workbook
+from ragkit.reading.office.sheet_asides import asides_of_workbook, parts_of_sheets
+from ragkit.reading.office.sparse_sheets import closed_up
 from ragkit.reading.reading_parts import joined, one_line, table, tile
 from ragkit.reading.titles import choose
-from ragkit.reading.zip_container import open_archive
+from ragkit.reading.zip_container import open_archive, rewritten
 from ragkit.types import Markup, Reading
 
 if TYPE_CHECKING:
+    import zipfile
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from ragkit.reading.limits import Limits
     from ragkit.types import Metadata, Page
 
+_SHEETS = "xl/worksheets/"
+_VALUE = re.compile(rb"<(?:\w{1,20}:)?[vt](?:\s[^<>]*)?>[^<]*[^\s<]")
 _ONLY_DATE = re.compile(r"(\d{4}-\d\d-\d\d)[ T]00:00:00")
 _ONLY_TIME = re.compile(r"1899-12-3[01][ T](\d\d:\d\d:\d\d)")
 
@@ -34,9 +39,34 @@ def read_workbook(data: bytes, name: str, limits: Limits) -> Reading:
     archive = open_archive(data, limits, Format.XLSX.label)
     metadata, title = core_properties(archive)
     file_format = Format.XLSB if Format.XLSB.part in archive.namelist() else Format.XLSX
-    shown = with_shown_numbers(data, archive)
-    sheets = sheets_of(converted_sheets(shown, file_format), asides_of_workbook(archive))
-    return workbook_reading(sheets, name, file_format, (metadata, title))
+    if file_format is Format.XLSX:
+        data = _for_converter(archive)
+    sheets = [*converted_sheets(data, file_format)]
+    sections = sheets_of(sheets, asides_of_workbook(archive))
+    reading = workbook_reading(sections, name, file_format, (metadata, title))
+    return replace(reading, warnings=tuple(_unread(archive, sheets)))
+
+
+def _for_converter(archive: zipfile.ZipFile) -> bytes:
+    """Return a workbook rewritten so that the converter loses nothing of it."""
+    shown = shown_numbers(archive)
+
+    def changed(name: str, part: bytes) -> bytes:
+        return closed_up(shown(part)) if name.startswith(_SHEETS) else part
+
+    return rewritten(archive, changed)
+
+
+def _unread(
+    archive: zipfile.ZipFile, sheets: Iterable[tuple[str, Sequence[Sequence[Any]]]]
+) -> Iterator[str]:
+    """Yield a warning for each sheet that has values, of which the converter gives none."""
+    read = {name for name, rows in sheets if rows}
+    for name, part in parts_of_sheets(archive).items():
+        if name in read or not part.startswith(_SHEETS) or part not in archive.namelist():
+            continue
+        if _VALUE.search(archive.read(part)):
+            yield f"The cells of the sheet {one_line(clean(name))} could not be read."
 
 
 def converted_sheets(

@@ -12,6 +12,7 @@ from ragkit.reading.decode import clean
 from ragkit.reading.limits import locked
 from ragkit.reading.office.converter import core_properties
 from ragkit.reading.reading_parts import whole_line
+from ragkit.reading.xml_names import DC
 from ragkit.reading.zip_container import open_archive, refuse_entities
 
 if TYPE_CHECKING:
@@ -26,14 +27,13 @@ URN = "{urn:oasis:names:tc:opendocument:xmlns:"
 OFFICE, TEXT, DRAW, TABLE, _META = (
     f"{URN}{part}:1.0}}" for part in ("office", "text", "drawing", "table", "meta")
 )
-_DC = "{http://purl.org/dc/elements/1.1/}"
 _PROPERTIES = {
-    "title": f"{_DC}title",
+    "title": f"{DC}title",
     "author": f"{_META}initial-creator",
     "date": f"{_META}creation-date",
-    "modified": f"{_DC}date",
+    "modified": f"{DC}date",
     "keywords": f"{_META}keyword",
-    "subject": f"{_DC}subject",
+    "subject": f"{DC}subject",
 }
 CONTENT = "content.xml"
 HREF = "{http://www.w3.org/1999/xlink}href"
@@ -79,7 +79,7 @@ def comments_of(annotations: Iterable[Element]) -> Iterator[str]:
     """Yield a line for each comment: who wrote it, and what."""
     for annotation in annotations:
         if line := comment_line(
-            annotation.findtext(f"{_DC}creator") or "", " ".join(lines_of(annotation))
+            annotation.findtext(f"{DC}creator") or "", " ".join(lines_of(annotation))
         ):
             yield line
 

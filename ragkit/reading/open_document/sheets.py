@@ -29,11 +29,16 @@ if TYPE_CHECKING:
 
 _FORMATTED = re.compile(
     rb"<table:table-cell\b([^<>]*?\soffice:value-type="
-    rb"\"(?!(?:date|time|boolean|string)\")[^\"<>]*\"[^<>]*>)"
+    rb"\"(?!(?:date|boolean|string)\")[^\"<>]*\"[^<>]*>)"
+)
+_EMPTY_ROWS = re.compile(
+    rb"(<table:table-row\b[^<>]*?)\stable:number-rows-repeated=\"\d+\"([^<>]*(?:/>|>"
+    rb"(?:<table:(?:covered-)?table-cell\b(?![^<>]*\soffice:)[^<>]*"
+    rb"(?:/>|></table:(?:covered-)?table-cell>))*</table:table-row>))"
 )
 _AS_TEXT = b'<table:table-cell office:value-type="string"'
 _BETWEEN_CELLS = re.compile(rb">\s+(?=</?table:)")
-_VALUE = re.compile(rb"\s(?:office|calcext):value(?:-type)?=\"[^\"]*\"")
+_VALUE = re.compile(rb"\s(?:office|calcext):(?:time-)?value(?:-type)?=\"[^\"]*\"")
 
 
 def read_sheets(data: bytes, name: str, limits: Limits) -> Reading:
@@ -62,15 +67,16 @@ def _drawn(grid: Element) -> Iterable[str]:
 
 
 def _as_shown(archive: zipfile.ZipFile) -> bytes:
-    """Return a workbook in which numbers and sums of money are what people see.
+    """Return a workbook in which numbers, sums of money and times are what people see.
 
-    The converter takes white space between cells for damage.
+    The converter takes white space between cells for damage, and leaves out a sheet with very many
+    empty rows between others.
     """
 
     def changed(name: str, part: bytes) -> bytes:
         if name != CONTENT:
             return part
-        part = _BETWEEN_CELLS.sub(b">", part)
+        part = _EMPTY_ROWS.sub(rb"\1\2", _BETWEEN_CELLS.sub(b">", part))
         return _FORMATTED.sub(lambda cell: _AS_TEXT + _VALUE.sub(b"", cell[1]), part)
 
     return rewritten(archive, changed)

@@ -88,7 +88,11 @@ class Flow:
             if not is_markup:
                 halves += words
                 continue
-            whole = halves.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-            pieces += [inline(whole), words]
+            pieces += [inline(whole_letters(halves)), words]
             halves = ""
         return "".join(pieces)
+
+
+def whole_letters(text: str) -> str:
+    """Return a text in which the halves of letters beyond 16 bits are put together."""
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")

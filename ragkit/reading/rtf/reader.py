@@ -1,4 +1,8 @@
-"""Rich text files as Markdown: headings, lists, tables, boxes, notes and comments."""
+"""Rich text files as Markdown: headings, lists, tables, boxes, notes and comments.
+
+After "Rich Text Format (RTF) Specification, Version 1.9.1" and, of pages that mails hold as rich
+text, "[MS-OXRTFEX]: Rich Text Format (RTF) Extensions Algorithm" of Microsoft.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +18,7 @@ from ragkit.reading.links import target_of_field
 from ragkit.reading.margins import sections_beside
 from ragkit.reading.markdown import metadata_from
 from ragkit.reading.reading_parts import one_line
-from ragkit.reading.rtf import codes
-from ragkit.reading.rtf.flow import Flow
+from ragkit.reading.rtf.flow import Flow, whole_letters
 from ragkit.reading.titles import choose
 from ragkit.types import Markup, Reading
 
@@ -28,17 +31,57 @@ _TOKEN = re.compile(
     re.S,
 )
 _HEADING = re.compile(r"(?:heading (\d)|title)\s*;?", re.IGNORECASE)
-_ABOUT, _NUMBER = "info", "number"
+_ABOUT, _NUMBER, _TAGS = "info", "number", "tags"
+_PARTS = {"fonttbl": "fonts", "stylesheet": "styles", "htmltag": _TAGS}
 _INFO = ("title", "author", "subject", "keywords")
 _NEAR_TOP = 8
+_CHARSETS = {
+    77: "mac_roman", 128: "cp932", 129: "cp949", 134: "cp936", 136: "cp950", 161: "cp1253",
+    162: "cp1254", 163: "cp1258", 177: "cp1255", 178: "cp1256", 186: "cp1257", 204: "cp1251",
+    222: "cp874", 238: "cp1250",
+}  # fmt: skip
+"""The encodings of fonts, by the numbers of their character sets."""
+
+_FONT_NAMES = {
+    " CE": "cp1250", " Cyr": "cp1251", " Greek": "cp1253", " Tur": "cp1254", "(Hebrew)": "cp1255",
+    "(Arabic)": "cp1256", " Baltic": "cp1257", "(Vietnamese)": "cp1258",
+}  # fmt: skip
+"""The encodings of fonts of Windows 95 and before, by how their names end."""
+
+_MACHINES = {"ansi": "cp1252", "mac": "mac_roman", "pc": "cp437", "pca": "cp850"}
+_SIGNS = {
+    "tab": " ", "line": "\n", "softline": "\n", "lbr": "\n", "emspace": " ", "enspace": " ",
+    "qmspace": " ", "~": " ", "_": "-", "emdash": "—", "endash": "–", "lquote": "‘",
+    "rquote": "’", "ldblquote": "“", "rdblquote": "”", "bullet": "•", "\\": "\\", "{": "{",
+    "}": "}", "\t": " ",
+}  # fmt: skip
+_MARGINS = ("header", "headerl", "headerr", "headerf", "footer", "footerl", "footerr", "footerf")
+_BOXES = ("shptxt", "dptxbxtext")
+_FLOWS = (*_BOXES, *_MARGINS, "footnote", "annotation")
+"""Groups whose paragraphs are none of the text around them."""
+
+_KNOWN = (
+    *_BOXES, "shpinst", "do", "annotation", "atnauthor", "fldinst", "ud", "footnote", "htmltag",
+)  # fmt: skip
+"""Groups that are read although older programs may ignore them."""
+
+_UNSEEN = (
+    "colortbl", "pict", "nonshppict", "shprslt", "themedata", "datastore", "latentstyles",
+    "listtable", "generator", "listoverridetable", "revtbl", "rsidtbl", "xmlnstbl", "filetbl",
+    "objdata", "objclass", "objname", "xe", "tc", "tcn", "rxe", "bkmkstart", "bkmkend", "sp",
+    "nonesttables", "fontemb", "fontfile", "pnseclvl", "atnid", "atnref", "atndate", "atnicn",
+    "atntime", "atnparent", "ftnsep", "ftnsepc", "ftncn", "aftnsep", "aftnsepc", "aftncn",
+    "mmathPr",
+)  # fmt: skip
+"""Groups that hold no text of the document."""
 
 
 @dataclass(slots=True)
 class _Group:
     """What a group has, and hands down to the groups in it.
 
-    ``goes_to`` is where its words go: "flow", the name of a value, or nowhere. ``opened`` is the
-    kind of group that it is.
+    ``goes_to`` is where its words go: "flow", "tags" (of a page), the name of a value, or nowhere.
+    ``opened`` is the kind of group that it is. Words that only ``repeats`` are those of a page.
     """
 
     goes_to: str = "flow"
@@ -46,6 +89,7 @@ class _Group:
     encoding: str = ""
     fallback: int = 1
     deleted: bool = False
+    repeats: bool = False
     font: int = 0
     style: int = 0
     level: int = 0
@@ -65,6 +109,8 @@ class _Field:
 def read_rtf(data: bytes, name: str, limits: Limits) -> Reading:  # noqa: ARG001
     """Read a rich text file as Markdown, with headers, footers and comments at its end."""
     text = _RichText(data)
+    if text.page:
+        return _read_page("".join(text.page), text.values, name)
     body = written([*text.body, *(note(at, words) for at, words in enumerate(text.notes, 1))])
     whole = body + sections_beside(body, text.margins, text.comments)
     title = one_line(text.values.pop("title", ""))
@@ -77,6 +123,19 @@ def read_rtf(data: bytes, name: str, limits: Limits) -> Reading:  # noqa: ARG001
     )
 
 
+def _read_page(page: str, values: dict[str, str], name: str) -> Reading:
+    """Read a page in HTML that a mail holds as rich text."""
+    from ragkit.reading.html import to_markdown
+
+    return Reading(
+        text=to_markdown(whole_letters(page), Format.RTF.label),
+        title=choose([one_line(values.pop("title", ""))], name),
+        format=Format.RTF,
+        markup=Markup.MARKDOWN,
+        metadata=metadata_from(values),
+    )
+
+
 class _RichText:
     """The text of a file, and what it has beside it."""
 
@@ -85,6 +144,8 @@ class _RichText:
         self.margins: list[str] = []
         self.comments: list[str] = []
         self.values: dict[str, str] = {}
+        self.page: list[str] = []
+        self._is_page = False
         self._encoding = "cp1252"
         self._made: list[int] = []
         self._number = ""
@@ -150,11 +211,13 @@ class _RichText:
 
     def _say(self, words: str) -> None:
         group = self._groups[-1]
-        if group.goes_to == "flow":
+        if self._is_page and group.goes_to in ("flow", _TAGS):
+            self.page += () if group.repeats else (words,)
+        elif group.goes_to == "flow":
             if not group.deleted:
                 self._flows[-1].say(words)
         elif group.goes_to == "fonts":
-            for ending, encoding in codes.FONT_NAMES.items():
+            for ending, encoding in _FONT_NAMES.items():
                 if words.strip(" ;").endswith(ending):
                     self._fonts.setdefault(group.font, encoding)
         elif group.goes_to == "styles":
@@ -164,7 +227,7 @@ class _RichText:
             self._number += words
         elif group.goes_to == "code":
             self._fields[-1].code += words
-        elif group.goes_to not in ("", _ABOUT):
+        elif group.goes_to not in ("", _ABOUT, _TAGS):
             self.values[group.goes_to] = self.values.get(group.goes_to, "") + words
 
     # -- commands ----------------------------------------------------------------------------
@@ -177,8 +240,10 @@ class _RichText:
             self._replaced = group.fallback
             return
         self._replaced = 0
-        if word in codes.SIGNS:
-            self._say(codes.SIGNS[word])
+        if word in _SIGNS:
+            self._say(_SIGNS[word])
+        elif self._is_page and word == "par":
+            self._say("\n")
         elif word in ("par", "sect", "\n", "\r") and group.goes_to == "flow":
             self._end_paragraph()
         elif word in ("cell", "row", "nestcell") and group.goes_to == "flow":
@@ -205,6 +270,8 @@ class _RichText:
             group.deleted = False
         elif word == "deleted":
             group.deleted = number != 0
+        elif word == "htmlrtf":
+            group.repeats = number != 0
         elif word in ("intbl", "itap"):
             group.in_table = number != 0
         elif word == "s":
@@ -227,16 +294,18 @@ class _RichText:
 
     def _declare(self, word: str, number: int | None) -> None:
         """Note what the head of a file says of its encodings, and of the day when it was made."""
-        if word == "ansicpg" and number:
+        if word == "fromhtml":
+            self._is_page = True
+        elif word == "ansicpg" and number:
             self._encoding = code_page(number)
-        elif word in codes.MACHINES:
-            self._encoding = codes.MACHINES[word]
+        elif word in _MACHINES:
+            self._encoding = _MACHINES[word]
         elif word == "deff":
             self._usual_font = number or 0
         elif word == "cpg" and number:
             self._fonts[self._groups[-1].font] = code_page(number)
-        elif word == "fcharset" and number in codes.CHARSETS:
-            self._fonts[self._groups[-1].font] = codes.CHARSETS[number]
+        elif word == "fcharset" and number in _CHARSETS:
+            self._fonts[self._groups[-1].font] = _CHARSETS[number]
         elif self._groups[-1].opened == "creatim" and word in ("yr", "mo", "dy"):
             self._made.append(number or 0)
 
@@ -248,10 +317,10 @@ class _RichText:
         if word in ("listtext", "pntext", "pn"):
             self._groups[-2 if len(self._groups) > 1 else -1].listed = True
             group.goes_to = "" if word == "pn" else _NUMBER
-        elif word in codes.UNSEEN or (self._starred and word not in codes.KNOWN):
+        elif word in _UNSEEN or (self._starred and word not in _KNOWN):
             group.goes_to = ""
-        elif word in ("fonttbl", "stylesheet"):
-            group.goes_to = {"fonttbl": "fonts", "stylesheet": "styles"}[word]
+        elif word in _PARTS:
+            group.goes_to = _PARTS[word]
         elif word == "info":
             group.goes_to = _ABOUT
         elif word == "creatim":
@@ -270,10 +339,10 @@ class _RichText:
         elif word == "fldrslt" and self._fields:
             self._fields[-1].start = self._flows[-1].place()
             group.opened = word
-        elif group.goes_to == "flow" and word in codes.FLOWS:
+        elif group.goes_to == "flow" and word in _FLOWS:
             self._begin_flow(word)
         else:
-            return word in codes.KNOWN
+            return word in _KNOWN
         return True
 
     def _begin_flow(self, word: str) -> None:
@@ -296,14 +365,14 @@ class _RichText:
         elif opened == "fldrslt" and self._fields:
             if target := target_of_field(self._fields[-1].code):
                 self._flows[-1].link(self._fields[-1].start, target)
-        elif opened in codes.FLOWS:
+        elif opened in _FLOWS:
             self._end_flow(opened)
 
     def _end_flow(self, opened: str) -> None:
         flow = self._flows.pop()
-        if opened in codes.BOXES:
+        if opened in _BOXES:
             self._flows[-1].put_beside(flow.ended())
-        elif opened in codes.MARGINS:
+        elif opened in _MARGINS:
             self.margins += flow.lines()
         elif opened == "footnote":
             self.notes[-1] = " ".join(flow.lines())

@@ -1,0 +1,13 @@
+"""Namespaces of XML in documents, as the parser writes them before names."""
+
+from __future__ import annotations
+
+_OFFICE = "http://schemas.openxmlformats.org"
+W = f"{{{_OFFICE}/wordprocessingml/2006/main}}"
+S = f"{{{_OFFICE}/spreadsheetml/2006/main}}"
+P = f"{{{_OFFICE}/presentationml/2006/main}}"
+A = f"{{{_OFFICE}/drawingml/2006/main}}"
+C = f"{{{_OFFICE}/drawingml/2006/chart}}"
+R = f"{{{_OFFICE}/officeDocument/2006/relationships}}"
+MC = f"{{{_OFFICE}/markup-compatibility/2006}}"
+DC = "{http://purl.org/dc/elements/1.1/}"

@@ -1,0 +1,38 @@
+"""Times and durations, as the formats of a workbook show them."""
+
+from __future__ import annotations
+
+import pytest
+
+from ragkit.reading.office.time_formats import parse
+
+
+@pytest.mark.parametrize(
+    ("code", "days", "shown"),
+    [
+        ("[h]:mm", "1.5", "36:00"),
+        ("[hh]:mm:ss", "0.0001", "0:00:09"),
+        ("[mm]:ss", "1", "1440:00"),
+        ("[m]", "1", "1440"),
+        ("[ss]", "0.001", "86"),
+        ('[h] "hours";-[h]', "2", "48:00"),
+        ("[$-F400]h:mm:ss AM/PM", "0.75", "18:00:00"),
+        ("hh:mm", "0.25", "06:00:00"),
+        ('h "Uhr" mm', "0.5", "12:00:00"),
+        ("mm:ss.0", "0.01", "00:14:24"),
+        ("h:mm", "1.5", None),
+        ("h:mm", "-0.5", None),
+        ("h:mm", "x", None),
+    ],
+)
+def test_times(code, days, shown):
+    found = parse(code)
+    assert found is not None
+    assert found.shown(days) == shown
+
+
+@pytest.mark.parametrize(
+    "code", ["yyyy-mm-dd", "d/m/yy h:mm", "mmm", "General", "Standard", "0.00", '0.0 "h"', "@", ""]
+)
+def test_other_formats_show_no_times(code):
+    assert parse(code) is None
