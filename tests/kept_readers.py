@@ -13,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from ragkit.reading import process
+from ragkit.reading.child_clock import kill_group
 from ragkit.reading.limits import Limits
 from ragkit.reading.process import PostProcessor, ReadingProcess
 
@@ -59,7 +60,7 @@ class KeptReaders:
 
     def _end_oldest(self) -> None:
         _, child = self._idle.pop(0)
-        process._kill_group(child)
+        kill_group(child)
         child.communicate()
 
     def reading_process(

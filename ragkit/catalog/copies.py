@@ -58,17 +58,13 @@ def backup_is_due(paths: LibraryPaths) -> bool:
     return newest is None or not 0 <= time.time() - newest.at < _DAY
 
 
-def keep_backup(
-    paths: LibraryPaths, connection: sqlite3.Connection, *, at: datetime | None = None
-) -> Backup:
+def keep_backup(paths: LibraryPaths, connection: sqlite3.Connection) -> Backup:
     """Write a backup into the library, and delete all but the newest three.
-
-    ``at`` is the time in its name, by default now.
 
     Raises:
         CatalogError: the catalog is damaged, or the backup cannot be written; none is deleted.
     """
-    file = paths.backups / f"catalog-{at or datetime.now(UTC):{_STAMP}}.sqlite"
+    file = paths.backups / f"catalog-{datetime.now(UTC):{_STAMP}}.sqlite"
     try:
         paths.backups.mkdir(mode=0o700, exist_ok=True)
         for unfinished in paths.backups.glob(".copy-*"):

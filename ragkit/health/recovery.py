@@ -29,12 +29,13 @@ from ragkit.catalog.copies import (
 from ragkit.catalog.foreign import move_uploads
 from ragkit.catalog.machine import refuse_other_place
 from ragkit.catalog.salvage import SavedTable, salvage
-from ragkit.errors import CatalogError, LibraryError, RagkitError
+from ragkit.errors import CatalogError, LibraryError, RagkitError, SourceError
 from ragkit.formatting import byte_size, plural
 from ragkit.indexing.progress import Reporter
 from ragkit.indexing.sync import sync_source
 from ragkit.indexing.writer import Writer, writer_lock
 from ragkit.paths import LibraryPaths
+from ragkit.sources.scan import scan_folder
 
 _NAMES = {
     "documents": "document",
@@ -144,7 +145,7 @@ def adopt_uploads(writer: Writer, _arguments: Mapping[str, Any], reporter: Repor
     move_uploads(writer.catalog.connections, writer.paths.uploads)
     collections, count = writer.catalog.collections, 0
     for folder in sorted(writer.paths.uploads.glob("[0-9]*")):
-        if not any(file.is_file() for file in folder.rglob("*")):
+        if not _files_in(folder):
             continue
         by_id = {collection.id: collection for collection in collections.all()}
         collection = by_id.get(int(folder.name)) if folder.name.isdecimal() else None
@@ -173,6 +174,7 @@ def forget_gaps(catalog: Catalog) -> None:
 def unknown_uploads(catalog: Catalog, paths: LibraryPaths) -> list[Path]:
     """Return uploaded files that the catalog does not list, if no job is waiting to read them.
 
+    Files that are not indexed, such as temporary ones, are not among them.
     For a library on a server there are none: the next sync reads such files.
     """
     if paths.machine or catalog.jobs.open():
@@ -183,13 +185,15 @@ def unknown_uploads(catalog: Catalog, paths: LibraryPaths) -> list[Path]:
         if source.kind == "uploads"
         for path in catalog.files.known(source.id)
     }
-    return [
-        file
-        for file in sorted(paths.uploads.glob("[0-9]*/**/*"))
-        if file.is_file()
-        and file not in recorded
-        and not any(part.startswith(".") for part in file.relative_to(paths.uploads).parts)
-    ]
+    folders = sorted(paths.uploads.glob("[0-9]*"))
+    return [file for folder in folders for file in _files_in(folder) if file not in recorded]
+
+
+def _files_in(folder: Path) -> list[Path]:
+    """Return the files of a folder that a sync would read."""
+    with suppress(SourceError):
+        return [folder / path for path in sorted(scan_folder(folder).files)]
+    return []
 
 
 HANDLERS = {"backup": back_up, "adopt_uploads": adopt_uploads}

@@ -14,14 +14,10 @@ from typing import IO, TYPE_CHECKING
 
 from ragkit.errors import ReadingError, SkippedError
 from ragkit.formatting import byte_size
+from ragkit.indexing.uploads import safe_name
 from ragkit.reading.sniffing import sniff, zip_format
 from ragkit.reading.zip_container import unpacking
-from ragkit.sources.scan import (
-    SKIPPED_FILES,
-    SKIPPED_FOLDERS,
-    SKIPPED_PREFIXES,
-    SKIPPED_SUFFIXES,
-)
+from ragkit.sources.scan import is_skipped
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -30,7 +26,6 @@ MOST_MEMBERS = 2_000
 MOST_BYTES = 1_000_000_000
 _START_BYTES = 65_536
 _HIGHEST_RATIO, _RATIO_FROM = 100, 100_000_000
-_CLUTTER = SKIPPED_FOLDERS | SKIPPED_FILES | {"__MACOSX"}
 _INSTEAD = "Unpack it and add its folder instead."
 
 
@@ -118,10 +113,13 @@ def members(stream: IO[bytes], most_bytes: int) -> Iterator[Member]:
 def within(archive: str, paths: list[str]) -> str:
     """Return the folder in which an archive's members are stored, with a trailing slash.
 
-    It is named after the archive; ``""`` if all members are in a folder of that name already.
+    It is named after the archive, with an underscore if a folder of that name would be skipped;
+    ``""`` if all members are in a folder of that name already.
     """
     stem = PurePosixPath(archive.replace("\\", "/")).stem or "archive"
-    return "" if paths and all(path.startswith(f"{stem}/") for path in paths) else f"{stem}/"
+    if paths and all(path.startswith(f"{stem}/") for path in paths):
+        return ""
+    return f"_{stem}/" if is_skipped(safe_name(stem), is_folder=True) else f"{stem}/"
 
 
 def paths_in(stream: IO[bytes]) -> list[str]:
@@ -164,9 +162,9 @@ def _name(info: zipfile.ZipInfo) -> str:
 
 
 def _is_clutter(path: str) -> bool:
-    parts = [part for part in path.split("/") if part not in ("", "..")]
-    return any(part.startswith(SKIPPED_PREFIXES) or part in _CLUTTER for part in parts) or (
-        path.endswith(SKIPPED_SUFFIXES)
+    *folders, name = path.split("/")
+    return is_skipped(name, is_folder=False) or any(
+        is_skipped(folder, is_folder=True) for folder in folders if folder not in (".", "..")
     )
 
 

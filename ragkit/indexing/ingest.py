@@ -175,15 +175,14 @@ class Ingest:
 
     def _read_file(self, outcome: ReadOutcome) -> ReadFile | None:
         """Return the file as read, or ``None`` after recording why there is nothing to write."""
-        state, content_hash = self._hashed.pop(outcome.key)
+        (state, content_hash), result = self._hashed.pop(outcome.key), outcome.result
         if not self._stood_still(state):
             self._leave(state)
-        elif outcome.reading is None:
-            error = outcome.error or ReadingError("Nothing was read.", "Try again.")
-            self.refuse(state, error, content_hash)
+        elif isinstance(result, ReadingError):
+            self.refuse(state, result, content_hash)
         else:
             try:
-                document = unpack(outcome.made, outcome.data, outcome.reading)
+                document = unpack(result.made, result.data, result.reading)
             except ValueError:
                 self.refuse(state, uncut(), content_hash)
                 return None

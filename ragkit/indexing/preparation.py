@@ -288,15 +288,17 @@ def unpack(header: Mapping[str, Any], data: bytes, reading: Reading) -> Prepared
         contexts = _strings(header["contexts"])
         words = _strings(header["words"])
         texts, headings, folders = header["texts"], header["headings"], header["folders"]
+        lengths = [*texts, *headings, folders]
         keys = {(int(start), int(end)): bytes.fromhex(key) for start, end, key in header["keys"]}
         numbers = array("I", data)
         sound = (
             len(contexts) == len(chunks)
             and len(texts) == len(headings) == len(chunks) + len(blocks)
             and max(map(len, contexts), default=0) <= CONTEXT_CHARACTERS
-            and sum(texts) + sum(headings) + folders == len(numbers)
+            and set(map(type, lengths)) == {int}
+            and sum(lengths) == len(numbers)
             and max(numbers, default=-1) < len(words)
-            and min((*texts, *headings, folders)) >= 0
+            and min(lengths) >= 0
             and all(0 <= section.start <= section.end <= length for section in sections)
             and all(0 <= chunk.start <= chunk.end <= length for chunk in chunks)
             and all(0 <= chunk.section < len(sections) for chunk in chunks)
@@ -310,7 +312,7 @@ def unpack(header: Mapping[str, Any], data: bytes, reading: Reading) -> Prepared
         raise ValueError("parts are missing") from error
     if not sound:
         raise ValueError("parts do not fit")
-    *parts, of_folders = _split(numbers, [*texts, *headings, folders])
+    *parts, of_folders = _split(numbers, lengths)
     of_texts, of_headings = tuple(parts[: len(texts)]), tuple(parts[len(texts) :])
     words_of = DocumentWords(words, of_texts, of_headings, of_folders, keys)
     return PreparedDocument(reading, name, sections, chunks, contexts, words_of, blocks)

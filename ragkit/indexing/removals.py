@@ -32,7 +32,7 @@ def weigh(
     *,
     whole: bool,
 ) -> Removals:
-    """Decide on the files that are ``gone`` from a source; ``known`` are all of its files.
+    """Decide on the files that are ``gone`` from a source; ``files`` are all that it had.
 
     Held back are files whose folder was on another device before, any large number of files, and
     all files of a ``whole`` source in which nothing is left. Files that still exist but are ignored

@@ -6,9 +6,10 @@ import os
 import re
 import shutil
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import IO
 
@@ -35,7 +36,7 @@ def store_upload(
     stream: IO[bytes],
     is_known: Callable[[str], bool] = lambda _hash: False,
 ) -> StoredUpload:
-    """Write a stream to disk atomically, under a safe name that no other file has.
+    """Write a stream to disk atomically, under a safe path that no other file has.
 
     Nothing is stored if ``is_known`` is true of the hash of its bytes.
 
@@ -54,11 +55,11 @@ def store_upload(
         size, content = scratch.stat().st_size, hash_file(scratch)
         if is_known(content):
             return StoredUpload("", content)
+        inside = _folder_inside(folder, relative.parent.parts)
         number = 1
         while True:
             stem = relative.stem if number == 1 else f"{relative.stem} ({number})"
-            place = folder / relative.with_name(stem + relative.suffix)
-            place.parent.mkdir(parents=True, exist_ok=True)
+            place = inside / f"{stem}{relative.suffix}"
             if _take_place(scratch, place):
                 break
             if place.is_file() and place.stat().st_size == size and hash_file(place) == content:
@@ -73,6 +74,19 @@ def store_upload(
     finally:
         with suppress(OSError):
             scratch.unlink()
+
+
+def _folder_inside(folder: Path, names: Iterable[str]) -> Path:
+    """Make a folder below another; where a file has one of its names, it is numbered."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in names:
+        for number in count(1):
+            inside = folder / (name if number == 1 else f"{name} ({number})")
+            with suppress(FileExistsError):
+                inside.mkdir(exist_ok=True)
+                break
+        folder = inside
+    return folder
 
 
 def _take_place(scratch: Path, place: Path) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zipfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -36,7 +37,11 @@ _OF_STATUS = {
     Status.SKIPPED: UploadState.SKIPPED,
     Status.FAILED: UploadState.FAILED,
 }
-_LEFT_OUT = "Hidden and temporary files are not indexed. Give it another name if it should be."
+_DAMAGED = "The archive is damaged. Make it again from its files."
+_LEFT_OUT = (
+    "Hidden and temporary files, and folders of programs such as venv, are not indexed. "
+    "Give it another name if it should be."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +86,8 @@ class UploadService:
         source = self._sources.uploads(collection)
         if is_plain_archive(name, stream):
             records = self._unpacked(source, name, stream)
+        elif _is_damaged_zip(name, stream):
+            records = [UploadRecord(name, reason=_DAMAGED)]
         else:
             stream.seek(0)
             records = [self._stored(source, name, stream)]
@@ -192,3 +199,10 @@ class UploadService:
             return False
 
         return find
+
+
+def _is_damaged_zip(name: str, stream: IO[bytes]) -> bool:
+    """Return whether a file begins as a zip and has no directory of its members, at its end."""
+    stream.seek(0)
+    begins = name.lower().endswith(".zip") and stream.read(4) == b"PK\x03\x04"
+    return begins and not zipfile.is_zipfile(stream)

@@ -64,10 +64,7 @@ class OllamaQueryWriter:
     """
 
     def __init__(
-        self,
-        settings: ModelSettings,
-        chosen_model: Callable[[], str] = lambda: "",
-        clock: Callable[[], float] = time.monotonic,
+        self, settings: ModelSettings, chosen_model: Callable[[], str] = lambda: ""
     ) -> None:
         """Keep the settings, and a function that returns the chosen model, or an empty string.
 
@@ -76,7 +73,6 @@ class OllamaQueryWriter:
         """
         self._model = AwaitedModel(settings, chosen_model)
         self._seconds = settings.phrasing_seconds
-        self._clock = clock
         self._written = lru_cache(maxsize=64)(self._write)
 
     @property
@@ -93,7 +89,7 @@ class OllamaQueryWriter:
         return self._written(question, how, self._model.chosen())
 
     def _write(self, question: str, how: Phrasings, chosen: str) -> tuple[str, ...]:
-        ends = self._clock() + self._seconds
+        ends = time.monotonic() + self._seconds
         model = self._model.take(chosen)
         task, form = _TASKS[how]
         shown = shortened(" ".join(question.split()), _LONGEST_QUESTION)
@@ -102,7 +98,7 @@ class OllamaQueryWriter:
             _FORM,
             {"question": fenced("question", shown, question)},
         )
-        left = ends - self._clock()
+        left = ends - time.monotonic()
         try:
             if left <= 0:
                 raise OllamaTimeoutError("The time limit was reached.")

@@ -151,7 +151,8 @@ def uncut() -> ReadingError:
 def no_text(label: str) -> ReadingError:
     """Return the error for a sound file without text."""
     return ReadingError(
-        f"This {label} contains no text.", "Add text to it, or leave it out of the library."
+        f"This {label} contains no text.",
+        "Add text to it, or name it in a file .ragkitignore in its folder.",
     )
 
 

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import queue
 import threading
 import time
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Self
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Self
 
 from ragkit.errors import ReadingError
 from ragkit.reading.limits import Limits
-from ragkit.reading.process import PostProcessor, ReadingProcess, interrupted
+from ragkit.reading.process import (
+    PostProcessor,
+    ReadingProcess,
+    interrupted,
+    unexpected,
+    unstarted,
+)
 from ragkit.reading.spread import SpreadPages
 
 if TYPE_CHECKING:
@@ -21,7 +28,8 @@ if TYPE_CHECKING:
 
     from ragkit.reading.process import Read
     from ragkit.settings import ReadingSettings
-    from ragkit.types import Reading
+
+logger = logging.getLogger(__name__)
 
 _MOST_BY_DEFAULT = 4
 _LARGE = 500_000
@@ -52,25 +60,15 @@ class ReadTask:
 
 @dataclass(frozen=True, slots=True)
 class ReadOutcome:
-    """The result for one file: a reading, or the error for which it was skipped or failed.
+    """What came of a task: a reading, or the error for which its file was skipped or failed.
 
-    ``made`` and ``data`` are the post-processor's output, empty without one.
+    ``key`` and ``size`` are those of the task; ``seconds`` is how long reading took.
     """
 
     key: int
-    reading: Reading | None
-    error: ReadingError | None
+    result: Read | ReadingError
     seconds: float
-    made: dict[str, Any] = field(default_factory=dict)
-    data: bytes = b""
-    size: int = 0
-
-    @classmethod
-    def of(cls, task: ReadTask, result: Read | ReadingError, seconds: float) -> ReadOutcome:
-        """Return the outcome of a task from the result of a reading process."""
-        if isinstance(result, ReadingError):
-            return cls(task.key, None, result, seconds, size=task.size)
-        return cls(task.key, result.reading, None, seconds, result.made, result.data, task.size)
+    size: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +77,10 @@ class _Order:
 
     task: ReadTask
     outcomes: queue.SimpleQueue[ReadOutcome]
+
+    def end(self, result: Read | ReadingError, seconds: float = 0.0) -> None:
+        """Give the caller the outcome."""
+        self.outcomes.put(ReadOutcome(self.task.key, result, seconds, self.task.size))
 
 
 class ReaderPool:
@@ -158,37 +160,53 @@ class ReaderPool:
             self._unfinished += 1
             if len(self._workers) < self._unfinished:
                 self._start_worker()
-            self._orders.put(order)
+            if self._workers:
+                self._orders.put(order)
+                return
+            self._unfinished -= 1
+        order.end(unstarted())
 
     def _start_worker(self) -> None:
-        """Start another process unless the limit is reached; the caller holds the lock."""
+        """Start another process if limit and system allow; the caller holds the lock."""
         if len(self._workers) >= self._size:
             return
         process = ReadingProcess(self._limits, self._post_processor)
         thread = threading.Thread(
             target=self._work, args=(process,), name="ragkit-reading", daemon=True
         )
+        try:
+            thread.start()
+        except RuntimeError:
+            logger.warning("no further thread could be started to read files")
+            return
         self._workers.append((thread, process))
-        thread.start()
 
     def _work(self, process: ReadingProcess) -> None:
-        """Carry out orders with one process until ``None`` comes."""
+        """Carry out orders with one process until ``None`` comes, whatever happens to any."""
         while (order := self._orders.get()) is not None:
             if isinstance(order, SpreadPages):
-                order.help_with(process)
-                del order
-                continue
-            started = time.perf_counter()
-            task = order.task
-            large = task.size >= _LARGE and task.name.lower().endswith(".pdf")
-            runs = self._pages_read_by_all(process, task) if large else ()
-            result = process.read(task.path, task.name, runs, task.recognised)
-            seconds = time.perf_counter() - started
-            with self._lock:
-                self._unfinished -= 1
-            order.outcomes.put(ReadOutcome.of(task, result, seconds))
+                # If this fails, the process that was given the file reads it as a whole.
+                with contextlib.suppress(Exception):
+                    order.help_with(process)
+            else:
+                started = time.perf_counter()
+                result = self._read(process, order.task)
+                with self._lock:
+                    self._unfinished -= 1
+                order.end(result, time.perf_counter() - started)
+                del result
             # While this thread waits, it must not keep the last file's text in memory.
-            del order, task, runs, result
+            del order
+
+    def _read(self, process: ReadingProcess, task: ReadTask) -> Read | ReadingError:
+        """Read a file; return any failure as an error."""
+        large = task.size >= _LARGE and task.name.lower().endswith(".pdf")
+        try:
+            runs = self._pages_read_by_all(process, task) if large else ()
+            return process.read(task.path, task.name, runs, task.recognised)
+        except Exception as error:
+            logger.exception("%s could not be read", task.name)
+            return unexpected(error)
 
     def _pages_read_by_all(self, process: ReadingProcess, task: ReadTask) -> Sequence[bytes]:
         """Read the pages of a large PDF with this process and all idle ones."""
@@ -217,6 +235,6 @@ class ReaderPool:
                     continue
                 self._unfinished -= 1
                 if outcomes is None:
-                    order.outcomes.put(ReadOutcome.of(order.task, interrupted(), 0.0))
+                    order.end(interrupted())
         for order in kept:
             self._orders.put(order)

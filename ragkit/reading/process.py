@@ -5,20 +5,19 @@ from __future__ import annotations
 import contextlib
 import json
 import logging
-import math
 import os
 import signal
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
-from ragkit.errors import PassingError, ReadingError
+from ragkit.errors import PassingError, ReadingError, is_lack_of_memory
 from ragkit.reading import wire
+from ragkit.reading.child_clock import ChildClock, kill_group
 from ragkit.reading.formats import may_have_attachments
 from ragkit.reading.limits import (
     COUNTS_COMPUTING_TIME,
@@ -41,7 +40,9 @@ _Result = TypeVar("_Result")
 _Ask: TypeAlias = "Callable[[subprocess.Popen[bytes]], tuple[dict[str, Any], _Result | None]]"
 
 _START_SECONDS = 60.0
-_END_SECONDS = 5.0
+_OWN_END_SECONDS, _END_SECONDS = 1.0, 5.0
+"""How long a child may take to end itself, and to be gone once it is killed."""
+
 _CRASHED = "The reader crashed on this file."
 _CRASH_CURE = (
     "It is probably damaged, or too large for reading.memory_mb:"
@@ -103,7 +104,7 @@ class ReadingProcess:
         self._over = False
         self._retire = False
         self._files = 0
-        self._clock = _Clock()
+        self._clock = ChildClock()
 
     def read(
         self, path: Path, name: str, runs: Sequence[bytes] = (), recognised: bytes = b""
@@ -142,7 +143,7 @@ class ReadingProcess:
 
         def ask(child: subprocess.Popen[bytes]) -> tuple[dict[str, Any], Pages | None]:
             header, _, data = self._exchange(child, request)
-            return header, None if "error" in header else Pages(int(header["count"]), data)
+            return header, None if "error" in header else Pages(wire.unpack_count(header), data)
 
         return self._tried(ask)
 
@@ -158,9 +159,12 @@ class ReadingProcess:
         """Ask the child once; one that was interrupted must not answer the next request."""
         try:
             return self._answer(ask)
+        except Exception as error:
+            logger.exception("a reading process could not be used")
+            self._abandon_child()
+            return self._interrupted() or unexpected(error)
         except BaseException:
-            self._clock.stop()
-            self._end_child()
+            self._abandon_child()
             raise
 
     def _answer(self, ask: _Ask[_Result]) -> _Result | ReadingError:
@@ -170,9 +174,7 @@ class ReadingProcess:
             child = self._ready_child()
         except (OSError, wire.BrokenFrameError):
             self._end_child()
-            return self._interrupted() or PassingError(
-                "The reading process could not be started.", "It will be retried automatically."
-            )
+            return self._interrupted() or unstarted()
         self._files += 1
         self._clock.start(wall_seconds(self._limits.timeout_seconds), child)
         try:
@@ -183,7 +185,8 @@ class ReadingProcess:
                 # Worn out, or killed just after its answer: the next file needs a new child.
                 self._end_child()
             return wire.unpack_error(header["error"]) if result is None else result
-        except (OSError, ValueError, KeyError, AttributeError, wire.BrokenFrameError):
+        except (OSError, ValueError, LookupError, wire.BrokenFrameError):
+            # It has ended, or sent something else than an answer.
             self._clock.stop()
             return self._verdict(self._end_child())
 
@@ -192,7 +195,7 @@ class ReadingProcess:
         with self._lock:
             self._over = True
             if self._child is not None:
-                _kill_group(self._child)
+                kill_group(self._child)
 
     def close(self) -> None:
         """End the child and wait until it is gone."""
@@ -252,8 +255,15 @@ class ReadingProcess:
         header, _, data = wire.receive(child.stdout, 0, wire.longest_pages(self._limits))
         return header, None if "error" in header else Read(reading, header["made"], data)
 
+    def _abandon_child(self) -> None:
+        """Kill the child first: closing its input would wait for it to take what it was sent."""
+        self._clock.stop()
+        if self._child is not None:
+            kill_group(self._child)
+        self._end_child()
+
     def _end_child(self) -> int:
-        """End the child if there is one; return its exit status, or 0."""
+        """End the child if there is one; return its exit status, or 0 if it does not end itself."""
         child = self._child
         if child is None:
             return 0
@@ -261,14 +271,14 @@ class ReadingProcess:
             if stream is not None:
                 with contextlib.suppress(OSError, ValueError):
                     stream.close()
+        status = 0
         try:
-            status = child.wait(0.2)
+            status = child.wait(_OWN_END_SECONDS)
         except subprocess.TimeoutExpired:
-            _kill_group(child)
-            status = -getattr(signal, "SIGKILL", 0)
+            kill_group(child)
             # A process that waits for a dead drive cannot be killed until the drive answers.
             with contextlib.suppress(subprocess.TimeoutExpired):
-                status = child.wait(_END_SECONDS)
+                child.wait(_END_SECONDS)
         self._files = 0
         with self._lock:
             self._child = None
@@ -302,55 +312,24 @@ def interrupted() -> ReadingError:
     return PassingError("Reading was interrupted.", "It will be retried automatically.")
 
 
-class _Clock:
-    """Kills a child that exceeds its time. One thread serves all files: starting one is slow."""
+def unstarted() -> ReadingError:
+    """Return the error for a file for which no process or thread could be started."""
+    return PassingError(
+        "The reading process could not be started.", "It will be retried automatically."
+    )
 
-    def __init__(self) -> None:
-        self.rang = False
-        self._changed = threading.Condition()
-        self._deadline: float | None = None
-        self._child: subprocess.Popen[bytes] | None = None
-        self._wakes_at = 0.0
-        self._over = False
-        self._thread: threading.Thread | None = None
 
-    def start(self, seconds: float, child: subprocess.Popen[bytes]) -> None:
-        """Set the deadline, counted from now."""
-        with self._changed:
-            self.rang = False
-            self._child, self._deadline = child, time.monotonic() + seconds
-            if self._thread is None:
-                self._thread = threading.Thread(target=self._run, name="ragkit-clock", daemon=True)
-                self._thread.start()
-            elif self._deadline < self._wakes_at:
-                self._changed.notify()
-
-    def stop(self) -> None:
-        """Clear the deadline."""
-        with self._changed:
-            self._deadline = self._child = None
-
-    def end(self) -> None:
-        """End the thread."""
-        with self._changed:
-            self._over, self._deadline, self._child = True, None, None
-            self._changed.notify()
-
-    def _run(self) -> None:
-        """Sleep until the deadline, which a new file usually moves first."""
-        with self._changed:
-            while not self._over:
-                if self._deadline is None or self._child is None:
-                    self._wakes_at = math.inf
-                    self._changed.wait()
-                    continue
-                self._wakes_at = self._deadline
-                left = self._deadline - time.monotonic()
-                if left > 0:
-                    self._changed.wait(left)
-                else:
-                    self.rang, self._deadline = True, None
-                    _kill_group(self._child)
+def unexpected(error: Exception) -> ReadingError:
+    """Return the error for a file whose reading failed for a reason that is not in the file."""
+    if is_lack_of_memory(error):
+        return PassingError(
+            "Memory ran out while this file was read.",
+            "Close other programs; it will be retried automatically.",
+        )
+    return PassingError(
+        "Something unexpected happened while this file was read.",
+        "It will be retried automatically; the log says more.",
+    )
 
 
 def _start(limits: Limits, post_processor: PostProcessor | None) -> subprocess.Popen[bytes]:
@@ -388,14 +367,3 @@ def child_command(module: str, *arguments: str) -> list[str]:
     return [
         sys.executable, "-ISs", "-c", _PROGRAM, module, str(len(paths)), *paths, *arguments
     ]  # fmt: skip
-
-
-def _kill_group(child: subprocess.Popen[bytes]) -> None:
-    """Kill a child and everything that it started."""
-    if child.returncode is not None:
-        return
-    with contextlib.suppress(OSError):
-        if hasattr(os, "killpg"):
-            os.killpg(child.pid, signal.SIGKILL)
-        else:
-            child.kill()

@@ -28,9 +28,9 @@ def read_text(settings: ReadingSettings, place: Path, name: str = "") -> str:
         raise NotFoundError(f"There is no file {place}.", "Check the path.")
     with ReaderPool(settings) as pool:
         (outcome,) = pool.read(iter([ReadTask(0, place, name or place.name)]))
-    if outcome.reading is None:
-        raise outcome.error or ReadingError(f"{name} could not be read.", "Try another file.")
-    return outcome.reading.text
+    if isinstance(outcome.result, ReadingError):
+        raise outcome.result
+    return outcome.result.reading.text
 
 
 def read_dropped(settings: ReadingSettings, folder: Path, name: str, data: bytes) -> str:

@@ -106,7 +106,8 @@ class RayReaderPool:
                     try:
                         data = load(task.path, self._limits)
                     except ReadingError as error:
-                        yield ReadOutcome.of(task, error, time.perf_counter() - started)
+                        seconds = time.perf_counter() - started
+                        yield ReadOutcome(task.key, error, seconds, task.size)
                         continue
                     reference = self._send(task, data)
                     sent[reference] = _Sent(task, time.monotonic() + self._longest)
@@ -151,7 +152,7 @@ class RayReaderPool:
             result = PassingError(
                 "The machines that read this file were lost.", "It will be retried automatically."
             )
-        return ReadOutcome.of(task, result, seconds)
+        return ReadOutcome(task.key, result, seconds, task.size)
 
 
 def _imported() -> Any:
@@ -231,8 +232,18 @@ def _read(
         if _process is not None:
             _process[1].close()
         _process = configuration, ReadingProcess(limits, post_processor)
-    with tempfile.TemporaryDirectory(prefix="ragkit-") as folder:
-        path = Path(folder, "file")
-        path.write_bytes(data)
-        started = time.perf_counter()
-        return _process[1].read(path, name, (), recognised), time.perf_counter() - started
+    started = time.perf_counter()
+    result: Read | ReadingError
+    try:
+        with tempfile.TemporaryDirectory(prefix="ragkit-") as folder:
+            path = Path(folder, "file")
+            path.write_bytes(data)
+            started = time.perf_counter()
+            result = _process[1].read(path, name, (), recognised)
+    except OSError as error:
+        result = PassingError(
+            "The machine that was to read this file could not store it: "
+            f"{(error.strerror or 'unknown reason').lower()}.",
+            "Check its disk; it will be retried automatically.",
+        )
+    return result, time.perf_counter() - started

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from ragkit.reading.process import ReadingProcess
+    from ragkit.reading.process import Pages, ReadingProcess
 
 _FIRST = 32
 """The fewest pages read at once; a file without more pages is not spread."""
@@ -54,14 +54,17 @@ class SpreadPages:
                     return
                 place, (first, end) = self._waiting.popleft()
                 self._under_way += 1
-            pages = process.read_pages(self._path, self._name, first, end)
-            with self._changed:
-                self._under_way -= 1
-                if isinstance(pages, ReadingError):
-                    self._failed = True
-                else:
-                    self._runs[place] = pages.packed
-                self._changed.notify_all()
+            pages: Pages | ReadingError | None = None
+            try:
+                pages = process.read_pages(self._path, self._name, first, end)
+            finally:
+                with self._changed:
+                    self._under_way -= 1
+                    if pages is None or isinstance(pages, ReadingError):
+                        self._failed = True
+                    else:
+                        self._runs[place] = pages.packed
+                    self._changed.notify_all()
 
     def finished(self, process: ReadingProcess) -> Sequence[bytes]:
         """Read the remaining runs, wait for the others, and return all; none if one failed.

@@ -11,11 +11,10 @@ import os
 import re
 import stat
 import sys
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from ragkit.sources.scan import Ignores
+from ragkit.sources.scan import Ignores, Walk
 
 SILENT_FILE_SYSTEMS = frozenset((
     "9p", "afpfs", "afs", "cifs", "davfs", "drvfs", "fakeowner", "fuse.davfs2", "fuse.grpcfuse",
@@ -71,25 +70,6 @@ def watched_inodes() -> list[int] | None:
     return inodes
 
 
-def folders_below(root: Path, *, gitignore: bool) -> Iterator[int]:
-    """Yield the inode of the root and of each folder below it that is not ignored."""
-    waiting = [(root, "", Ignores(gitignore))]
-    while waiting:
-        folder, relative, outer = waiting.pop()
-        try:
-            inode = folder.stat().st_ino
-            with os.scandir(folder) as listing:
-                entries = list(listing)
-        except OSError:
-            continue
-        rules = outer.inside(folder, relative, {entry.name for entry in entries})
-        for entry in entries:
-            path = f"{relative}/{entry.name}" if relative else entry.name
-            if _is_folder(entry) and not rules.excludes(path, is_folder=True):
-                waiting.append((folder / entry.name, path, rules))
-        yield inode
-
-
 def coverage(root: Path, *, gitignore: bool) -> Coverage:
     """Compare the folders at and below a root with those watched.
 
@@ -99,7 +79,7 @@ def coverage(root: Path, *, gitignore: bool) -> Coverage:
     watched = watched_inodes()
     if watched is None:
         return Coverage(0)
-    folders = list(folders_below(root, gitignore=gitignore))
+    folders = [folder.inode for folder in Walk().folders(root, Ignores(gitignore))]
     inodes = set(watched)
     if folders and folders[0] not in inodes:
         return Coverage(len(folders), frozenset(folders[len(watched) :]))
@@ -162,13 +142,6 @@ def identity(folder: Path) -> tuple[int, int] | str:
 def not_there(folder: Path) -> str:
     """Return the sentences on a missing folder."""
     return f"The folder {folder} is not there. Connect its drive, or put it back."
-
-
-def _is_folder(entry: os.DirEntry[str]) -> bool:
-    try:
-        return entry.is_dir(follow_symlinks=False)
-    except OSError:
-        return False
 
 
 def _smallest(*names: str) -> int:

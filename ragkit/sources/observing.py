@@ -30,7 +30,7 @@ from watchdog.events import (
 from watchdog.observers.api import BaseObserver, ObservedWatch
 
 from ragkit.sources.pending import FOLDER, Signature, signature_of
-from ragkit.sources.scan import IGNORE_FILES, Ignores
+from ragkit.sources.scan import IGNORE_FILES, FolderRules
 
 logger = logging.getLogger(__name__)
 
@@ -46,7 +46,6 @@ _EVENTS: list[type[FileSystemEvent]] = [
 ]
 """The events to receive: neither reads nor changes of permissions."""
 
-_MOST_RULES = 20_000
 _HANDLED_SECONDS = 1.0
 """How long to wait for the events of watches that have ended."""
 
@@ -78,11 +77,11 @@ class FolderEvents(FileSystemEventHandler):
         self._gitignore = gitignore
         self._report = report
         self._root_gone = root_gone
-        self._rules: dict[str, Ignores | None] = {}
+        self._rules = FolderRules(root, gitignore=gitignore)
 
     def forget_rules(self) -> None:
         """Read the ignore files again when next needed."""
-        self._rules = {}
+        self._rules.forget()
 
     def dispatch(self, event: FileSystemEvent) -> None:
         """Handle one event without raising, which would end the thread that serves all folders."""
@@ -111,8 +110,8 @@ class FolderEvents(FileSystemEventHandler):
             if left:
                 self._root_gone()
             return
-        if is_folder and path in self._rules:
-            self._forget(path)
+        if is_folder:
+            self._rules.forget(path)
         folder, _, name = path.rpartition("/")
         # A folder that was moved away is still watched and reported under its old path. So a
         # missing file counts only if the event is a removal and its folder still exists; otherwise
@@ -120,11 +119,11 @@ class FolderEvents(FileSystemEventHandler):
         signature = signature_of(self._root / path)
         if signature is None and not (left and signature_of(self._root / folder) == FOLDER):
             return
-        rules = self._rules_in(folder)
+        rules = self._rules.inside(folder)
         if rules is None:
             return
         if name in IGNORE_FILES and (self._gitignore or name != ".gitignore"):
-            self._forget(folder)
+            self._rules.forget(folder)
             self._report(Seen(folder, signature_of(self._root / folder), folders=True))
         elif not rules.excludes(path, is_folder=is_folder):
             self._report(Seen(path, signature, folders=is_folder))
@@ -140,34 +139,6 @@ class FolderEvents(FileSystemEventHandler):
         except UnicodeEncodeError:
             return None
         return path
-
-    def _rules_in(self, folder: str) -> Ignores | None:
-        """Return the rules for the content of a folder; ``None`` if the folder is ignored."""
-        if folder in self._rules:
-            return self._rules[folder]
-        cached = self._rules
-        if len(cached) >= _MOST_RULES:
-            cached = self._rules = {}
-        if "" not in cached:
-            cached[""] = Ignores(self._gitignore).inside(self._root, "")
-        rules, path = cached[""], ""
-        for name in folder.split("/") if folder else ():
-            path = f"{path}/{name}" if path else name
-            if path not in cached:
-                ignored = rules is None or rules.excludes(path, is_folder=True)
-                cached[path] = (
-                    None if rules is None or ignored else rules.inside(self._root / path, path)
-                )
-            rules = cached[path]
-        return rules
-
-    def _forget(self, folder: str) -> None:
-        if not folder:
-            self._rules = {}
-            return
-        below = f"{folder}/"
-        for path in [path for path in self._rules if path == folder or path.startswith(below)]:
-            self._rules.pop(path, None)
 
 
 class Observing:

@@ -62,8 +62,8 @@ def scan_folder(root: Path, *, gitignore: bool = True, step: Step = lambda: None
             f"The folder {root} cannot be read: {error.strerror or error}.",
             "Check that you may open it.",
         ) from error
-    walk = _Walk(step)
-    files = {file.path: file for file in walk.below(root, Ignores(gitignore))}
+    walk = Walk(step)
+    files = {file.path: file for file in walk.files(root, Ignores(gitignore))}
     return Scan(files, tuple(sorted(walk.unreadable)), tuple(sorted(walk.unnameable)))
 
 
@@ -75,11 +75,11 @@ def scan_paths(
     Everything that a whole scan leaves out is left out here, too: what is ignored or a link, and
     what is below such a folder.
     """
-    walk = _Walk(step)
+    walk, rules_of = Walk(step), FolderRules(root, gitignore=gitignore)
     files: dict[str, FileState] = {}
     for path in sorted(set(paths)):
         step()
-        rules = _rules_above(root, path, Ignores(gitignore))
+        rules = rules_of.inside(path.rpartition("/")[0])
         if rules is None:
             continue
         try:
@@ -88,69 +88,74 @@ def scan_paths(
         except OSError:
             continue
         if stat.S_ISDIR(status.st_mode) and not rules.excludes(path, is_folder=True):
-            files.update((file.path, file) for file in walk.below(root, rules, path))
+            files.update((file.path, file) for file in walk.files(root, rules, path))
         elif stat.S_ISREG(status.st_mode) and not rules.excludes(path, is_folder=False):
             files[path] = file_state(path, status, device)
     return Scan(files, tuple(sorted(walk.unreadable)), tuple(sorted(walk.unnameable)))
 
 
-def _rules_above(root: Path, path: str, ignores: Ignores) -> Ignores | None:
-    """Return the rules of the folders above a path; ``None`` if one is ignored."""
-    rules, relative = ignores, ""
-    for part in ["", *path.split("/")[:-1]]:
-        if part:
-            relative = f"{relative}/{part}" if relative else part
-            if rules.excludes(relative, is_folder=True):
-                return None
-        folder = root / relative
-        try:
-            if relative and not stat.S_ISDIR(folder.lstat().st_mode):
-                return None
-        except OSError:
-            return None
-        rules = rules.inside(folder, relative)
-    return rules
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """A folder: its path in the source, its device and inode, and all in it but its folders."""
+
+    path: str
+    device: int
+    inode: int
+    rules: Ignores
+    entries: Sequence[os.DirEntry[str]]
 
 
-class _Walk:
+class Walk:
     """A walk through one folder, and what it could not read."""
 
-    def __init__(self, step: Step) -> None:
+    def __init__(self, step: Step = lambda: None) -> None:
         self._step = step
         self.unreadable: set[str] = set()
         self.unnameable: set[str] = set()
 
-    def below(self, root: Path, ignores: Ignores, top: str = "") -> Iterator[FileState]:
+    def files(self, root: Path, ignores: Ignores, top: str = "") -> Iterator[FileState]:
         """Yield every file of the folder ``top`` that is not ignored, folder by folder."""
+        for folder in self.folders(root, ignores, top):
+            for entry in folder.entries:
+                path = f"{folder.path}/{entry.name}" if folder.path else entry.name
+                try:
+                    if not entry.is_file(follow_symlinks=False):
+                        continue
+                    if folder.rules.excludes(path, is_folder=False) or not self._nameable(path):
+                        continue
+                    yield file_state(path, entry.stat(follow_symlinks=False), folder.device)
+                except FileNotFoundError:
+                    continue
+                except OSError:
+                    self.unreadable.add(folder.path)
+
+    def folders(self, root: Path, ignores: Ignores, top: str = "") -> Iterator[Listing]:
+        """Yield the folder ``top`` and every one below it that is not ignored."""
         waiting = [(root / top, top, ignores)]
         while waiting:
             folder, relative, outer = waiting.pop()
             self._step()
             try:
-                device = folder.stat().st_dev
+                status = folder.stat()
                 with os.scandir(folder) as listing:
                     entries = sorted(listing, key=lambda entry: entry.name)
                 rules = outer.inside(folder, relative, {entry.name for entry in entries})
             except OSError:
                 self.unreadable.add(relative)
                 continue
+            others = []
             for entry in entries:
                 path = f"{relative}/{entry.name}" if relative else entry.name
                 try:
-                    is_folder = entry.is_dir(follow_symlinks=False)
-                    if not is_folder and not entry.is_file(follow_symlinks=False):
-                        continue
-                    if rules.excludes(path, is_folder=is_folder) or not self._nameable(path):
-                        continue
-                    if is_folder:
+                    if not entry.is_dir(follow_symlinks=False):
+                        others.append(entry)
+                    elif not rules.excludes(path, is_folder=True) and self._nameable(path):
                         waiting.append((Path(entry.path), path, rules))
-                    else:
-                        status = entry.stat(follow_symlinks=False)
-                        yield file_state(path, status, device)
                 except FileNotFoundError:
                     continue
                 except OSError:
                     self.unreadable.add(relative)
+            yield Listing(relative, status.st_dev, status.st_ino, rules, others)
 
     def _nameable(self, path: str) -> bool:
         try:
@@ -195,7 +200,7 @@ def find_changes(
 
 SKIPPED_FOLDERS = frozenset((
     "__pycache__", "node_modules", "bower_components", "site-packages", "venv", "$RECYCLE.BIN",
-    "System Volume Information", "lost+found",
+    "System Volume Information", "lost+found", "__MACOSX",
 ))  # fmt: skip
 """Folders that contain no documents of people; hidden folders are skipped as well."""
 
@@ -203,9 +208,22 @@ SKIPPED_FILES = frozenset({"Thumbs.db", "desktop.ini", "ehthumbs.db"})
 SKIPPED_PREFIXES = (".", "~$")
 SKIPPED_SUFFIXES = ("~", ".swp", ".swx", ".tmp", ".temp", ".part", ".partial", ".crdownload")
 
+
+def is_skipped(name: str, *, is_folder: bool) -> bool:
+    """Return whether a file or folder of that name belongs to a system or a program."""
+    if is_folder:
+        return name.startswith(".") or name in SKIPPED_FOLDERS
+    return (
+        name in SKIPPED_FILES
+        or name.startswith(SKIPPED_PREFIXES)
+        or name.endswith(SKIPPED_SUFFIXES)
+    )
+
+
 IGNORE_FILES = (".gitignore", ".ragkitignore")
 
 _LARGEST_IGNORE_FILE = 1_000_000
+_MOST_FOLDERS = 20_000
 _FOLDER_MARK = "ps_d"
 """The name of the group in pathspec's expressions that matches the slash after a folder."""
 
@@ -255,20 +273,66 @@ class Ignores:
 
     def excludes(self, relative: str, *, is_folder: bool) -> bool:
         """Return whether the file or folder at that path of the source is ignored."""
-        name = relative.rsplit("/", 1)[-1]
-        if is_folder:
-            if name.startswith(".") or name in SKIPPED_FOLDERS:
-                return True
-        elif (
-            name in SKIPPED_FILES
-            or name.startswith(SKIPPED_PREFIXES)
-            or name.endswith(SKIPPED_SUFFIXES)
-        ):
+        if is_skipped(relative.rpartition("/")[2], is_folder=is_folder):
             return True
         for rules in reversed(self.rules):
             verdict = rules.verdict(relative, is_folder=is_folder)
             if verdict is not None:
                 return verdict
+        return False
+
+
+class FolderRules:
+    """The rules inside each folder of a source, which are read when they are first needed."""
+
+    def __init__(self, root: Path, *, gitignore: bool) -> None:
+        self._root = root
+        self._gitignore = gitignore
+        self._known: dict[str, Ignores | None] = {}
+
+    def inside(self, folder: str) -> Ignores | None:
+        """Return the rules inside a folder; ``None`` if it is ignored, a link, or not there."""
+        known = self._known
+        if folder in known:
+            return known[folder]
+        if len(known) >= _MOST_FOLDERS:
+            known = self._known = {}
+        if "" not in known:
+            known[""] = Ignores(self._gitignore).inside(self._root, "")
+        rules, path = known[""], ""
+        for name in folder.split("/") if folder else ():
+            path = f"{path}/{name}" if path else name
+            if path not in known:
+                place = self._root / path
+                if rules is None or rules.excludes(path, is_folder=True):
+                    known[path] = None
+                elif not _is_folder(place):
+                    return None
+                else:
+                    known[path] = rules.inside(place, path)
+            rules = known[path]
+        return rules
+
+    def forget(self, folder: str = "") -> None:
+        """Read the rules in a folder and below it again when they are next needed.
+
+        Any thread may call it.
+        """
+        if not folder:
+            self._known = {}
+        elif folder in self._known:
+            below = f"{folder}/"
+            self._known = {
+                path: rules
+                for path, rules in self._known.items()
+                if path != folder and not path.startswith(below)
+            }
+
+
+def _is_folder(path: Path) -> bool:
+    try:
+        return stat.S_ISDIR(path.lstat().st_mode)
+    except OSError:
         return False
 
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragkit.chunking import divide, word_count
-from ragkit.reading.conversations import Conversation, Message, to_reading
+from ragkit.reading.conversations.messages import Conversation, Message, to_reading
 from ragkit.settings import ChunkingSettings
 from ragkit.types import BlockKind, Markup, MessageSpan, Reading
 

@@ -12,13 +12,12 @@ import subprocess
 import sys
 import time
 from contextlib import closing
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from ragkit.answers import Turn
-from ragkit.catalog.copies import backups, keep_backup
+from ragkit.catalog.copies import backups, keep_backup, write_copy
 from ragkit.catalog.records import JobState
 from ragkit.errors import CatalogError, LibraryBusyError, LibraryError
 from ragkit.health.findings import Depth
@@ -103,11 +102,16 @@ def _questions(library: Library) -> list[str]:
 
 def test_three_backups_are_kept_and_a_damaged_catalog_drops_none(paths):
     with _open(paths.root) as library:
-        for day in (1, 2, 3):
-            at = datetime(2099, 1, day, tzinfo=UTC)
-            keep_backup(paths, library.catalog.connections.get(), at=at)
+        connection = library.catalog.connections.get()
+        for kept in backups(paths):
+            kept.file.unlink()
+        names = [f"catalog-2020010{day}-120000.sqlite" for day in (1, 2, 3)]
+        for name in names:
+            write_copy(connection, paths.backups / name)
+        newest = keep_backup(paths, connection)
         kept = backups(paths)
-        assert [one.file.name[8:16] for one in kept] == ["20990103", "20990102", "20990101"]
+        assert kept[0] == newest
+        assert [one.file.name for one in kept[1:]] == [names[2], names[1]]
         assert all(one.file.stat().st_mode & 0o777 == 0o600 for one in kept)
     with paths.catalog.open("r+b") as file:
         file.seek(paths.catalog.stat().st_size // 2 // 4096 * 4096)
@@ -280,6 +284,17 @@ def test_an_upload_without_a_row_is_found_and_adopted(paths):
         assert library.search("lost zebra").results[0].document.path == "lost.md"
         assert library.search("zebra", collections="uploads 77").results
         assert unknown_uploads(library.catalog, paths) == []
+
+
+def test_uploads_that_no_sync_reads_are_no_problem(paths):
+    with _open(paths.root) as library:
+        (paths.collection_uploads(1) / "notes.tmp").write_text("Half a zebra.\n")
+        (paths.collection_uploads(1) / "link.md").symlink_to(paths.marker)
+        (paths.uploads / "77" / "venv").mkdir(parents=True)
+        (paths.uploads / "77" / "venv" / "other.md").write_text("# Other\n\nAnother zebra.\n")
+        assert unknown_uploads(library.catalog, paths) == []
+        assert _work(library, "adopt_uploads").startswith("Read 0 uploaded files")
+        assert [one.name for one in library.collections.list()] == ["default"]
 
 
 _VICTIM = """

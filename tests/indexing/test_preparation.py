@@ -106,6 +106,7 @@ def _change(key, value):
         lambda header: header["sections"][0].__setitem__(1, float("inf")),
         lambda header: header["chunks"][0].__setitem__(4, [1]),
         lambda header: header["texts"].__setitem__(0, header["texts"][0] + 1),
+        lambda header: header.update(texts=list(map(float, header["texts"]))),
         lambda header: header["keys"].pop(),
         lambda header: header["keys"][0].__setitem__(2, "00"),
         lambda header: header["keys"][0].__setitem__(2, "no number"),
@@ -151,9 +152,9 @@ def making(tmp_path, monkeypatch):
 
 def test_each_reading_comes_with_what_was_made_of_it(making):
     found = making({}, ["a.md", "b.md"])
-    assert [one.reading.text for one in found] == ["text of a.md", "text of b.md"]
-    assert [one.made["title"] for one in found] == ["a", "b"]
-    assert [one.data for one in found] == [b"a.md", b"b.md"]
+    assert [one.result.reading.text for one in found] == ["text of a.md", "text of b.md"]
+    assert [one.result.made["title"] for one in found] == ["a", "b"]
+    assert [one.result.data for one in found] == [b"a.md", b"b.md"]
 
 
 @pytest.mark.parametrize(
@@ -167,19 +168,18 @@ def test_each_reading_comes_with_what_was_made_of_it(making):
 )
 def test_a_text_that_cannot_be_cut_fails_alone(making, deed, sentence):
     first, second, third = making({"b.md": deed}, ["a.md", "b.md", "c.md"], memory_mb=300)
-    assert first.made["title"] == "a"
-    assert isinstance(second.error, ReadingError)
-    assert sentence in str(second.error)
-    assert (second.reading, second.made) == (None, {})
-    assert third.made["title"] == "c"
+    assert first.result.made["title"] == "a"
+    assert isinstance(second.result, ReadingError)
+    assert sentence in str(second.result)
+    assert third.result.made["title"] == "c"
 
 
 def test_what_is_made_is_made_of_the_text_that_arrives(making):
     cell = r'{"cell_type": "markdown", "metadata": {}, "source": ["half \ud800 é"]}'
     notebook = f'{{"cells": [{cell}], "metadata": {{}}, "nbformat": 4, "nbformat_minor": 5}}'
     (found,) = making({}, ["a.ipynb"], text=notebook)
-    assert found.reading.text == "half \N{REPLACEMENT CHARACTER} é"
-    assert found.made["text"] == found.reading.text
+    assert found.result.reading.text == "half \N{REPLACEMENT CHARACTER} é"
+    assert found.result.made["text"] == found.result.reading.text
 
 
 def test_a_long_text_has_more_time_to_be_cut():
@@ -190,8 +190,8 @@ def test_a_long_text_has_more_time_to_be_cut():
 def test_cutting_has_a_time_limit(making, monkeypatch):
     monkeypatch.setattr("ragkit.reading.limits._LONGEST_WAIT", 1)
     first, second = making({"a.md": "sleep"}, ["a.md", "b.md"], timeout_seconds=1)
-    assert "not finished after 1 s" in str(first.error)
-    assert second.made["title"] == "b"
+    assert "not finished after 1 s" in str(first.result)
+    assert second.result.made["title"] == "b"
 
 
 def test_nonsense_from_a_reading_process_is_a_reason_and_no_crash(tmp_path, monkeypatch):

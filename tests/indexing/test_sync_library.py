@@ -23,7 +23,7 @@ from small_library import (
 )
 
 from ragkit.catalog.records import JobState
-from ragkit.errors import NotFoundError
+from ragkit.errors import NotFoundError, SourceError
 from ragkit.indexing.progress import Reporter
 from ragkit.indexing.sync import sync_source
 from ragkit.sources.scan import scan_folder
@@ -257,7 +257,12 @@ def test_removing_an_upload_deletes_it_and_only_it(library, tmp_path):
 def test_a_document_of_a_watched_folder_cannot_be_removed_alone(filled, folder):
     one = filled.documents.list()[0]
     job = do(filled, "remove_documents", document_ids=[one.id])
-    assert "watched folder" in job.message
+    assert job.state is JobState.FAILED
+    assert job.message.startswith(f"{one.path} is in a watched folder.")
+    with pytest.raises(SourceError, match=f"{one.path} is in a watched folder"):
+        filled.documents.remove([one.id])
+    with pytest.raises(NotFoundError, match="no document 999"):
+        filled.documents.remove([999])
     assert statuses(filled) == dict.fromkeys(HANDBOOK, "indexed")
     assert (folder / one.path).is_file()
 

@@ -97,8 +97,10 @@ def test_a_folder_in_the_way_of_a_file_and_a_file_in_the_way_of_a_folder(tmp_pat
     assert _store(tmp_path, "a/b.txt", b"one") == "a/b.txt"
     assert _store(tmp_path, "a", b"two") != "a"
     assert _store(tmp_path, "c", b"three") == "c"
-    with pytest.raises(SourceError, match="could not be stored"):
-        _store(tmp_path, "c/d.txt", b"four")
+    assert _store(tmp_path, "c/d.txt", b"four") == "c (2)/d.txt"
+    assert _store(tmp_path, "c (2)/e", b"five") == "c (2)/e"
+    assert _store(tmp_path, "c/e/f.txt", b"six") == "c (2)/e (2)/f.txt"
+    assert _store(tmp_path, "c/e/f.txt", b"six") == "c (2)/e (2)/f.txt"
     assert list((tmp_path / "tmp").iterdir()) == []
 
 

@@ -79,6 +79,15 @@ def test_a_zip_becomes_files_under_its_name(library):
     assert found["field notes.zip"] == ("skipped", "2 hidden or system files were left out.")
 
 
+def test_a_zip_without_its_end_is_damaged(library):
+    whole = packed({"a.md": b"# A\n\nOne.\n", "b.md": b"# B\n\nTwo.\n"})
+    add(library, "notes.zip", whole[:-10])
+    add(library, "NOTES.ZIP", whole[:40])
+    damaged = "skipped", "The archive is damaged. Make it again from its files."
+    assert lines(library) == {"notes.zip": damaged, "NOTES.ZIP": damaged}
+    assert list(Path(library.sources.uploads().root).rglob("*")) == []
+
+
 def test_a_zip_is_never_read_as_a_whole(library):
     class Watched(io.BytesIO):
         longest = 0

@@ -86,6 +86,5 @@ def test_a_reading_process_gives_the_messages_back(tmp_path):
     path.write_text("\n".join(lines_of(3)), "utf-8")
     with ReaderPool(SETTINGS) as pool:
         (outcome,) = pool.read([ReadTask(key=0, path=path, name="a.jsonl")])
-    assert outcome.error is None
-    assert outcome.reading == read_file(path, "a.jsonl", SETTINGS)
-    assert outcome.reading.messages[2].author == "Ann"
+    assert outcome.result.reading == read_file(path, "a.jsonl", SETTINGS)
+    assert outcome.result.reading.messages[2].author == "Ann"

@@ -6,12 +6,14 @@ import pandas
 import pyarrow
 import pytest
 
-from ragkit.reading.conversations import (
+from ragkit.reading.conversations import consolidate_messages_to_markdown, read_conversation
+from ragkit.reading.conversations.messages import (
     Message,
-    consolidate_messages_to_markdown,
-    read_conversation,
+    moment,
+    safe_text,
+    write,
+    written_time,
 )
-from ragkit.reading.conversations.messages import moment, safe_text, write, written_time
 from ragkit.reading.formats import Format
 
 HOSTILE = "\n".join(

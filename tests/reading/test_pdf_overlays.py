@@ -8,7 +8,7 @@ from reportlab.pdfgen.canvas import Canvas
 
 from ragkit.reading import read_file
 from ragkit.reading.pdf.contents import Line
-from ragkit.reading.pdf.overlays import last_steps
+from ragkit.reading.pdf.reader import last_steps
 from ragkit.settings import ReadingSettings
 
 SLIDES = [

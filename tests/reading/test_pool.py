@@ -152,8 +152,7 @@ def test_every_file_comes_back_once_as_read_in_process(tmp_path):
     assert sorted(found) == sorted(again) == list(range(60))
     for task in tasks:
         expected = read_file(task.path, task.name, settings())
-        assert found[task.key].reading == expected
-        assert found[task.key].error is None
+        assert found[task.key].result.reading == expected
         assert found[task.key].seconds >= 0
 
 
@@ -163,7 +162,7 @@ def test_a_reading_survives_the_way_back_whole(tmp_path):
     with ReaderPool(settings()) as pool:
         (outcome,) = pool.read([ReadTask(7, path, "sub/a.md")])
     assert outcome.key == 7
-    assert outcome.reading == read_file(path, "sub/a.md", settings())
+    assert outcome.result.reading == read_file(path, "sub/a.md", settings())
 
 
 def locked_pdf() -> bytes:
@@ -198,9 +197,13 @@ def test_pages_of_a_large_pdf_are_read_by_all_processes_that_are_free(tmp_path):
         (outcome,) = pool.read([task])
         assert len(children()) == 3
         again = outcomes(pool, [task, *text_tasks(tmp_path, 30)[2:]])
-    assert outcome.reading == again[1].reading == read_file(task.path, task.name, settings())
-    assert outcome.reading.warnings == ("Page 70 holds a picture, not text, and needs OCR.",)
-    assert len(outcome.reading.outline) == 1
+    assert (
+        outcome.result.reading
+        == again[1].result.reading
+        == read_file(task.path, task.name, settings())
+    )
+    assert outcome.result.reading.warnings == ("Page 70 holds a picture, not text, and needs OCR.",)
+    assert len(outcome.result.reading.outline) == 1
 
 
 def test_a_pdf_of_few_pages_is_read_by_one_process(tmp_path):
@@ -208,7 +211,7 @@ def test_a_pdf_of_few_pages_is_read_by_one_process(tmp_path):
     with ReaderPool(settings(processes=3)) as pool:
         (outcome,) = pool.read([replace(task, size=10**6)])
         assert len(children()) == 1
-    assert outcome.reading == read_file(task.path, task.name, settings())
+    assert outcome.result.reading == read_file(task.path, task.name, settings())
 
 
 def test_a_large_pdf_that_cannot_be_read_says_why(tmp_path):
@@ -219,7 +222,8 @@ def test_a_large_pdf_that_cannot_be_read_says_why(tmp_path):
     for name in ("locked.pdf", "torn.pdf", "page.pdf"):
         with ReaderPool(settings(processes=2)) as pool:
             (outcome,) = pool.read([ReadTask(1, tmp_path / name, name)])
-        found.append(outcome.error.message if outcome.error else outcome.reading.text)
+        result = outcome.result
+        found.append(result.reading.text if isinstance(result, Read) else result.message)
     assert found == [
         "This PDF is locked with a password.",
         "This PDF is damaged or incomplete and cannot be opened.",
@@ -265,10 +269,10 @@ def test_a_large_pdf_is_read_though_its_processes_are_killed(tmp_path):
         killer.start()
         (outcome,) = reading
         killer.join()
-    if outcome.error is None:
-        assert len(outcome.reading.pages) == 400
+    if isinstance(outcome.result, Read):
+        assert len(outcome.result.reading.pages) == 400
     else:
-        assert isinstance(outcome.error, PassingError)
+        assert isinstance(outcome.result, PassingError)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="names are bytes on Linux")
@@ -279,7 +283,7 @@ def test_names_that_are_no_text_are_read_all_the_same(tmp_path):
         task.path.write_text("text")
     with ReaderPool(settings()) as pool:
         found = outcomes(pool, tasks)
-    titles = [found[n].reading.title for n in range(3)]
+    titles = [found[n].result.reading.title for n in range(3)]
     assert titles == ["bad\N{REPLACEMENT CHARACTER}", "Müll", "a b '\"$(x)"]
 
 
@@ -297,7 +301,7 @@ def test_a_process_that_does_not_start_is_started_again(tmp_path, monkeypatch, c
     monkeypatch.setattr(process, "_start", ends_at_once)
     with ReaderPool(settings(processes=1)) as pool:
         (outcome,) = pool.read([ReadTask(1, path, "a.md")])
-    assert outcome.reading == read_file(path, "a.md", settings())
+    assert outcome.result.reading == read_file(path, "a.md", settings())
     assert "did not start: BrokenFrameError(), status -9" in caplog.text
 
 
@@ -308,8 +312,8 @@ def test_a_process_that_never_starts_leaves_the_file_for_later(tmp_path, monkeyp
     monkeypatch.setattr(process, "_start", none_left)
     with ReaderPool(settings(processes=1)) as pool:
         (outcome,) = pool.read([ReadTask(1, tmp_path / "a.md", "a.md")])
-    assert isinstance(outcome.error, PassingError)
-    assert outcome.error.message == "The reading process could not be started."
+    assert isinstance(outcome.result, PassingError)
+    assert outcome.result.message == "The reading process could not be started."
 
 
 def test_refusals_keep_their_kind_and_cure(tmp_path):
@@ -320,9 +324,9 @@ def test_refusals_keep_their_kind_and_cure(tmp_path):
     ]
     with ReaderPool(settings()) as pool:
         found = outcomes(pool, tasks)
-    assert type(found[0].error) is SkippedError
-    assert [type(found[n].error) for n in (1, 2)] == [ReadingError, ReadingError]
-    assert all(found[n].reading is None and found[n].error.cure for n in range(3))
+    assert type(found[0].result) is SkippedError
+    assert [type(found[n].result) for n in (1, 2)] == [ReadingError, ReadingError]
+    assert all(found[n].result.cure for n in range(3))
 
 
 def test_tasks_are_taken_only_a_few_ahead(tmp_path):
@@ -369,7 +373,7 @@ def test_a_reader_that_stops_listening_leaves_nothing_behind(hostile, tmp_path):
         next(stream)
         stream.close()
         found = outcomes(pool, hostile("title"))
-    assert found[0].reading.text == "body 0\n"
+    assert found[0].result.reading.text == "body 0\n"
 
 
 def test_children_start_only_when_needed(tmp_path):
@@ -386,11 +390,11 @@ def test_a_file_that_computes_too_long_fails(hostile):
     tasks = hostile("spin", *["title"] * 3)
     with ReaderPool(settings(timeout_seconds=1, processes=1)) as pool:
         found = outcomes(pool, tasks)
-    assert found[0].error.message == "Reading took longer than 1 s."
-    assert "timeout_seconds" in found[0].error.cure
-    assert not isinstance(found[0].error, PassingError)
+    assert found[0].result.message == "Reading took longer than 1 s."
+    assert "timeout_seconds" in found[0].result.cure
+    assert not isinstance(found[0].result, PassingError)
     assert found[0].seconds > 0.9
-    assert [found[n].reading.text for n in (1, 2, 3)] == [f"body {n}\n" for n in (1, 2, 3)]
+    assert [found[n].result.reading.text for n in (1, 2, 3)] == [f"body {n}\n" for n in (1, 2, 3)]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="computing time is not counted there")
@@ -399,10 +403,10 @@ def test_a_file_that_only_waits_is_stopped_later_and_may_be_tried_again(hostile,
     tasks = hostile("sleep", *["title"] * 3)
     with ReaderPool(settings(timeout_seconds=1, processes=1)) as pool:
         found = outcomes(pool, tasks)
-    assert found[0].error.message == "Reading was not finished after 2 s."
-    assert isinstance(found[0].error, PassingError)
+    assert found[0].result.message == "Reading was not finished after 2 s."
+    assert isinstance(found[0].result, PassingError)
     assert 1.9 < found[0].seconds < 30
-    assert [found[n].reading.text for n in (1, 2, 3)] == [f"body {n}\n" for n in (1, 2, 3)]
+    assert [found[n].result.reading.text for n in (1, 2, 3)] == [f"body {n}\n" for n in (1, 2, 3)]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="computing time is not counted there")
@@ -410,16 +414,16 @@ def test_a_loaded_machine_fails_no_file(hostile):
     with ReaderPool(settings(timeout_seconds=0.5, processes=1)) as pool:
         found = outcomes(pool, hostile("title", "sleep 2"))
     assert found[1].seconds > 1.9
-    assert found[1].reading.text == "body 1\n"
+    assert found[1].result.reading.text == "body 1\n"
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no such signal")
 def test_a_reader_that_the_system_ends_may_be_tried_again(hostile):
     with ReaderPool(settings(processes=1)) as pool:
         found = outcomes(pool, hostile("killed", "title"))
-    assert isinstance(found[0].error, PassingError)
-    assert "memory" in found[0].error.message
-    assert found[1].reading.text == "body 1\n"
+    assert isinstance(found[0].result, PassingError)
+    assert "memory" in found[0].result.message
+    assert found[1].result.reading.text == "body 1\n"
 
 
 @pytest.mark.parametrize("deed", ["exit", "crash", "crash by signal"])
@@ -428,9 +432,9 @@ def test_a_crash_costs_only_its_own_file(hostile, deed):
     with ReaderPool(settings(processes=1)) as pool:
         found = outcomes(pool, tasks)
     for key in (1, 3):
-        assert found[key].error.message == "The reader crashed on this file."
-        assert found[key].error.cure
-    assert all(found[key].reading for key in (0, 2, 4))
+        assert found[key].result.message == "The reader crashed on this file."
+        assert found[key].result.cure
+    assert all(found[key].result.reading for key in (0, 2, 4))
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="RLIMIT_AS holds on Linux")
@@ -452,16 +456,15 @@ def test_a_mail_is_read_without_attachments_that_break_its_reader(hostile, tmp_p
     path.write_bytes(message.as_bytes())
     with ReaderPool(settings(timeout_seconds=1, processes=1)) as pool:
         (outcome,) = pool.read([ReadTask(0, path, path.name)])
-    assert outcome.error is None
-    assert outcome.reading.text == "It arrives in May.\n\nAttachments: lease.md"
-    assert outcome.reading.warnings == (f"The attachments were not read: {reason}",)
+    assert outcome.result.reading.text == "It arrives in May.\n\nAttachments: lease.md"
+    assert outcome.result.reading.warnings == (f"The attachments were not read: {reason}",)
 
 
 def test_memory_is_bounded(hostile):
     with ReaderPool(settings(memory_mb=400, processes=1)) as pool:
         found = outcomes(pool, hostile("memory", "title"))
-    assert found[0].error.message == "Reading needed more than 400 MB of memory."
-    assert found[1].reading
+    assert found[0].result.message == "Reading needed more than 400 MB of memory."
+    assert found[1].result.reading
 
 
 @pytest.mark.parametrize(
@@ -476,9 +479,9 @@ def test_programs_and_network_are_refused(hostile, deed, word):
     with ReaderPool(settings(processes=1)) as pool:
         found = outcomes(pool, hostile(deed, "title"))
         assert len(children()) == 1
-    assert word in found[0].error.message
-    assert found[0].error.cure
-    assert found[1].reading
+    assert word in found[0].result.message
+    assert found[0].result.cure
+    assert found[1].result.reading
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="seccomp is Linux's")
@@ -486,8 +489,8 @@ def test_programs_and_network_are_refused(hostile, deed, word):
 def test_native_code_starts_no_program_either(hostile, deed):
     with ReaderPool(settings(processes=1)) as pool:
         found = outcomes(pool, hostile(deed, "title"))
-    assert found[0].reading.metadata["did"] == -1
-    assert found[1].reading
+    assert found[0].result.reading.metadata["did"] == -1
+    assert found[1].result.reading
 
 
 @pytest.mark.skipif(os.name == "nt", reason="no resource limits")
@@ -498,26 +501,26 @@ def test_nothing_is_written_or_removed(hostile, tmp_path):
     deeds = (f"write {target}", f"native_write {target}2", f"remove {kept}")
     with ReaderPool(settings(processes=1)) as pool:
         found = outcomes(pool, hostile(*deeds))
-    assert found[0].error
+    assert isinstance(found[0].result, ReadingError)
     assert not target.exists()
-    assert found[1].reading.metadata["did"] == -1
+    assert found[1].result.reading.metadata["did"] == -1
     assert Path(f"{target}2").read_bytes() == b""
-    assert "change files" in found[2].error.message
+    assert "change files" in found[2].result.message
     assert kept.exists()
 
 
 def test_what_readers_print_does_not_disturb_the_frames(hostile, capfd):
     with ReaderPool(settings(processes=1)) as pool:
         found = outcomes(pool, hostile("print", "title"))
-    assert found[0].reading.title == "loaded"
-    assert found[1].reading.title == "loaded"
+    assert found[0].result.reading.title == "loaded"
+    assert found[1].result.reading.title == "loaded"
     assert capfd.readouterr() == ("", "")
 
 
 def test_a_worn_out_child_is_not_held_against_the_next_file(hostile):
     with ReaderPool(settings(memory_mb=600, processes=1)) as pool:
         found = outcomes(pool, hostile("hoard", "hoard", "hoard"))
-    assert [found[n].reading.metadata["did"] for n in range(3)] == ["hoard"] * 3
+    assert [found[n].result.reading.metadata["did"] for n in range(3)] == ["hoard"] * 3
 
 
 @pytest.mark.parametrize("begun", [True, False], ids=["while reading", "while starting"])
@@ -545,7 +548,7 @@ def test_what_an_interrupted_read_would_have_got_answers_no_later_one(tmp_path, 
 def test_children_are_reused(hostile):
     with ReaderPool(settings(processes=1)) as pool:
         found = outcomes(pool, hostile("pid", "pid", "pid"))
-    pids = {found[n].reading.metadata["did"] for n in range(3)}
+    pids = {found[n].result.reading.metadata["did"] for n in range(3)}
     assert len(pids) == 1
     assert pids != {os.getpid()}
 
@@ -565,7 +568,7 @@ def test_closing_ends_a_busy_child_quickly(hostile):
     reading.join(20)
     assert time.monotonic() - started < 20
     assert not reading.is_alive()
-    assert [outcome.error.message for outcome in found] == ["Reading was interrupted."] * 3
+    assert [outcome.result.message for outcome in found] == ["Reading was interrupted."] * 3
     assert children() == []
     with pytest.raises(ReadingError, match="closed"):
         list(pool.read(hostile("title")))
@@ -579,7 +582,7 @@ from ragkit.settings import ReadingSettings
 
 pool = ReaderPool(ReadingSettings(processes=1))
 for outcome in pool.read(ReadTask(0, Path(name), name) for name in sys.argv[2:]):
-    print(outcome.reading.title if outcome.reading else outcome.error, flush=True)
+    print(outcome.result.reading.title, flush=True)
     {after}
 """
 
@@ -633,7 +636,7 @@ def test_a_slow_real_file_is_bounded(tmp_path):
         writer.write(file)
     with ReaderPool(settings(timeout_seconds=0.5)) as pool:
         (outcome,) = pool.read([ReadTask(0, path, "slow.pdf")])
-    assert outcome.error.message == "Reading took longer than 0.5 s."
+    assert outcome.result.message == "Reading took longer than 0.5 s."
     # Computing time is limited, and a machine may be busy; the whole file takes ten seconds.
     assert outcome.seconds < 20
 
@@ -648,14 +651,14 @@ def test_every_awkward_file_ends_with_a_reading_or_a_reason():
     assert sorted(found) == list(range(len(files)))
     for outcome in found.values():
         assert outcome.seconds < 20
-        if outcome.reading is None:
-            sentences = str(outcome.error)
-            assert outcome.error.message.endswith(".")
-            assert outcome.error.cure.endswith(".")
+        if isinstance(outcome.result, ReadingError):
+            sentences = str(outcome.result)
+            assert outcome.result.message.endswith(".")
+            assert outcome.result.cure.endswith(".")
             for word in ("Error", "Traceback", "pypdf", "kreuzberg", "0x", "/work"):
                 assert word not in sentences
         else:
-            reading = outcome.reading
+            reading = outcome.result.reading
             assert reading.text.strip()
             assert reading.title
             assert "\x00" not in reading.text

@@ -4,12 +4,5 @@ from __future__ import annotations
 
 from ragkit.reading.conversations.detection import read_conversation
 from ragkit.reading.conversations.message_rows import consolidate_messages_to_markdown
-from ragkit.reading.conversations.messages import Conversation, Message, to_reading
 
-__all__ = [
-    "Conversation",
-    "Message",
-    "consolidate_messages_to_markdown",
-    "read_conversation",
-    "to_reading",
-]
+__all__ = ["consolidate_messages_to_markdown", "read_conversation"]

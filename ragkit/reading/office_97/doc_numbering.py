@@ -16,7 +16,6 @@ _LIST, _LEVEL, _OVERRIDE, _CHANGE = 28, 28, 16, 8
 _KINDS = {0: "decimal", 1: "upperRoman", 2: "lowerRoman", 3: "upperLetter", 4: "lowerLetter",
           22: "decimalZero", 23: "bullet", 255: "none"}  # fmt: skip
 _HAS_ONE_LEVEL, _STARTS, _IS_LEVEL = 0x1, 0x10, 0x20
-_NO_PLACE = 0xFFFFFFFF
 
 
 def lists_of(stream: bytes, lists: int, overrides: int) -> dict[int, NumberedList]:

@@ -76,18 +76,18 @@ def picture_of(
     return PageImage(png, **answer, rectangles=rectangles, words=words)
 
 
-def sizes_of(file: Path, *, timeout: float = 0.0) -> tuple[tuple[float, float], ...]:
+def sizes_of(file: Path) -> tuple[tuple[float, float], ...]:
     """Return the width and height in points of every page as shown, from a child process.
 
     Raises:
         ReadingError: the file is missing, cannot be read, or takes too long.
     """
-    answer, _ = _asked(file, {"number": 0}, file.name, timeout)
+    answer, _ = _asked(file, {"number": 0}, file.name)
     return tuple((float(across), float(down)) for across, down in answer["sizes"])
 
 
 def _asked(
-    file: Path, request: dict[str, Any], what: str, timeout: float
+    file: Path, request: dict[str, Any], what: str, timeout: float = 0.0
 ) -> tuple[dict[str, Any], bytes]:
     """Send a request to a child process; return the header of its answer and its data."""
     if not file.is_file():

@@ -7,7 +7,7 @@ cannot open.
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
@@ -28,7 +28,6 @@ from ragkit.reading.pdf import by_pdfium, by_pypdf
 from ragkit.reading.pdf.contents import Contents, KnownPages, letters, sound
 from ragkit.reading.pdf.forms import filled_in
 from ragkit.reading.pdf.ocr_files import with_recognised
-from ragkit.reading.pdf.overlays import last_steps
 from ragkit.reading.pdf.paragraphs import flow, runs_on, with_whole_words
 from ragkit.reading.pdf.running import without_running_lines
 from ragkit.reading.pdf.vocabulary import Vocabulary
@@ -42,10 +41,13 @@ if TYPE_CHECKING:
     from pypdf import PdfReader
 
     from ragkit.reading.limits import Limits
-    from ragkit.reading.pdf.contents import PageRun
+    from ragkit.reading.pdf.contents import Line, PageRun
     from ragkit.types import Metadata
 
 _FIRST_PAGES = 3
+_FEWEST_LINES = 2
+"""A single line may well be on two pages."""
+
 _DATE = re.compile(
     r"(?:D:)?(\d{4})(\d\d)?(\d\d)?(\d\d)?(\d\d)?(\d\d)?(?:(Z)[\d']*|([+-]\d\d)'?(\d\d)?'?)?"
 )
@@ -64,15 +66,8 @@ def read_pdf(data: bytes, name: str, limits: Limits, known: KnownPages | None = 
     pages_of_lines = without_running_lines(
         [lines if last[at] == at else [] for at, lines in enumerate(mended)]
     )
-    texts = [line.text for lines in pages_of_lines for line in lines]
-    empty = not any(map(letters, texts)) and not filled and not contents.run.comments
-    poor, lost = contents.run.poor, contents.run.lost
-    if not filled and poor and (empty or len(poor) == len(pages_of_lines)):
-        raise needs_ocr()
-    if empty and known and known.recognised:
-        raise not_recognised()
-    if empty:
-        raise damaged(Format.PDF.label) if lost else no_text(Format.PDF.label)
+    if not filled:
+        _refuse_empty(contents.run, pages_of_lines, by_ocr=bool(known and known.recognised))
     bookmarks = [
         (last[index], level, shown)
         for index, level, title in contents.bookmarks
@@ -117,6 +112,33 @@ def _contents(data: bytes, limits: Limits, known: KnownPages) -> tuple[Contents,
     if contents.run.has_form:
         reader = reader or sound(partial(by_pypdf.opened, data))
     return contents, filled_in(reader, limits) if contents.run.has_form and reader else {}
+
+
+def last_steps(pages: Sequence[Sequence[Line]]) -> list[int]:
+    """Return for each page the index of the page that has all of its lines: itself, or a later one.
+
+    Slides with overlays are printed as a page a step. The first steps repeat what the last one has.
+    """
+    last = list(range(len(pages)))
+    for at in reversed(range(len(pages) - 1)):
+        page, after = ([line.text for line in lines] for lines in pages[at : at + 2])
+        # Most pages begin differently: they need no counting.
+        repeated = len(page) >= _FEWEST_LINES and set(page[:_FEWEST_LINES]) <= set(after)
+        if repeated and Counter(page) <= Counter(after):
+            last[at] = last[at + 1]
+    return last
+
+
+def _refuse_empty(run: PageRun, pages: Sequence[Sequence[Line]], *, by_ocr: bool) -> None:
+    """Raise a ``ReadingError`` if there is no text, or only pictures of it; ``pages`` are shown."""
+    texts = [line.text for lines in pages for line in lines]
+    empty = not any(map(letters, texts)) and not run.comments
+    if run.poor and (empty or len(run.poor) == len(pages)):
+        raise needs_ocr()
+    if empty and by_ocr:
+        raise not_recognised()
+    if empty:
+        raise damaged(Format.PDF.label) if run.lost else no_text(Format.PDF.label)
 
 
 def _beside(
