@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from ragkit.errors import SourceError
+from ragkit.sources.ignore_patterns import ignore_patterns
 from ragkit.sources.opening import Step, open_regular
 from ragkit.types import FileState
 
@@ -268,7 +269,7 @@ class Ignores:
                 lines = text.decode("utf-8-sig", "replace").splitlines()
             except OSError:
                 continue
-            rules.append(_Rules(relative, tuple(reversed(list(_patterns(lines))))))
+            rules.append(_Rules(relative, tuple(reversed(list(ignore_patterns(lines))))))
         return self if len(rules) == len(self.rules) else Ignores(self.honour_gitignore, (*rules,))
 
     def excludes(self, relative: str, *, is_folder: bool) -> bool:
@@ -334,19 +335,6 @@ def _is_folder(path: Path) -> bool:
         return stat.S_ISDIR(path.lstat().st_mode)
     except OSError:
         return False
-
-
-def _patterns(lines: Iterable[str]) -> Iterator[tuple[re.Pattern[str], bool]]:
-    """Yield (expression, whether it excludes) for each line that is a pattern."""
-    from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
-
-    for line in lines:
-        try:
-            pattern = GitIgnoreSpecPattern(line)
-        except ValueError:
-            continue
-        if pattern.regex is not None and pattern.include is not None:
-            yield pattern.regex, pattern.include
 
 
 def _names(expression: re.Pattern[str], path: str, *, is_folder: bool) -> bool:
