@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from pages.parts.common import browser, frame, markup, state
 from pages.parts.common.markup import action, as_label
@@ -17,14 +18,16 @@ from ragkit.errors import RagkitError
 from ragkit.evaluation.background import BackgroundNaming
 from ragkit.library import Library
 from ragkit.library.search_log import Door
+from ragkit.library.searches import LONGEST
+from ragkit.options import ChunkedOptions, SearchOptions
 from ragkit.reading.question_text import as_conversation, read_dropped
 from ragkit.retrieval.multi_query import ChunkedAnswer
 from ragkit.retrieval.query_segmentation.topics import Topic
 from ragkit.surfaces.serve import has_sample
 
-TEXT, TOPIC, ROUND, DRAFT, LEFT_OUT, FAULT, NOTED, WANTED = (
+TEXT, TOPIC, ROUND, DRAFT, LEFT_OUT, FAULT, NOTED, NEW, WANTED = (
     f"long_{name}"
-    for name in ("text", "topic", "round", "draft", "left_out", "fault", "noted", "wanted")
+    for name in ("text", "topic", "round", "draft", "left_out", "fault", "noted", "new", "wanted")
 )
 _SAMPLE = "conversations/2026-03-14-ines-and-rui.md"
 
@@ -109,7 +112,7 @@ def take_text(library: Library, pasted: str) -> None:
 
 def ask_with(text: str, left_out: tuple[int, ...]) -> None:
     """Search with this text from now on."""
-    st.session_state.update({TEXT: text, LEFT_OUT: left_out, TOPIC: None, FAULT: None})
+    st.session_state.update({TEXT: text, LEFT_OUT: left_out, TOPIC: None, FAULT: None, NEW: True})
     st.session_state[ROUND] += 1
 
 
@@ -142,15 +145,33 @@ def answered(library: Library) -> None:
     except RagkitError as error:
         st.html(markup.problem(error.message, error.cure))
         return
-    if st.session_state.get(NOTED) != (text, options, chunked):
-        st.session_state[NOTED] = (text, options, chunked)
-        library.searches.note(text, answer, options, door=Door.PAGE, chunked=chunked)
+    note(library, text, answer, options, chunked)
     with place:
         context = library.answers.context(answer)
         if context:
             title = "A Markdown block of these documents, for a prompt or a note"
             st.html(action("copy-path", "Copy as context", data_text=context, title=title))
     show(library, text, answer)
+
+
+def note(
+    library: Library,
+    text: str,
+    answer: ChunkedAnswer,
+    options: SearchOptions,
+    chunked: ChunkedOptions,
+) -> None:
+    """Log a search with a new text or other options; going back and reloading do not count."""
+    is_new, before = st.session_state.pop(NEW, False), st.session_state.get(NOTED)
+    st.session_state[NOTED] = (text, options, chunked)
+    context = get_script_run_ctx()
+    went = context is not None and context.is_history_navigation
+    if before is None and not is_new:
+        is_new = not library.searches.is_known(text.strip()[:LONGEST])
+    elif not went:
+        is_new = is_new or before != (text, options, chunked)
+    if is_new:
+        library.searches.note(text, answer, options, door=Door.PAGE, chunked=chunked)
 
 
 @st.cache_resource(max_entries=8, hash_funcs={Library: lambda library: str(library.paths.root)})

@@ -79,7 +79,10 @@ def draw() -> None:
             detail = library.documents.get(request.id)
         except RagkitError as error:
             st.html(markup.problem(error.message, error.cure))
-            st.page_link("pages/search.py", label="Search")
+            if request.find:
+                st.html(markup.back_link(request.find))
+            else:
+                st.page_link("pages/search.py", label="Search")
             return
         show(library, detail, request)
         context_dialog.draw(library, request.id)
@@ -153,7 +156,9 @@ def show(library: Library, detail: DocumentDetail, request: Request) -> None:
 def head(detail: DocumentDetail, request: Request, file: Path, notice: str) -> None:
     """Draw title, path and notices."""
     record = detail.record
-    facts = [name(record.path), *filter(None, [record.format.upper()])]
+    # Outlook's mails are read as others are.
+    kind = "msg" if record.path.casefold().endswith(".msg") else record.format
+    facts = [name(record.path), *filter(None, [kind.upper()])]
     facts.append(plural(record.chunks, "chunk"))
     if record.pages:
         facts.append(plural(len(record.pages), markup.page_word(record.format)))

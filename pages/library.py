@@ -70,15 +70,15 @@ def sources(library: Library, collection: str) -> None:
     with st.form("add-folder", border=False, clear_on_submit=False):
         path = st.text_input(
             "Folder",
-            key="folder_path",
+            key=dialogs.BOX,
             label_visibility="collapsed",
             placeholder="/home/you/Documents",
             help="ragkit reads the folder and follows its changes. It never changes a file in it.",
         )
         with st.container(horizontal=True):
             add = st.form_submit_button("Add folder", type="primary")
-            st.form_submit_button("Browse …", on_click=dialog.ask, args=("folder",))
-    if add:
+            st.form_submit_button("Browse …", on_click=dialogs.browse, args=(library,))
+    if add or st.session_state.pop(dialogs.WANTED, False):
         dialogs.add_typed(library, collection, path)
     folders = library.sources.list(collection)
     for source in folders:

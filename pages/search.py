@@ -9,6 +9,7 @@ from dataclasses import replace
 import streamlit as st
 
 from pages.parts.common import (
+    address,
     browser,
     collection_picker,
     frame,
@@ -76,6 +77,8 @@ def question_and_answer() -> None:
         home.draw(library, (), counts)
         return
     choices = controls.controls(library, question)
+    if gone_collection := address.gone_collection(library):
+        st.html(markup.notices([gone_collection]))
     if choices.problem:
         st.html(markup.problem(choices.problem.message, choices.problem.cure))
     elif question.strip():
@@ -180,6 +183,7 @@ def result_list(library: Library, answer: Answer, options: SearchOptions) -> str
     excerpts = library.answers.excerpts(question, answer.results)
     folders = gone.gone_folders(answer.results)
     parts.append(gone.notice(folders))
+    drawn = []
     for place, result in enumerate(answer.results):
         span = result.best_span
         grade = grades[result.document.collection].of(result.document.id, span)
@@ -191,7 +195,8 @@ def result_list(library: Library, answer: Answer, options: SearchOptions) -> str
             known_missing=answer.missing_terms,
             folder_gone=result.document.id in folders,
         )
-        parts.append(cards.card(result, place, question, expanded))
+        drawn.append(cards.card(result, place, question, expanded))
+    parts.append(cards.with_less_related(drawn, answer.results, question))
     return "".join(parts)
 
 

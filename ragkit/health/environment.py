@@ -161,17 +161,19 @@ def _unseen(source: SourceRecord, host: str) -> Finding:
 
 def _source(source: SourceRecord, mode: str, why: str) -> Iterator[Finding]:
     """Report a source that a worker keeps up to date; ``why`` says why it is not watched."""
+    name = "Uploads" if source.kind == "uploads" else source.root
     if source.state == "offline":
         named = source.root in source.reason
-        text = source.reason if named else f"{source.root} is offline: {source.reason}"
+        text = source.reason if named else f"{name} is offline: {source.reason}"
         yield Finding("sources", False, text, "sync", source.documents)
         return
     notes = [note for note in (source.reason, why) if note]
     if notes:
-        text = f"{source.root}: {' '.join(notes)}"
+        text = f"{name}: {' '.join(notes)}"
     else:
         how = {"watching": ", watched", "polling": ", checked regularly"}
-        text = f"{source.root} is {source.state}{how.get(mode, '')}."
+        verb = "are" if source.kind == "uploads" else "is"
+        text = f"{name} {verb} {source.state}{how.get(mode, '')}."
     fix = "sync" if source.reason else ""
     yield Finding("sources", not source.reason, text, fix, source.documents)
 

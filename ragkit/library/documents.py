@@ -71,9 +71,14 @@ class SourceService:
             raise SourceError(f"{folder} is not a folder.", "Check the path.")
         root = root.resolve()
         library = self._paths.root.resolve()
-        if root.is_relative_to(library) or library.is_relative_to(root):
+        if root.is_relative_to(library):
             raise SourceError(
-                f"{root} contains the library itself, or is inside it.", "Choose another folder."
+                f"{root} belongs to the library itself.", "Choose the folder of your documents."
+            )
+        if library.is_relative_to(root):
+            raise SourceError(
+                f"{root} contains the library itself ({library}).",
+                "Choose a folder in it, or move the library elsewhere.",
             )
         check_folder(root, self._settings.sources.allowed_roots, confirmed=confirmed)
         record = self._home(collection)

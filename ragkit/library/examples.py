@@ -27,7 +27,8 @@ _MOST_TRIED = 15
 _OF_EACH_KIND = 40
 _LONGEST = 90
 _PAUSE_SECONDS = 20.0
-_TELLING = re.compile(r"[^\W\d_]{2,}(?:[\s\-'’,&]+[^\W_]{2,})+")
+# A title of fewer words only names something.
+_TELLING = re.compile(r"[^\W\d_]{2,}(?:[\s\-'’,&]+[^\W_]{2,}){2,}")
 _RELEVANT = 2
 _LABEL = re.compile(
     r"\A(?:\d+(?:\.\d+)+[.)]?|\d+[.)]|Q\d*[.:]|(?:Example|Note|Question|FAQ)\s*\d*[.:])\s+", re.I

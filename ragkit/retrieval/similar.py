@@ -16,7 +16,8 @@ from ragkit.types import Level
 
 _COPIES = 20
 _COPY_COSINE, _COPY_RATIO, _COMPARED, _SHORT = 0.95, 95.0, 4000, 500
-_WORDS = ((0.85, "very similar"), (0.65, "similar"), (0.45, "somewhat similar"), (-1.0, "distant"))
+_DISTANT = "distant"
+_WORDS = ((0.85, "very similar"), (0.65, "similar"), (0.45, "somewhat similar"), (-1.0, _DISTANT))
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +45,11 @@ class SimilarDocuments:
 
     documents: tuple[Similar, ...] = ()
     copies: tuple[DocumentRecord, ...] = ()
+
+    @property
+    def close(self) -> tuple[Similar, ...]:
+        """The documents without the distant ones, which are only the nearest that there are."""
+        return tuple(similar for similar in self.documents if similar.words != _DISTANT)
 
 
 def similar_documents(

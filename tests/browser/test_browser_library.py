@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import zipfile
+from pathlib import Path
 from uuid import uuid4
 
 import pytest
@@ -145,7 +146,7 @@ def test_a_collection_is_made_renamed_and_deleted(open_page):
     def delete():
         page.get_by_role("button", name="Manage").click()
         page.get_by_role("menuitem", name="Delete …").click()
-        expect(dialog).to_contain_text(f"{herons} will be deleted with its 0 documents, 0 folders.")
+        expect(dialog).to_contain_text(f"{herons} will be deleted.")
         dialog.get_by_role("button", name="Delete").click()
         expect(box).to_have_value("default", timeout=20_000)
         expect(page.get_by_text(f"Deleting {herons} in")).to_be_visible()
@@ -191,9 +192,63 @@ def test_a_folder_that_is_not_there_is_said(open_page):
     expect(page.get_by_text("Type the whole path, like ")).to_be_visible()
 
 
-def test_the_folder_chooser_walks_and_adds(open_page, served):
-    from pathlib import Path
+def test_a_file_is_no_folder_and_its_folder_is_offered(open_page, served, tmp_path):
+    file = tmp_path / "lists/osprey.txt"
+    file.parent.mkdir()
+    file.write_text("The osprey dives for perch.\n")
+    page = open_page("library")
+    page.get_by_label("Folder", exact=True).fill(str(file))
+    page.get_by_role("button", name="Add folder").click()
+    expect(page.get_by_text(f"{file} is a file.")).to_be_visible()
+    page.get_by_role("button", name=f"Add its folder {file.parent} instead").click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog).to_contain_text(f"{file.parent} is not in your home folder")
+    dialog.get_by_role("button", name="Cancel").click()
+    ledge = Path(served.environment["HOME"]) / "Ledge"
+    ledge.mkdir(exist_ok=True)
+    page.get_by_label("Folder", exact=True).fill(str(ledge))
+    page.get_by_role("button", name="Browse …").click()
+    expect(dialog).to_contain_text("0 files directly in Ledge")
 
+
+def test_what_an_uploader_refused_is_gone_with_the_next_files(open_page, tmp_path):
+    (tmp_path / "large.txt").write_bytes(bytes(51_000_000))
+    (tmp_path / "small.txt").write_text("The dabchick dives.\n")
+    page = open_page("library")
+    given = page.locator(".st-key-drop input[type=file]")
+    given.last.set_input_files(tmp_path / "large.txt")
+    refused = page.locator(".st-key-drop [role=alert]").filter(has_text="File must be")
+    expect(refused).to_be_visible()
+    given.last.set_input_files(tmp_path / "small.txt")
+    expect(page.locator(".rk-tray")).to_contain_text("small.txt")
+    expect(refused).to_be_hidden()
+
+
+def test_deleting_a_collection_takes_its_name_as_it_is_typed(open_page, tmp_path):
+    (tmp_path / "pochard.txt").write_text("The pochard dives.\n")
+    page = open_page("library")
+    dialog = page.get_by_role("dialog")
+    page.get_by_role("button", name="New collection").click()
+    dialog.get_by_label("Name").fill("Pochards")
+    dialog.get_by_role("button", name="Create").click()
+    expect(page.get_by_role("combobox", name="Collection")).to_have_value("Pochards")
+    page.locator(".st-key-drop input[type=file]").last.set_input_files(tmp_path / "pochard.txt")
+    expect(page.locator(".rk-tray")).to_contain_text("pochard.txt")
+    page.get_by_role("button", name="Manage").click()
+    page.get_by_role("menuitem", name="Delete …").click()
+    expect(dialog).to_contain_text("1 uploaded file will be deleted from disk, too.")
+    name = dialog.get_by_label("Type its name to delete it")
+    name.fill("Pochard")
+    dialog.get_by_role("button", name="Delete").click()
+    expect(dialog).to_contain_text("Nothing was deleted: the name is Pochards.")
+    name.press("End")
+    name.press_sequentially("s")
+    dialog.get_by_role("button", name="Delete").click()
+    expect(page.get_by_text("Deleting Pochards in")).to_be_visible()
+    expect(page.get_by_text("Deleting Pochards in")).to_have_count(0, timeout=40_000)
+
+
+def test_the_folder_chooser_walks_and_adds(open_page, served):
     home = Path(served.environment["HOME"])
     (home / "Shelf" / "Inner").mkdir(parents=True, exist_ok=True)
     (home / "Shelf/Inner/fern.txt").write_text("The fern unrolls on the ninth of April.\n")

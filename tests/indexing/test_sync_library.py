@@ -23,7 +23,7 @@ from small_library import (
 )
 
 from ragkit.catalog.records import JobState
-from ragkit.errors import NotFoundError, SourceError
+from ragkit.errors import NotFoundError, QueryError, SourceError
 from ragkit.indexing.progress import Reporter
 from ragkit.indexing.sync import sync_source
 from ragkit.sources.scan import scan_folder
@@ -294,12 +294,13 @@ def test_a_job_for_what_is_not_there_fails_with_a_sentence(library):
         ("remove_source", {"source_id": 99}),
         ("remove_collection", {"collection": "nowhere"}),
         ("sync", {"collection": "nowhere"}),
-        ("dance", {}),
     ):
         job = do(library, kind, **arguments)
         assert job.state is JobState.FAILED
         assert job.message.endswith(".")
         assert "Traceback" not in job.message
+    with pytest.raises(QueryError, match='no job of the kind "dance"'):
+        library.jobs.add("dance")
 
 
 def test_the_same_bytes_under_two_names_are_two_documents_and_one_result(library, tmp_path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from html.parser import HTMLParser
 
@@ -9,6 +10,7 @@ import pytest
 
 from pages.parts.search import cards, details, gone, long_question, passages
 from pages.parts.search.passages import ExpandedContent
+from ragkit.answering.excerpts import Excerpt
 from ragkit.catalog.records import DocumentRecord
 from ragkit.results import Contribution, DocumentRef, MatchedChunk, Passage, Result
 from ragkit.retrieval.multi_query import ChunkedResult, TopicAnswer
@@ -111,6 +113,38 @@ def test_headings_that_the_title_says_already_are_left_out():
     assert cards.headings_of(result(matched_chunks=(alone,))) == ()
 
 
+def test_the_title_opens_the_chunk_of_the_excerpt():
+    spans = [replace(matched(index), span=Span(100 * index, 100 * index + 100)) for index in (1, 3)]
+    passage = Passage(100, 500, "x" * 400, chunks=(1, 4))
+    found = result(passages=(passage,), matched_chunks=(spans[1], spans[0]), context_chunks=(2, 4))
+
+    def opened(at):
+        excerpt = Excerpt(passage, at - 100, at - 90)
+        html = cards.open_link(found, "", excerpt)
+        return int(re.search(r"chunk=(\d+)", html)[1]) - 1
+
+    assert [opened(at) for at in (100, 199, 200, 299, 300, 399, 400, 480)] == [
+        1, 1, 2, 2, 3, 3, 4, 4,
+    ]  # fmt: skip
+    assert "chunk=4" in cards.open_link(found, "")
+    block = replace(spans[0], level=Level.BLOCK, span=Span(150, 160))
+    found = replace(found, matched_chunks=(block,))
+    assert [opened(at) for at in (100, 155, 199)] == [1, 1, 1]
+
+
+def test_weak_results_after_the_last_that_is_not_are_folded():
+    def folded(*weak):
+        results = [result(weak=each) for each in weak]
+        return cards.with_less_related(list("abcd"[: len(weak)]), results, 'a "q"')
+
+    fold = '<details class="rk-weaker" data-fold="less related: a &quot;q&quot;"><summary>'
+    assert folded(False, True, True) == f"a{fold}Less related (2)</summary>bc</details>"
+    assert folded(True, False, True, True) == f"ab{fold}Less related (2)</summary>cd</details>"
+    assert folded(False, True, False) == "abc"
+    assert folded(True, True) == "ab"
+    assert folded() == ""
+
+
 def test_a_relative_score_is_not_drawn_as_a_fit():
     words = Contribution("keyword", 1, 12.4, 1.0, 1.0, 1.0)
     html = cards.card(result(matched_chunks=(replace(matched(1), contributions=(words,)),)), 0)
@@ -143,6 +177,7 @@ def test_similar_documents_are_listed_in_place():
     assert "The same text, or nearly, is in <b>.md" in found.text
     assert "a.md · similar, 0.72also in <b>.md" in found.text
     assert "b.md · 0.40" in found.text
+    assert "No similar documents." in card(Similar(first, 0.4, "distant")).text
     assert '<section class="rk-more"' not in cards.card(result(), 0)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from io import BytesIO
 from unittest.mock import patch
 
 import pytest
@@ -113,6 +114,23 @@ def test_what_a_click_makes_of_a_search_is_noted_and_not_recent(filled):
         run(filled, q=question)
     assert len(filled.searches.log()) == 2
     assert questions(filled) == ["warm reefs"]
+
+
+def test_adding_a_folder_is_what_to_do_next_only_while_there_is_none(filled):
+    said = html(run(filled))
+    assert "rk-home-add" not in said
+    assert ">Add a folder</button>" in said
+    filled.sources.remove(filled.sources.list()[0].id)
+    source = filled.sources.uploads()
+    filled.uploads.add("reefs.md", BytesIO(b"# Coral reefs"), "default")
+    filled.jobs.wait(filled.sources.sync(source))
+    assert "rk-home-add" in html(run(filled))
+
+
+def test_the_place_of_the_examples_says_that_they_are_looked_for():
+    assert "Looking for questions" in home._examples(None)
+    assert home._examples(()) == ""
+    assert home._examples(("Why <now>?",)).count("<li>") == 1
 
 
 def test_searches_are_text_and_nothing_else():

@@ -49,6 +49,31 @@ def test_options_of_the_address_are_those_of_the_search(filled):
     }  # fmt: skip
 
 
+def test_a_collection_that_is_gone_is_said_above_the_results(filled):
+    gone = 'The collection "Private" does not exist any more; "default" is searched instead.'
+    app = run(filled, q="refund", collection="Private")
+    assert gone.replace('"', "&quot;") in html(app)
+    assert address(app) == {"q": "refund"}
+    assert not app.toast
+    with writer_lock(filled.paths.lock, "test"):
+        app.text_input(key="q").set_value("return").run()
+    assert "does not exist any more" not in html(app)
+    (told,) = run(filled, "conversation", collection="Private").toast
+    assert told.value.replace("\\", "") == (
+        'The collection "Private" does not exist any more; all collections are searched instead.'
+    )
+    (told,) = run(filled, "library", collection="Private").toast
+    assert told.value.replace("\\", "").endswith('"default" is shown instead.')
+
+
+def test_a_document_that_is_gone_leads_back_to_the_results_it_came_from(filled):
+    said = html(run(filled, "document", id="99", find="refund"))
+    assert "There is no document 99." in said
+    assert 'href="./?q=refund"' in said
+    app = run(filled, "document", id="99")
+    assert "./?q=" not in html(app)
+
+
 def test_every_option_of_the_address_acts_or_is_said_to_mean_nothing(filled):
     app = run(filled, q="refund", per_document="3", rrf_k="7", keyword_weight="1.5",
               vector_weight="0.2")  # fmt: skip
@@ -116,8 +141,9 @@ def test_what_means_nothing_is_left_out_with_a_notice(filled):
     app = run(filled, q="refund", mode="loud", limit="many", collection="nowhere", colour="red")
     assert address(app) == {"q": "refund"}
     said = " ".join(toast.value for toast in app.toast).replace("\\", "")
-    for wrong in ("mode=loud", "limit=many", "collection=nowhere", "colour=red"):
+    for wrong in ("mode=loud", "limit=many", "colour=red"):
         assert wrong in said
+    assert "The collection &quot;nowhere&quot; does not exist any more" in html(app)
 
 
 def test_a_long_question_is_kept_by_the_server(filled, monkeypatch):

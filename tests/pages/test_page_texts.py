@@ -24,6 +24,7 @@ from pages.parts.search import summary, trace_view
 from ragkit.catalog.records import (
     CollectionContents,
     Counts,
+    DocumentRecord,
     JobRecord,
     JobState,
     SourceRecord,
@@ -36,7 +37,7 @@ from ragkit.options import SearchOptions
 from ragkit.results import Answer, DocumentRef, MatchedChunk, Passage, Result
 from ragkit.surfaces import render_exports
 from ragkit.traces import Metrics, Spread, Stage, Trace
-from ragkit.types import Level, Section
+from ragkit.types import Level, Section, Status
 
 
 def answer(text: str = "The refund is due.", title: str = "Refunds") -> Answer:
@@ -312,6 +313,22 @@ def test_status_choices_leave_out_what_is_not_there():
     assert found == {"all": "All 4", "indexed": "Indexed 3", "failed": "Failed 1"}
 
 
+def test_a_file_that_waits_to_be_read_has_nothing_to_be_done_again():
+    record = DocumentRecord(
+        7, 1, 1, "default", "/files", "a/b.md", Status.PENDING, "", 9, 9, "", "", "",
+        "markdown", "markdown", "", "", {}, (), (), 0, 9, 0.0,
+    )  # fmt: skip
+    assert "reindex" not in tables.documents_table([record], ())
+    assert 'data-rk="remove"' in tables.documents_table([record], (1,))
+    for status, again in ((Status.INDEXED, "Re-index"), (Status.FAILED, "Retry")):
+        assert f">{again}<" in tables.documents_table([replace(record, status=status)], ())
+
+
+def test_a_path_may_break_after_each_folder():
+    folder = SourceRecord(1, 1, "default", "folder", "/home/<me>/d", "ready", "", None, 4, 1)
+    assert "<bdi>/<wbr>home/<wbr>&lt;me&gt;/<wbr>d</bdi>" in tables.source_html(folder)
+
+
 def test_removing_a_source_says_what_is_lost():
     folder = SourceRecord(1, 1, "default", "folder", "/d", "ready", "", None, 4, 1)
     assert "4 documents will be removed from the index." in tables.loss(folder)
@@ -367,6 +384,43 @@ def test_the_chooser_stays_under_its_roots(tmp_path: Path):
     assert folder_chooser.recent([str(home / "b/c"), "/elsewhere/x"], roots) == [home / "b"]
 
 
+def test_without_allowed_folders_the_chooser_reaches_what_may_be_added(tmp_path, monkeypatch):
+    home = tmp_path / "users/me"
+    (home / "notes").mkdir(parents=True)
+    (home / "notes/one.txt").write_text("1")
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setattr(folder_chooser, "volumes", list)
+    roots = folder_chooser.roots(())
+    assert roots == (home.resolve(), Path("/"))
+    assert folder_chooser.label_of(roots[1]) == "Computer"
+    assert folder_chooser.parent(home, roots) == home.parent
+    assert folder_chooser.trail(home, roots)[0] == Path("/")
+    shown = {each.path for each in folder_chooser.subfolders(Path("/"), roots)}
+    assert tmp_path.parents[-2] in shown
+    assert not shown & {Path("/etc"), Path("/proc"), Path("/sys"), Path("/dev"), Path("/boot")}
+    # It holds those of the system; there are others in it.
+    assert not folder_chooser.may_add(Path("/"), roots)
+    assert folder_chooser.may_open(Path("/"), roots)
+    (home / "system").symlink_to("/etc")
+    assert [each.label for each in folder_chooser.subfolders(home, roots)] == ["notes · 1 file"]
+
+
+@pytest.mark.parametrize(
+    ("typed", "begins"),
+    [("{home}/notes", "notes"), ("{home}/notes/one.txt", "notes"), ("~/notes", "notes"),
+     ("{home}/gone", None), ("/etc", None), ("notes", None), ("", None)],
+)  # fmt: skip
+def test_the_chooser_begins_at_what_is_typed(tmp_path, monkeypatch, typed, begins):
+    home = tmp_path.resolve()
+    (home / "notes").mkdir()
+    (home / "notes/one.txt").write_text("1")
+    monkeypatch.setenv("HOME", str(home))
+    state = {}
+    monkeypatch.setattr(folder_chooser.st, "session_state", state)
+    folder_chooser.begin_at(typed.format(home=home), folder_chooser.roots(()))
+    assert state.get("browse_at") == (str(home / begins) if begins else None)
+
+
 def test_a_typed_folder_is_a_whole_path(monkeypatch):
     monkeypatch.setenv("HOME", "/home/me")
     assert folder_chooser.typed_folder(' "/data/my notes" ') == Path("/data/my notes")
@@ -395,8 +449,16 @@ def test_the_tray_has_a_line_for_each_file_with_the_reason_in_full():
 def test_what_goes_with_a_collection_is_said():
     html = collection_dialogs.loss("<W>", CollectionContents(12, 3, 4, 2, 0, 1))
     assert "&lt;W&gt;" in html
-    assert "will be deleted with its 12 documents, 3 folders, 2 ratings, 1 edited context." in html
-    assert "Files of its folders stay on disk. 4 uploaded files will be deleted for good." in html
+    assert (
+        "will be deleted with its 12 documents, 3 folders, 2 ratings and 1 edited context." in html
+    )
+    assert "4 uploaded files will be deleted from disk, too. Files of its folders stay" in html
+    assert "You can undo this for 15 seconds; after that it is final." in html
+    one = collection_dialogs.loss("A", CollectionContents(1, 0, 0, 0, 0, 0))
+    assert "will be deleted with its 1 document.</p>" in one
+    assert "upload" not in one
+    empty = collection_dialogs.loss("A", CollectionContents(0, 0, 0, 0, 0, 0))
+    assert "<b><bdi>A</bdi></b> will be deleted.</p>" in empty
 
 
 # -- the document page ---------------------------------------------------------------------------

@@ -377,6 +377,31 @@ def test_code_has_numbers_and_colours_by_its_language():
     )
 
 
+def test_tasks_have_boxes():
+    text = "- [ ] send *it*\n- [x] call\n  - [X] pay\n- [y] no\n- [ ]no\n\n3. [x] last\n\n[ ] no"
+    html = rendering.blocks(text, (0, len(text)), (), MARKDOWN)
+    plain = re.sub(r"<[^>]+>", "", html)
+    assert "☐ send it" in plain
+    assert "☑ call" in plain
+    assert "☑ pay" in plain
+    assert "☑ last" in plain
+    assert "[y] no" in plain
+    assert plain.count("[ ]") == 2
+    assert html.count('class="rk-task"') == 3
+    assert snippet(text, "call").startswith("☐ send") or "☑ <mark>call</mark>" in snippet(
+        text, "call"
+    )
+
+
+def test_two_colons_by_themselves_are_not_read():
+    text = "One.\n\n::\n\n    code\n\nTwo ::\n\n    more\n\nThree::\n\n    last\n"
+    html = rendering.blocks(text, (0, len(text)), (), Kind("rst"))
+    assert [re.sub(r"<[^>]+>", "", each) for each in re.findall(r"<p\b.*?</p>", html)] == [
+        "One.", "Two ", "Three:",
+    ]  # fmt: skip
+    assert "    code" in html
+
+
 def test_restructuredtext_reads_as_prose():
     text = "Title\n=====\n\nUse ``code`` and *stress*::\n\n    literal *here*\n\n"
     text += "- one `link <https://a.b>`_\n- two\n"
@@ -487,6 +512,8 @@ def test_the_sample_is_drawn_whole(folder):
         drawn = draw(text, found, kind, passage=(len(text) // 3, len(text) // 2))
         assert drawn.marked == "".join(text[start:end] for start, end in found), path
         unseen = {"python", "text"} if kind.form == "notebook" else set()
+        # The cross of a task is drawn as one in its box.
+        unseen |= {"x"} if re.search(r"^- \[x\] ", text, re.M) else set()
         links = " ".join(value for key, value in drawn.values if key in SEEN)
         assert set(words(text)) - set(words(drawn.text)) - set(words(links)) <= unseen, path
         assert "rk-verbatim" not in "".join(

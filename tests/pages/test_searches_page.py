@@ -41,6 +41,18 @@ def query_of(url):
     return {name: values[0] for name, values in parse_qs(urlsplit(url).query).items()}
 
 
+def test_a_conversation_is_logged_once_however_often_it_is_loaded(filled):
+    text = "How fast do reefs grow?\n\nIs the water warm?"
+    for _ in range(2):
+        run(filled, "conversation", text=text)
+    assert [one.question for one in filled.searches.log()] == [text]
+    app = run(filled, "conversation")
+    with writer_lock(filled.paths.lock, "test"):
+        app.text_area(key="long_draft").set_value(text).run()
+        app.button(key="long_ask").click().run()
+    assert len(filled.searches.log()) == 2
+
+
 def test_the_page_lists_searches_and_one_is_opened_by_its_address(filled):
     slow = search(filled, "warm reefs", door="mcp", mode="keyword")
     search(filled, "zzqx vrrm")

@@ -6,6 +6,7 @@ import pytest
 
 from ragkit.errors import NotFoundError
 from ragkit.library import Library
+from ragkit.retrieval import similar
 from ragkit.retrieval.similar import _in_words
 from ragkit.settings import load_settings
 
@@ -41,6 +42,8 @@ def test_the_nearest_come_first_without_the_document_and_its_copies(library):
     first, second = found.documents
     assert 1 > first.score > second.score
     assert first.likeness == f"{first.words}, {first.score:.2f}"
+    # A timetable is nothing like bread.
+    assert (second.words, found.close) == ("distant", (first,))
     (only,) = library.documents.similar(ids["bread.md"], limit=1).documents
     assert only.record.path == "rolls.md"
 
@@ -69,6 +72,14 @@ def test_copies_of_what_is_similar_are_one_entry(library):
     assert copies == {"bread.md", "copy.md", "edited.md"}
     assert (train.record.path, train.copies) == ("train.md", ())
     assert found.copies == ()
+
+
+def test_of_an_embedder_whose_cosines_have_no_words_none_is_distant(library, monkeypatch):
+    monkeypatch.setattr(similar, "is_brought", lambda _name: True)
+    ids = {one.path: one.id for one in library.documents.list()}
+    found = library.documents.similar(ids["bread.md"])
+    assert found.close == found.documents
+    assert len(found.documents) == 2
 
 
 @pytest.mark.parametrize(

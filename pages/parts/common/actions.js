@@ -1,4 +1,7 @@
 // Listens once for every button and link that the cards carry (data-rk), and for copying.
+const KEPT = "ragkit-unfolded";
+const MOST_KEPT = 100;
+
 export default function (component) {
   const { setTriggerValue } = component;
   // The next one may be mounted before this one has ended.
@@ -32,25 +35,32 @@ export default function (component) {
     delete values.label;
     setTriggerValue("act", { ...values, at: Date.now() });
   };
-  // A card is drawn anew when something in it is opened; what was unfolded stays unfolded.
-  const unfolded = (window.ragkitUnfolded ??= new Map());
+  // A card is drawn anew when something in it is opened, and the page is loaded again: what was
+  // unfolded stays unfolded. A fold outside of cards has a name of its own.
+  const FOLDS = ".rk-card details, .rk-chunk details, details[data-fold]";
+  const unfolded = (window.ragkitUnfolded ??= new Map(JSON.parse(sessionStorage.getItem(KEPT) ?? "[]")));
   const nameOf = (fold) => {
+    if (fold.dataset.fold) return fold.dataset.fold;
     const card = fold.closest(".rk-card, .rk-chunk");
     return card && `${location.search} ${card.id} ${card.dataset.document} ${fold.className}`;
   };
   const toggled = (event) => {
     const name = event.target.tagName === "DETAILS" && nameOf(event.target);
-    if (name) unfolded.set(name, event.target.open);
+    if (!name) return;
+    unfolded.delete(name);
+    if (event.target.open) unfolded.set(name, true);
+    sessionStorage.setItem(KEPT, JSON.stringify([...unfolded].slice(-MOST_KEPT)));
+  };
+  const unfold = (within) => {
+    const folds = within.querySelectorAll?.(`${FOLDS}, :scope > details`) ?? [];
+    for (const fold of within.matches?.("details[data-fold]") ? [within, ...folds] : folds) {
+      if (unfolded.has(nameOf(fold)) && !fold.open) fold.open = true;
+    }
   };
   const observer = new MutationObserver((changes) => {
-    for (const change of changes) {
-      for (const node of change.addedNodes) {
-        for (const fold of node.querySelectorAll?.(".rk-card details, .rk-chunk details, :scope > details") ?? []) {
-          if (unfolded.get(nameOf(fold)) && !fold.open) fold.open = true;
-        }
-      }
-    }
+    for (const change of changes) for (const node of change.addedNodes) unfold(node);
   });
+  unfold(document.body);
   observer.observe(document.body, { childList: true, subtree: true });
   document.addEventListener("toggle", toggled, true);
   document.addEventListener("click", click);

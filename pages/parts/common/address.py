@@ -218,15 +218,39 @@ def take(library: Library) -> bool:
             except SettingsError:
                 wrong.append(name)
     wrong += [name for name in sent if name not in {*_known(page), *options}]
+    st.session_state.pop(state.GONE, None)
     for name in wrong:
         if sent[name][-1].startswith(kept_texts.MARK):
             st.toast(_NO_LONGER_KEPT)
+            continue
+        if name == "collection":
+            gone = (sent[name][-1][:80], st.session_state.get(state.QUESTION))
+            st.session_state[state.GONE] = gone
+            if page != "search":
+                st.toast(as_label(gone_collection(library)), duration="long")
             continue
         parameter = f"{name}={' '.join(sent[name])}"[:80]
         st.toast(
             as_label(f'The address says "{parameter}", which means nothing here. It is left out.')
         )
     return True
+
+
+def gone_collection(library: Library) -> str:
+    """Return the sentence that the address named a collection that is gone; empty if it did not.
+
+    It is told until another question is asked or another collection chosen.
+    """
+    gone, question = st.session_state.get(state.GONE, ("", None))
+    part = next((part for part in PARTS.get(_page(), ()) if part.name == "collection"), None)
+    if not gone or part is None or question != st.session_state.get(state.QUESTION):
+        return ""
+    instead = part.usual(library)
+    if st.session_state.get(part.key, instead) != instead:
+        return ""
+    which = "all collections are" if instead == state.ALL else f'"{instead}" is'
+    does = "shown" if _page() in ("library", "evaluate") else "searched"
+    return f'The collection "{gone}" does not exist any more; {which} {does} instead.'
 
 
 def _return(page: str) -> None:

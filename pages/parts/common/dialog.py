@@ -25,6 +25,15 @@ def current() -> tuple[Any, ...]:
     return opened
 
 
+def submits(yes: str, no: str, key: str) -> bool:
+    """Draw the buttons of a dialog's form; return whether ``yes`` was chosen. ``no`` closes it."""
+    with st.container(horizontal=True):
+        chosen = st.form_submit_button(yes, type="primary", key=f"{key}-yes")
+        if st.form_submit_button(no, key=f"{key}-no", on_click=close):
+            st.rerun()
+    return chosen
+
+
 def answers(yes: str, no: str, key: str, *, disabled: bool = False) -> bool:
     """Draw a dialog's buttons; return whether ``yes`` was chosen. ``no`` closes it."""
     with st.container(horizontal=True):

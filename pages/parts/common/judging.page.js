@@ -1,6 +1,8 @@
 // Keys for judging (1 2 3, u) and moving (j k h l, arrows), and what joins a document's results.
 const state = { id: "" };
-const items = () => [...document.querySelectorAll("article:has(.rk-judge)")];
+// Those in a fold that is closed are out of reach.
+const items = () => [...document.querySelectorAll("article:has(.rk-judge)")]
+  .filter((item) => !item.closest("details.rk-weaker:not([open])"));
 const current = () => document.activeElement?.closest?.("article:has(.rk-judge)");
 const focus = (item) => {
   if (!item) return;

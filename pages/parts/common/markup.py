@@ -39,6 +39,11 @@ def name(value: str, most: int | None = None) -> str:
     return text(_TRICKS.sub("\ufffd", value))
 
 
+def path(value: str) -> str:
+    """Escape a path as ``name`` does, for text that may break after each folder."""
+    return name(value).replace("/", "/<wbr>").replace("\\", "\\<wbr>")
+
+
 def attributes(**values: object) -> str:
     """Return HTML attributes; ``data_id`` becomes ``data-id`` and ``None`` is left out."""
     return "".join(

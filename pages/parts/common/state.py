@@ -23,6 +23,8 @@ WRITE_ALWAYS = "write_always"
 GO = "go"
 PAGE = "page"
 ACTIVE = "active_collection"
+GONE = "gone_collection"
+"""The collection that the address named and that is gone, and the question at that time."""
 UPLOADERS = "uploaders"
 
 SEARCHES_SHOWN, SEARCHES_DAYS, SEARCHES_PAGE, SEARCHES_OPEN = (

@@ -151,6 +151,8 @@ class Viewer {
     });
     this.resizer = new ResizeObserver(() => this.lay());
     this.resizer.observe(this.pages);
+    this.fitter = new ResizeObserver(() => this.fit());
+    this.fitter.observe(document.querySelector("[data-testid=stMainBlockContainer]") ?? document.body);
     this.showMatches();
   }
 
@@ -179,8 +181,9 @@ class Viewer {
     if (!page) return;
     this.touched = false;
     this.scrollTo(page.sheet.offsetTop - 8);
-    if (data.passage && (data.chunk || data.find || data.span))
-      this.root.scrollIntoView({ block: innerWidth > 640 ? "nearest" : "start" });
+    const named = data.passage && (data.chunk || data.find || data.span);
+    if (named && this.root.getBoundingClientRect().top > innerHeight / 2)
+      this.root.scrollIntoView({ block: "nearest" });
     await this.load(page);
     const heart = data.passage && page.answer?.picture ? heartOf(page.answer) : null;
     if (heart === null || this.touched) return;
@@ -192,6 +195,7 @@ class Viewer {
     this.ended.abort();
     this.watcher.disconnect();
     this.resizer.disconnect();
+    this.fitter.disconnect();
     window.clearTimeout(this.typing);
   }
 
@@ -232,6 +236,14 @@ class Viewer {
     if (this.zoom === "width") return across;
     const { size } = this.sheets[this.current];
     return Math.min(across, (this.pages.clientHeight - room) / size[1]);
+  }
+
+  // Say where the viewer begins: it is as high as the window leaves room (pdf.css), so that only
+  // its pages scroll, and what stands above it stays.
+  fit() {
+    const main = this.root.closest("[data-testid=stMain]") ?? document.scrollingElement;
+    const top = this.root.getBoundingClientRect().top - main.getBoundingClientRect().top + main.scrollTop;
+    document.documentElement.style.setProperty("--rk-pdf-top", `${Math.round(top)}px`);
   }
 
   // Give every page its size; what was in sight stays there.

@@ -15,7 +15,7 @@ _MOST_COPIES = 5
 def similar_list(similar: SimilarDocuments) -> str:
     """Return links to similar documents, each with its similarity; copies share one line above.
 
-    Empty where there is nothing like the document.
+    Empty where there is nothing like the document: distant ones are left out.
     """
     items = "".join(
         f"<li>{_link(document.record, document.record.title or document.record.path)} "
@@ -23,7 +23,7 @@ def similar_list(similar: SimilarDocuments) -> str:
         '<span title="Cosine of the two documents; 1 is the same">'
         f"{document.likeness}</span></span>"
         f"{_also_in(document.copies, 'also in')}</li>"
-        for document in similar.documents
+        for document in similar.close
     )
     listed = f"<ul>{items}</ul>" if items else ""
     return f"{_also_in(similar.copies, 'The same text, or nearly, is in')}{listed}"

@@ -167,8 +167,9 @@ def readers(server: ServerSettings) -> str:
         )
     else:
         sentence = (
-            "Everybody with an account on this machine can open these pages; web sites and other "
-            "machines cannot. On a machine that you share, use <code>ragkit serve --locked</code>."
+            "Everybody with an account on this machine can open these pages while ragkit runs, "
+            "even if they cannot open the library's files; web sites and other machines cannot. "
+            "On a machine that you share, use <code>ragkit serve --locked</code>."
         )
     return f'<p class="rk-source"><b>Who can read this</b><br>{sentence} {programs}</p>'
 

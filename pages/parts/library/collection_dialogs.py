@@ -175,24 +175,36 @@ def _delete(library: Library, collection: str) -> None:
         st.rerun()
     contents = library.collections.contents(collection)
     st.html(loss(collection, contents))
-    typed = collection
-    if contents.irreplaceable:
-        typed = st.text_input("Type its name to delete it", key="delete-name") or ""
-    if dialog.answers("Delete", "Cancel", "delete", disabled=typed.strip() != collection):
+    if not contents.irreplaceable:
+        chosen = dialog.answers("Delete", "Cancel", "delete")
+    else:
+        # A form sends what is typed together with the click.
+        with st.form("form-delete", border=False):
+            typed = st.text_input("Type its name to delete it", key="delete-name") or ""
+            chosen = dialog.submits("Delete", "Cancel", "delete")
+        if chosen and typed.strip() != collection:
+            st.html(markup.notices([f"Nothing was deleted: the name is {collection}."]))
+            return
+    if chosen:
         library.collections.delete(collection, after_seconds=_UNDO_SECONDS)
         _end("")
 
 
 def loss(collection: str, contents: CollectionContents) -> str:
     """Return as HTML what deleting a collection removes and what it leaves."""
-    goes = [plural(count, noun) for count, noun in contents.counted]
-    sentences = ["Files of its folders stay on disk."]
+    goes = [plural(count, noun) for count, noun in contents.counted if count]
+    *most, last = goes or [""]
+    listed = f"{', '.join(most)} and {last}" if most else last
+    its = f" with its {text(listed)}" if goes else ""
+    sentences = []
     if contents.uploads:
-        sentences.append(f"{plural(contents.uploads, 'uploaded file')} will be deleted for good.")
+        files = plural(contents.uploads, "uploaded file")
+        sentences.append(f"{files} will be deleted from disk, too.")
+    sentences.append("Files of its folders stay on disk.")
+    sentences.append(f"You can undo this for {_UNDO_SECONDS} seconds; after that it is final.")
     return (
-        f"<p><b><bdi>{markup.name(collection)}</bdi></b> will be deleted with its "
-        f"{text(', '.join(goes))}.</p>"
-        f"<p>{text(' '.join(sentences))} You can undo this for {_UNDO_SECONDS} seconds.</p>"
+        f"<p><b><bdi>{markup.name(collection)}</bdi></b> will be deleted{its}.</p>"
+        f"<p>{text(' '.join(sentences))}</p>"
     )
 
 

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 
 import streamlit as st
@@ -16,6 +17,9 @@ from ragkit.catalog.records import DocumentRecord, SourceRecord
 from ragkit.errors import RagkitError, UnconfirmedError
 from ragkit.formatting import plural
 from ragkit.library import Library
+
+BOX, WANTED = "folder_path", "folder_wanted"
+"""The box for a folder's path, and whether its folder is to be added now."""
 
 
 def draw(library: Library, collection: str) -> None:
@@ -44,7 +48,33 @@ def add_typed(library: Library, collection: str, typed: str) -> None:
     except RagkitError as error:
         st.html(f'<p class="rk-notice rk-warn">{markup.text(str(error))}</p>')
         return
+    if is_file(folder):
+        st.html(f'<p class="rk-notice rk-warn">{markup.path(str(folder))} is a file.</p>')
+        st.button(
+            f"Add its folder {markup.as_label(str(folder.parent))} instead",
+            key="add-its-folder", on_click=_want, args=(folder.parent,),
+        )  # fmt: skip
+        return
     add_folder(library, collection, str(folder))
+
+
+def is_file(path: Path) -> bool:
+    """Return whether a path is that of a file that can be seen."""
+    with suppress(OSError):
+        return path.is_file()
+    return False
+
+
+def _want(folder: Path) -> None:
+    """Put a folder into the box, and have the page add it."""
+    st.session_state.update({BOX: str(folder), WANTED: True})
+
+
+def browse(library: Library) -> None:
+    """Open the chooser, at the folder that is typed if there is one."""
+    allowed = folder_chooser.roots(library.settings.sources.allowed_roots)
+    folder_chooser.begin_at(st.session_state.get(BOX) or "", allowed)
+    dialog.ask("folder")
 
 
 def add_folder(library: Library, collection: str, path: str, *, confirmed: bool = False) -> None:
@@ -75,10 +105,14 @@ def confirm_folder(library: Library, collection: str, path: str, why: str) -> No
 def choose_folder(library: Library, collection: str) -> None:
     """Browse the folders of this machine."""
     watched = [source.root for source in library.sources.list() if source.kind == "folder"]
-    current = folder_chooser.draw(
-        folder_chooser.roots(library.settings.sources.allowed_roots), watched
-    )
-    if current is not None and st.button("Add this folder", type="primary", key="browse-add"):
+    allowed = folder_chooser.roots(library.settings.sources.allowed_roots)
+    current = folder_chooser.draw(allowed, watched)
+    if current is None:
+        return
+    may = folder_chooser.may_add(current, allowed)
+    if not may:
+        st.caption("This folder cannot be added as a whole. Choose one inside it.")
+    if st.button("Add this folder", type="primary", key="browse-add", disabled=not may):
         add_folder(library, collection, str(current))
 
 

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 import psutil
 import streamlit as st
 
 from pages.parts.common.markup import as_label, number
-from ragkit.errors import SourceError
+from ragkit.errors import RagkitError, SourceError
 from ragkit.formatting import plural
+from ragkit.sources.allowed import check_folder
 
 _AT = "browse_at"
 _MOST_SHOWN, _MOST_COUNTED, _MOST_RECENT = 300, 1000, 4
+_ICONS = {"Home": "home", "Computer": "computer"}
 _MOUNTS = ("/media", "/mnt", "/run/media", "/Volumes")
 
 
@@ -54,10 +58,14 @@ def typed_folder(text: str) -> Path:
 
 
 def roots(allowed: Sequence[Path]) -> tuple[Path, ...]:
-    """Return where the chooser may look: the allowed folders, or the home and mounted volumes."""
+    """Return where the chooser may look: the allowed folders, or else the whole machine.
+
+    That is the home, the mounted volumes, and what they lie in.
+    """
     folders = [folder.expanduser().resolve() for folder in allowed]
     if not folders:
-        folders = [Path.home().resolve(), *volumes()]
+        home = Path.home().resolve()
+        folders = [home, *volumes(), Path(home.anchor)]
     return tuple(dict.fromkeys(folder for folder in folders if folder.is_dir()))
 
 
@@ -85,6 +93,33 @@ def inside(folder: Path, allowed: Sequence[Path]) -> bool:
     return any(real.is_relative_to(root) for root in allowed)
 
 
+def may_add(folder: Path, allowed: Sequence[Path]) -> bool:
+    """Return whether a folder, links followed, may be a source."""
+    try:
+        check_folder(folder.resolve(), allowed, confirmed=True)
+    except (RagkitError, OSError):
+        return False
+    return True
+
+
+def may_open(folder: Path, allowed: Sequence[Path]) -> bool:
+    """Return whether the chooser shows a folder: it may be added, or one in it may be."""
+    if not inside(folder, allowed):
+        return False
+    if may_add(folder, allowed):
+        return True
+    try:
+        with os.scandir(folder) as entries:
+            within = [
+                Path(entry.path)
+                for entry in islice(entries, _MOST_SHOWN)
+                if entry.is_dir(follow_symlinks=False)
+            ]
+    except OSError:
+        return False
+    return any(may_add(each, allowed) for each in within)
+
+
 def subfolders(folder: Path, allowed: Sequence[Path]) -> list[Subfolder]:
     """Return the folders in a folder that may be opened, by name, without hidden ones."""
     folders = []
@@ -93,7 +128,7 @@ def subfolders(folder: Path, allowed: Sequence[Path]) -> list[Subfolder]:
             for entry in entries:
                 if entry.name.startswith(".") or not entry.is_dir():
                     continue
-                if inside(Path(entry.path), allowed):
+                if may_open(Path(entry.path), allowed):
                     folders.append(Path(entry.path))
     except OSError:
         return []
@@ -104,7 +139,7 @@ def subfolders(folder: Path, allowed: Sequence[Path]) -> list[Subfolder]:
 def parent(folder: Path, allowed: Sequence[Path]) -> Path | None:
     """Return the folder above, or ``None`` where the chooser may not look."""
     above = folder.parent
-    return above if above != folder and inside(above, allowed) else None
+    return above if above != folder and may_open(above, allowed) else None
 
 
 def trail(folder: Path, allowed: Sequence[Path]) -> list[Path]:
@@ -131,12 +166,23 @@ def files_in(folder: Path) -> int | None:
 
 def label_of(root: Path) -> str:
     """Return the label of a folder."""
-    return "Home" if root == Path.home().resolve() else root.name or str(root)
+    if root == Path.home().resolve():
+        return "Home"
+    return root.name or ("Computer" if os.name == "posix" else str(root))
 
 
 def forget() -> None:
     """Begin at the home again next time."""
     st.session_state.pop(_AT, None)
+
+
+def begin_at(typed: str, allowed: Sequence[Path]) -> None:
+    """Begin at the folder that a person typed, or at that of a file, if it may be shown."""
+    with suppress(SourceError, OSError):
+        folder = typed_folder(typed)
+        folder = folder.parent if folder.is_file() else folder
+        if folder.is_dir() and may_open(folder, allowed):
+            _look_at(folder.resolve())
 
 
 def draw(allowed: Sequence[Path], sources: Sequence[str]) -> Path | None:
@@ -145,7 +191,7 @@ def draw(allowed: Sequence[Path], sources: Sequence[str]) -> Path | None:
         st.write("None of the allowed folders is there.")
         return None
     current = Path(st.session_state.get(_AT) or allowed[0])
-    if not inside(current, allowed) or not current.is_dir():
+    if not may_open(current, allowed) or not current.is_dir():
         current = allowed[0]
     _places(allowed, recent(sources, allowed))
     steps = trail(current, allowed)
@@ -184,7 +230,7 @@ def _places(allowed: Sequence[Path], lately: Sequence[Path]) -> None:
         return
     with st.container(horizontal=True, gap="small", key="browse-places"):
         for place, (label, folder) in enumerate(places):
-            icon = "home" if label == "Home" else "hard_drive" if folder in allowed else "history"
+            icon = _ICONS.get(label) or ("hard_drive" if folder in allowed else "history")
             st.button(as_label(label[:40]), key=f"place-{place}", icon=f":material/{icon}:",
                       on_click=_look_at, args=(folder,))  # fmt: skip
 

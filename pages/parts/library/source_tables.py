@@ -15,6 +15,7 @@ from pages.parts.common.markup import (
     moment,
     name,
     number,
+    path,
     text,
 )
 from ragkit.catalog.records import Counts, DocumentRecord, JobRecord, JobState, SourceRecord
@@ -78,13 +79,15 @@ def documents_table(records: Sequence[DocumentRecord], removable: Collection[int
 
 
 def _row(record: DocumentRecord, removable: bool) -> str:
-    title = f"<bdi>{name(record.path)}</bdi>"
+    title = f"<bdi>{path(record.path)}</bdi>"
     if record.status is Status.INDEXED:
         title = document_link(record.id, 0, "", title)
     problem = record.reason or " ".join(record.warnings)
     reason = f'<p class="rk-soft">{name(problem)}</p>' if problem else ""
     again = "Retry" if record.status is Status.FAILED else "Re-index"
-    acts = action("reindex", again, data_id=record.id, aria_label=f"{again} {record.path}")
+    acts = ""
+    if record.status is not Status.PENDING:
+        acts = action("reindex", again, data_id=record.id, aria_label=f"{again} {record.path}")
     if removable:
         acts += action("remove", "Remove …", data_id=record.id, aria_label=f"Remove {record.path}")
     changed = moment(record.mtime_ns / 1e9)
@@ -145,7 +148,7 @@ def checked(at: float | None) -> str:
 
 def source_html(source: SourceRecord, elsewhere: str = "") -> str:
     """Return a source with its state in words, and the other machine that alone reads it."""
-    title = "Uploads" if source.kind == "uploads" else source.root
+    title = "Uploads" if source.kind == "uploads" else path(source.root)
     state = _SOURCE_STATES.get(source.state, source.state)
     parts = [plural(source.documents, "document")]
     if source.failed:
@@ -155,7 +158,7 @@ def source_html(source: SourceRecord, elsewhere: str = "") -> str:
     parts.append(checked(source.scanned_at))
     reason = f'<p class="rk-notice rk-warn">{text(source.reason)}</p>' if source.reason else ""
     return (
-        f'<div class="rk-source"><b><bdi>{name(title)}</bdi></b>'
+        f'<div class="rk-source"><b><bdi>{title}</bdi></b>'
         f'<p class="rk-soft">{" · ".join(parts)}</p>{reason}</div>'
     )
 

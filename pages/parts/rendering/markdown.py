@@ -16,6 +16,8 @@ from pages.parts.rendering.inline import Flow, draw_inline, parser
 
 _FENCES = re.compile(r"^[ \t>]*(`{3,}|~{3,})([^\n]*)$", re.M)
 _FARTHEST = 2_000_000
+_TASK = re.compile(r"\[([ xX])\](?=\s)")
+_BOXES = {" ": "☐", "x": "☑", "X": "☑"}
 _OUTPUTS = frozenset({"text", "output"})
 _SIMPLE = {
     "blockquote": "blockquote",
@@ -127,12 +129,16 @@ class _Page:
                 self._table(tokens[at : close + 1])
                 at = close
             elif edge == "open":
-                self._open(kind, token)
+                is_task = kind == "list_item" and _is_task(tokens, at + 2)
+                self._open(kind, token, class_="rk-task" if is_task else None)
             elif edge == "close":
                 if kind != "paragraph" or not token.hidden:
                     self._canvas.close()
             elif token.type == "inline":
-                draw_inline(self._canvas, self._flow(token), self._env)
+                flow = self._flow(token)
+                if _is_task(tokens, at):
+                    flow = self._box(flow)
+                draw_inline(self._canvas, flow, self._env)
             elif token.type in ("fence", "code_block"):
                 self._code(token)
             elif token.type == "hr":
@@ -146,7 +152,13 @@ class _Page:
             return None
         return self._lines[token.map[0]][0], self._lines[token.map[1] - 1][1]
 
-    def _open(self, kind: str, token: Token) -> None:
+    def _box(self, flow: Flow) -> Flow:
+        """Draw the box of a task, which begins the text of its item; return what follows it."""
+        (_, at), *rest = flow.runs
+        self._canvas.put(_BOXES[flow.content[1]], at, at + 3)
+        return Flow(flow.content[3:], [(0, at + 3), *((here - 3, there) for here, there in rest)])
+
+    def _open(self, kind: str, token: Token, class_: str | None = None) -> None:
         span = self._span(token)
         if kind == "paragraph" and token.hidden:
             return
@@ -155,14 +167,14 @@ class _Page:
         elif kind == "ordered_list":
             self._canvas.open("ol", span, start=token.attrs.get("start"), dir="auto")
         elif kind == "list_item":
-            self._item(token, span)
+            self._item(token, span, class_)
         else:
             self._canvas.open(_SIMPLE[kind], span, dir="auto")
 
-    def _item(self, token: Token, span: Span | None) -> None:
+    def _item(self, token: Token, span: Span | None, class_: str | None) -> None:
         """Open a list item; the number that the source gives it stays its number."""
         number = token.info if token.info.isdigit() else None
-        self._canvas.open("li", span, value=number)
+        self._canvas.open("li", span, value=number, class_=None if number else class_)
         if number and token.map:
             start, end = self._lines[token.map[0]]
             at = self._source.find(number + token.markup, start, end)
@@ -254,3 +266,13 @@ class _Page:
             draw_inline(canvas, flow, self._env)
 
         tables.draw_table(self._canvas, rows[0], rows[1:], cell)
+
+
+def _is_task(tokens: Sequence[Token], at: int) -> bool:
+    """Return whether a token is the text that begins a list item, and begins with a box."""
+    return (
+        2 <= at < len(tokens)
+        and tokens[at].type == "inline"
+        and tokens[at - 2].type == "list_item_open"
+        and _TASK.match(tokens[at].content) is not None
+    )

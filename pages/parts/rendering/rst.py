@@ -150,12 +150,18 @@ def _code_line(canvas: Canvas, lines: Sequence[Span], directive: re.Match[str]) 
 def _prose(canvas: Canvas, lines: Sequence[Span]) -> None:
     """Draw a paragraph; its lines are joined, but for those whose breaks are marked."""
     span = (lines[0][0], lines[-1][1])
+    text = canvas.source[slice(*span)]
+    # Two colons announce code: after a word one is read, and by themselves none.
+    silent = 0
+    if text.endswith("::"):
+        silent = 2 if text == "::" or text[-3].isspace() else 1
+    if silent == len(text):
+        canvas.skip(*span)
+        return
     style = "rk-broken" if canvas.source.startswith("| ", span[0]) else None
     with canvas.element("p", span, class_=style, dir="auto"):
-        # Of the two colons that announce code, one is read.
-        announces = canvas.source.endswith("::", *span)
-        _inline(canvas, span[0], span[1] - announces)
-        canvas.skip(span[1] - announces, span[1])
+        _inline(canvas, span[0], span[1] - silent)
+        canvas.skip(span[1] - silent, span[1])
 
 
 def _list(canvas: Canvas, lines: Sequence[Span]) -> None:

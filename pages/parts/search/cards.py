@@ -6,6 +6,9 @@ A card is a title, a line about where it is, and the excerpt that answers. The r
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+
 from pages.parts.common.markup import (
     action,
     attributes,
@@ -52,7 +55,7 @@ def card(
         attributes(data_document=document.id, data_path=document.path, aria_labelledby=label),
         ">",
         '<header class="rk-card-head">',
-        f'<h2 class="rk-title" id="{label}">{open_link(result, question)}</h2>',
+        f'<h2 class="rk-title" id="{label}">{open_link(result, question, expanded.excerpt)}</h2>',
         _score(result),
         "</header>",
         _where(result, expanded),
@@ -67,12 +70,52 @@ def card(
     return "".join(parts)
 
 
-def open_link(result: Result, question: str) -> str:
-    """Return the title as a link to the best matched chunk on the Document page."""
+def with_less_related(drawn: Sequence[str], results: Sequence[Result], question: str) -> str:
+    """Return the cards of results, those after the last that is not weak under a fold.
+
+    Where all are weak, they are what there is, and none is folded.
+    """
+    close = max((at for at, result in enumerate(results, 1) if not result.weak), default=0)
+    if not 0 < close < len(results):
+        return "".join(drawn)
+    # What was unfolded stays so for this question; see actions.js.
+    unfolded = attributes(data_fold=f"less related: {question}")
+    return (
+        f'{"".join(drawn[:close])}<details class="rk-weaker"{unfolded}>'
+        f"<summary>Less related ({len(results) - close})</summary>"
+        f"{''.join(drawn[close:])}</details>"
+    )
+
+
+def open_link(result: Result, question: str, excerpt: Excerpt | None = None) -> str:
+    """Return the title as a link to the chunk of the excerpt, or else to the best matched one."""
     title = name(result.document.title or result.document.path)
-    document_id, chunk = result.document.id, result.best_index
+    document_id, chunk = result.document.id, chunk_of(result, excerpt)
     # In its own direction, a title that is too long is cut at its end.
     return document_link(document_id, chunk, question, title, class_="rk-link", dir="auto")
+
+
+def chunk_of(result: Result, excerpt: Excerpt | None) -> int:
+    """Return the index of the chunk that an excerpt begins in; the best matched without one.
+
+    Where a chunk that is shown as context begins is not known: it is next to a matched one.
+    """
+    if excerpt is None:
+        return result.best_index
+    first, last = excerpt.passage.chunks
+    at = excerpt.passage.start + excerpt.start
+    best, nearest = first, math.inf
+    for chunk in result.matched_chunks:
+        if chunk.span is None or not first <= chunk.index <= last:
+            continue
+        before, after = chunk.span.start - at, at - chunk.span.end + 1
+        if max(before, after, 0) >= nearest:
+            continue
+        nearest = max(before, after, 0)
+        # A block is a part of its chunk.
+        aside = 0 if chunk.level is Level.BLOCK else (after > 0) - (before > 0)
+        best = min(max(chunk.index + aside, first), last)
+    return best
 
 
 def _score(result: Result) -> str:

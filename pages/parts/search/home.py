@@ -20,9 +20,9 @@ from ragkit.library.searches import PastSearch
 from ragkit.options import SearchOptions
 from ragkit.results import Answer
 from ragkit.surfaces.addresses import document_url
-from ragkit.surfaces.serve import add_sample, sample_questions
+from ragkit.surfaces.serve import add_sample, has_sample, sample_questions
 
-_SEARCHES, _DOCUMENTS = 8, 6
+_SEARCHES, _DOCUMENTS, _COLLECTIONS = 8, 6, 5
 _BUSY_SECONDS = 1.0
 _FILTERS = ("type:pdf", "path:notes/", "tag:travel", "after:2025-01")
 
@@ -50,7 +50,12 @@ def _home(library: Library, collections: tuple[str, ...], counted: list[Counts])
     counts = counted.pop() if counted else library.documents.counts()
     st.html(
         '<div class="rk-home">'
-        + _head(counts.indexed, counts.chunks, frame.brief(*working) if working else "")
+        + _head(
+            counts.indexed,
+            counts.chunks,
+            frame.brief(*working) if working else "",
+            has_folder=_has_folder(library),
+        )
         + _examples(examples)
         + '<div class="rk-home-lists">'
         + searches_list(library.searches.list(), kept=library.searches.allowed)
@@ -63,6 +68,15 @@ def _home(library: Library, collections: tuple[str, ...], counted: list[Counts])
     thread_list.draw_dialog(library)
     if working or examples is None:
         browser.pulse("home-pulse", _BUSY_SECONDS)
+
+
+def _has_folder(library: Library) -> bool:
+    """Return whether one of the first collections has a folder besides the sample."""
+    names = library.collections.names(limit=_COLLECTIONS)
+    folders = [
+        source for each in names for source in library.sources.list(each) if source.kind == "folder"
+    ]
+    return len(folders) > has_sample(library)
 
 
 def note(
@@ -108,13 +122,20 @@ def act(library: Library, values: Mapping[str, str]) -> bool:
     return True
 
 
-def _head(documents: int, chunks: int, working: str) -> str:
-    """Return what there is to search, what is being indexed, and the way to add a folder."""
+def _head(documents: int, chunks: int, working: str, *, has_folder: bool) -> str:
+    """Return what there is to search, what is being indexed, and the way to add a folder.
+
+    That is what to do next only while there is none.
+    """
     now = f'<span class="rk-home-now">{working}</span>' if working else ""
+    if has_folder:
+        add = action("add-folder", "Add a folder")
+    else:
+        add = action("add-folder", "Add your folder", style="rk-home-add")
     return (
         '<div class="rk-home-head"><p class="rk-soft" role="status">'
         f"{plural(documents, 'document')} · {number(chunks)} passages{now}</p>"
-        f"{action('add-folder', 'Add your folder', style='rk-home-add')}</div>"
+        f"{add}</div>"
     )
 
 
@@ -122,7 +143,10 @@ def _examples(questions: Sequence[str] | None) -> str:
     """Return questions that this library answers; their place is kept while they are found."""
     if questions is not None and not questions:
         return ""
-    rows = "".join(f"<li>{_ask(question)}</li>" for question in questions or ())
+    if questions is None:
+        looking = "<li>Looking for questions that your documents answer …</li>"
+        return _section("Try asking", f'<ul class="rk-home-examples rk-soft">{looking}</ul>')
+    rows = "".join(f"<li>{_ask(question)}</li>" for question in questions)
     return _section("Try asking", f'<ul class="rk-home-examples">{rows}</ul>')
 
 
