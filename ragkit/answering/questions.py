@@ -82,7 +82,7 @@ _MODALS = frozenset(["may", "might", "must", "shall", "ought", "darf", "kann", "
 
 @dataclass(frozen=True)
 class Question:
-    """A question's words: ``tokens`` without repetition, in order."""
+    """A question's words: tokens without repetition, in order."""
 
     text: str
 

@@ -153,8 +153,17 @@ def write_answer(
         return
     cut = end is not None and end.reason == "length"
     writing.reader.finish(whole=end is not None and not cut)
-    state = AnswerState.CANCELLED if end is None else AnswerState.DONE
-    yield writing.answer(state=state, cut=cut)
+    if end is None:
+        yield writing.answer(state=AnswerState.CANCELLED)
+        return
+    written = writing.answer(state=AnswerState.DONE, cut=cut)
+    if not (written.sentences or written.not_found):
+        # What it wrote is no sentence, such as brackets alone.
+        nothing = _wrote_nothing(model, False, end)
+        written = replace(
+            written, state=AnswerState.FAILED, failure=nothing.message, cure=nothing.cure
+        )
+    yield written
 
 
 def _asked(

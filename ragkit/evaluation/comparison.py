@@ -255,7 +255,7 @@ def movements(
     reference_itself: bool = False,
 ) -> list[Movement]:
     """Return for each item of a ranking how it moved compared with a reference ranking."""
-    before = {document: rank for rank, document in reversed(list(enumerate(_once(reference))))}
+    before = {document: rank for rank, document in enumerate(_once(reference))}
     moves: list[Movement] = []
     seen: set[T] = set()
     for document in documents:

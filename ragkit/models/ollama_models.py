@@ -170,7 +170,7 @@ class OllamaModels:
         entries = self._wire.get("/api/tags").get("models") or []
         if not isinstance(entries, list):
             raise not_ollama(self.url)
-        return [_listed(entry) for entry in entries if isinstance(entry, dict)]
+        return [_listed(entry) for entry in entries if _is_model(entry)]
 
     def _show(self, listed: ModelInfo) -> ModelInfo:
         """Return a model with its capabilities, as Ollama reports them."""
@@ -189,10 +189,16 @@ class OllamaModels:
         )
 
 
+def _is_model(entry: Any) -> bool:
+    """Return whether an entry of a list of models can be used; others may stand beside it."""
+    return isinstance(entry, dict) and isinstance(entry.get("model") or entry.get("name"), str)
+
+
 def _listed(entry: JsonObject) -> ModelInfo:
+    size = entry.get("size")
     return ModelInfo(
-        name=str(entry.get("model") or entry.get("name") or ""),
-        size=int(entry.get("size") or 0),
+        name=str(entry.get("model") or entry.get("name")),
+        size=size if isinstance(size, int) else 0,
         digest=str(entry.get("digest") or ""),
         remote=bool(entry.get("remote_host") or entry.get("remote_model")),
     )

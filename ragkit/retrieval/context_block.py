@@ -33,7 +33,7 @@ _BACKTICKS = re.compile(r"`+")
 def format_as_context(results: Iterable[Any], budget_tokens: int = 6000) -> str:
     """Format what was found as a block "Related documents", in at most that many tokens.
 
-    ``found`` are results, or rows of any program: mappings or objects with ``document_id``,
+    ``results`` are results, or rows of any program: mappings or objects with ``document_id``,
     ``similarity`` (or ``score``) and ``content``, and perhaps ``chunk_index`` and ``metadata``
     (``title``, ``path``, ``date``, ``tags``). The rows of a document are together, in the order
     of their chunks; documents are in the order in which they first come.

@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import compress
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -29,9 +30,11 @@ from ragkit.results import Result
 from ragkit.retrieval.candidates import WRITTEN
 from ragkit.retrieval.grouping import Group, Grouping
 from ragkit.retrieval.query.encoding import Query
-from ragkit.retrieval.query_segmentation.topics import Topic
 from ragkit.retrieval.ranking import Hit
 from ragkit.types import Field
+
+if TYPE_CHECKING:
+    from ragkit.retrieval.query_segmentation.topics import Topic
 
 WEAK = 0.25
 """A result with less fit is no answer, where words and meaning were compared."""
@@ -177,7 +180,7 @@ def weak_topics(
 ) -> list[bool]:
     """Return for each topic of a long text whether all of its queries found nothing that fits.
 
-    ``found`` is of every segment, in the order of the topics, then of their backgrounds.
+    ``groupings`` are of every segment, in the order of the topics, then of their backgrounds.
     """
     count = sum(len(topic.segments) for topic in topics)
     of_segments, of_backgrounds = iter(groupings), iter(groupings[count:])

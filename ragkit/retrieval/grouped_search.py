@@ -13,7 +13,6 @@ from ragkit.results import PhrasingOutcome, RerankOutcome
 from ragkit.retrieval.batch_search import BatchSearch
 from ragkit.retrieval.grouping import Grouping, group
 from ragkit.retrieval.listing import newest_first
-from ragkit.retrieval.phrasings import Phrased, merged, phrased, with_brought
 from ragkit.retrieval.query.encoding import Query, QueryEncoder
 from ragkit.retrieval.query.parser import ParsedQuery
 from ragkit.retrieval.ranking import Hit
@@ -21,7 +20,7 @@ from ragkit.retrieval.stages import StageTimer
 
 if TYPE_CHECKING:
     from ragkit.retrieval.hit_lookups import HitLookups
-    from ragkit.retrieval.phrasings import OpenQueryWriter
+    from ragkit.retrieval.phrasings import OpenQueryWriter, Phrased
     from ragkit.retrieval.rerank import OpenGrader
 
 _MOST_CANDIDATES = 1000
@@ -67,11 +66,13 @@ class GroupedSearch:
         if options.sort is Sort.DATE:
             # What is newest is chosen among all that are good.
             options = replace(options, limit=_MOST_CANDIDATES, mmr_lambda=None)
-        others = self._phrased(query, options, timer, open_query_writer)
-        queries = [query, *others.queries]
+        others = None
+        if options.phrasings is not Phrasings.NONE:
+            others = self._phrased(query, options, timer, open_query_writer)
+        queries = [query, *others.queries] if others else [query]
         while True:
             lists, searches = self._batches.ranked(queries, depth, options, timer)
-            hits = merged(lists, options.phrasings)
+            hits = others.merge(lists, options.phrasings) if others else lists[0]
             grouping = _timed_group(hits, options, lookups, timer)
             short = len(grouping.groups) < limit and len(hits) >= depth
             if not short or depth >= _MOST_CANDIDATES or self._batches.all_found(query, grouping):
@@ -84,9 +85,7 @@ class GroupedSearch:
                 grouping = _timed_group(hits, options, lookups, timer)
         if options.sort is Sort.DATE:
             grouping = newest_first(self._catalog, grouping, listed)
-        outcome = others.outcome
-        if outcome is not None:
-            outcome = with_brought(outcome, lists, grouping.groups, limit)
+        outcome = others.brought(lists, grouping.groups, limit) if others else None
         return FoundGroups(grouping, searches, reranked, outcome)
 
     def _phrased(
@@ -96,9 +95,8 @@ class GroupedSearch:
         timer: StageTimer,
         open_query_writer: OpenQueryWriter | None,
     ) -> Phrased:
-        """Return queries in a model's words; none if the options ask for none."""
-        if options.phrasings is Phrasings.NONE:
-            return Phrased()
+        """Return queries in a model's words."""
+        from ragkit.retrieval.phrasings import phrased
 
         def encode(texts: Sequence[str]) -> list[Query]:
             parsed = [ParsedQuery(text) for text in texts]

@@ -10,7 +10,7 @@ from itertools import islice
 from operator import attrgetter
 from typing import Protocol
 
-from ragkit.models.factory import is_brought, local_embedder
+from ragkit.models.factory import local_embedder
 from ragkit.options import (
     ChunkedOptions,
     Contexts,
@@ -150,8 +150,7 @@ class ChunkedSearch:
     def __init__(self, engine: SearchEngine) -> None:
         self._engine = engine
         # Topics are found with what is fast and always there.
-        brought = is_brought(engine.embedder.name)
-        self._segmenter = local_embedder() if brought else engine.embedder
+        self._segmenter = engine.embedder if engine.calibrated else local_embedder()
 
     @TURNS.computing()
     def search(self, text: str, options: SearchOptions, chunked: ChunkedOptions) -> ChunkedAnswer:
@@ -281,10 +280,9 @@ class ChunkedSearch:
         }
         notices = tuple(dict.fromkeys(query.trouble for query, _ in searches if query.trouble))
         indexes = self._engine.entry_indexes(options)
-        calibrated = not is_brought(self._engine.embedder.name)
         with timer.stage("fit", len(topics)) as stage:
             weak = weak_topics(
-                topics, searches, indexes, calibrated=calibrated,
+                topics, searches, indexes, calibrated=self._engine.calibrated,
                 written=options.contexts is Contexts.MODEL,
             )  # fmt: skip
             stage.out = weak.count(False)

@@ -59,6 +59,36 @@ class Phrased:
     queries: tuple[Query, ...] = ()
     outcome: PhrasingOutcome | None = None
 
+    def merge(self, lists: Sequence[list[Hit]], how: Phrasings) -> list[Hit]:
+        """Return the hits of the question and of these queries as one list, best first."""
+        first, *others = lists
+        if not others:
+            return first
+        together = others[0]
+        for count, hits in enumerate(others[1:], start=2):
+            together = blend(together, hits, 1 / count, outer=True)
+        share = len(others) / (len(others) + _QUESTION_COUNTS[how])
+        return blend(first, together, share, outer=True)
+
+    def brought(
+        self, lists: Sequence[Sequence[Hit]], groups: Sequence[Group], limit: int
+    ) -> PhrasingOutcome | None:
+        """Add what each brought: how many of the results are among its own first ``limit``.
+
+        ``only`` are those that neither the question nor another phrasing has among its own.
+        """
+        if self.outcome is None:
+            return None
+        shown = [group.document_id for group in groups]
+        firsts = [_first_documents(hits, limit) for hits in lists]
+        phrasings = []
+        for at, phrasing in enumerate(self.outcome.phrasings, start=1):
+            elsewhere = set().union(*firsts[:at], *firsts[at + 1 :])
+            documents = [document for document in dict.fromkeys(shown) if document in firsts[at]]
+            only = tuple(document for document in documents if document not in elsewhere)
+            phrasings.append(replace(phrasing, found=len(documents), only=only))
+        return replace(self.outcome, phrasings=tuple(phrasings))
+
 
 def phrased(
     query: Query, how: Phrasings, open_writer: OpenQueryWriter | None, encode: Encode
@@ -92,36 +122,6 @@ def phrased(
 def _failed(how: Phrasings, failure: str) -> Phrased:
     notice = f"{_NOT_PHRASED} {failure}"
     return Phrased((), PhrasingOutcome(how.value, failure=failure, notice=notice))
-
-
-def merged(lists: Sequence[list[Hit]], how: Phrasings) -> list[Hit]:
-    """Return the hits of a question and its phrasings as one list, best first."""
-    first, *others = lists
-    if not others:
-        return first
-    together = others[0]
-    for count, hits in enumerate(others[1:], start=2):
-        together = blend(together, hits, 1 / count, outer=True)
-    share = len(others) / (len(others) + _QUESTION_COUNTS[how])
-    return blend(first, together, share, outer=True)
-
-
-def with_brought(
-    outcome: PhrasingOutcome, lists: Sequence[Sequence[Hit]], groups: Sequence[Group], limit: int
-) -> PhrasingOutcome:
-    """Add what each phrasing brought: how many of the results are among its own first ``limit``.
-
-    ``only`` are those that neither the question nor another phrasing has among its own.
-    """
-    shown = [group.document_id for group in groups]
-    firsts = [_first_documents(hits, limit) for hits in lists]
-    phrasings = []
-    for at, phrasing in enumerate(outcome.phrasings, start=1):
-        elsewhere = set().union(*firsts[:at], *firsts[at + 1 :])
-        documents = [document for document in dict.fromkeys(shown) if document in firsts[at]]
-        only = tuple(document for document in documents if document not in elsewhere)
-        phrasings.append(replace(phrasing, found=len(documents), only=only))
-    return replace(outcome, phrasings=tuple(phrasings))
 
 
 def _first_documents(hits: Sequence[Hit], limit: int) -> set[int]:

@@ -35,13 +35,12 @@ from ragkit.retrieval.highlight import question_words
 from ragkit.retrieval.hit_lookups import HitLookups
 from ragkit.retrieval.levels import SEARCHED_LEVELS
 from ragkit.retrieval.listing import newest_documents
-from ragkit.retrieval.query.corrections import correct
+from ragkit.retrieval.query.corrections import correct, with_spelling
 from ragkit.retrieval.query.encoding import Query, QueryEncoder, Spell
-from ragkit.retrieval.query.intent import asked_order, read, with_filters
+from ragkit.retrieval.query.intent import asked_order, order_notice, read, with_filters
 from ragkit.retrieval.query.known_values import LibraryValues
 from ragkit.retrieval.query.parser import ParsedQuery
-from ragkit.retrieval.query.spelling import misspelled, respelled_text
-from ragkit.retrieval.query_segmentation.topics import questions_in
+from ragkit.retrieval.query.spelling import misspelled
 from ragkit.retrieval.ranking import Hit
 from ragkit.retrieval.stages import StageTimer
 from ragkit.retrieval.turns import TURNS
@@ -57,12 +56,6 @@ if TYPE_CHECKING:
     Elsewhere: TypeAlias = Callable[[str, SearchOptions], tuple[Answer, float] | None]
 
 logger = logging.getLogger(__name__)
-
-_ORDERS = {
-    "newest": "The newest are listed first, as the question asks.",
-    "oldest": "The oldest cannot be listed first.",
-}
-"""Notices on the order of documents that a question asks for."""
 
 
 class SearchEngine:
@@ -89,6 +82,8 @@ class SearchEngine:
         self._catalog = catalog
         self._indexes = Everywhere(catalog, indexes, embedder)
         self.embedder = embedder
+        self.calibrated = not is_brought(embedder.name)
+        """Whether the limits of ``fit`` hold for its vectors."""
         self._encoder = QueryEncoder(catalog, embedder)
         self.batches = BatchSearch(catalog, self._indexes, self._encoder)
         self._grouped = GroupedSearch(catalog, self._encoder, self.batches)
@@ -225,14 +220,11 @@ class SearchEngine:
                 order, ordered = "", options
         if answer.nothing_close or answer.missing_terms or query.parsed.suggestion:
             answer, seconds = self._as_meant(query, answer, seconds, ordered)
-        # Whatever filters alone name is listed with the newest first.
-        if len(answer.results) > 1 and (order == "oldest" or (order and not answer.listed)):
-            answer = replace(answer, notices=(*answer.notices, _ORDERS[order]))
+        notice = order_notice(order, answer)
+        if notice:
+            answer = replace(answer, notices=(*answer.notices, notice))
         if answer.spelled:
-            # Where more was changed than words, the corrected question tells all of it.
-            spelled = () if answer.corrected else answer.spelled
-            corrected = respelled_text(answer.corrected or question, answer.spelled)
-            answer = replace(answer, spelled=spelled, corrected=corrected)
+            answer = with_spelling(answer, question)
         if readings or answer.query != question:
             answer = replace(answer, query=question, readings=readings)
         return answer, seconds
@@ -321,7 +313,7 @@ class SearchEngine:
             spelled=query.spelled,
             phrasings=grouped.phrasings,
             document_ids=document_ids,
-            questions=questions_in(query.text),
+            questions=_questions_in(query.text),
         )
         return query, answer, 0.0 if query.trouble else seconds_kept(answer)
 
@@ -344,7 +336,7 @@ class SearchEngine:
             # Documents have words outside of their tables, lists and code.
             indexes += self._chunk_indexes(query.collections)
         return judge(
-            results, groups, query, indexes, calibrated=not is_brought(self.embedder.name),
+            results, groups, query, indexes, calibrated=self.calibrated,
             written=options.contexts is Contexts.MODEL,
         )  # fmt: skip
 
@@ -398,3 +390,12 @@ class SearchEngine:
                 writer = self.open_query_writer().name
         versions = tuple((collection.id, collection.version) for collection in collections)
         return (question, options, model, writer, versions)
+
+
+def _questions_in(text: str) -> int:
+    """Count the questions of a text; 1 where it has hardly two."""
+    if text.count("?") < 2:
+        return 1
+    from ragkit.retrieval.query_segmentation.topics import questions_in
+
+    return questions_in(text)

@@ -196,6 +196,13 @@ def test_an_empty_answer_is_a_named_failure(library, server):
     assert (answer.state, answer.failure) == (AnswerState.FAILED, f'"{WRITER}" wrote nothing.')
 
 
+def test_an_answer_without_a_sentence_is_a_named_failure(library, server):
+    server.reply = lambda messages: "[" * 400
+    answer = written(library)
+    assert (answer.state, answer.failure) == (AnswerState.FAILED, f'"{WRITER}" wrote nothing.')
+    assert answer.cure == "Ask again, or choose another model."
+
+
 # -- lengths -----------------------------------------------------------------------------------
 
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from ragkit.retrieval.query.identifiers import holds_identifier
+from ragkit.retrieval.index_weights import holds_identifier
 
 
 @pytest.mark.parametrize(

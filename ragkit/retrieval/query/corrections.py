@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ragkit.catalog import Catalog
 from ragkit.catalog.chunk_notes import ACTION, ATTACHMENT, DECISION
@@ -81,6 +81,14 @@ def correct(
         return Correction()
     spelled = _respelled(catalog, indexes, answer)
     return Correction(spelled, searched=bool(spelled))
+
+
+def with_spelling(answer: Answer, question: str) -> Answer:
+    """Return an answer that says what was searched for instead of misspelled words."""
+    corrected = respelled_text(answer.corrected or question, answer.spelled)
+    # Where more was changed than words, the corrected question tells all of it.
+    spelled = () if answer.corrected else answer.spelled
+    return replace(answer, spelled=spelled, corrected=corrected)
 
 
 def _absent_phrases(catalog: Catalog, indexes: Sequence[EntryIndex], query: Query) -> Iterator[str]:

@@ -19,7 +19,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 
-from ragkit.results import FilterReading
+from ragkit.results import Answer, FilterReading
 from ragkit.retrieval.query import intent_words as words
 from ragkit.retrieval.query.intent_details import (
     Phrase,
@@ -87,6 +87,18 @@ def asked_order(question: str) -> str:
     """Return "newest" or "oldest" if a question begins by asking for such documents, or ""."""
     text = Text(question, plain_text(question))
     return next((noun.order for noun in _nouns(text) if noun.begins), "")
+
+
+def order_notice(order: str, answer: Answer) -> str:
+    """Return a sentence on the order that a question asks for, if the results may not show it.
+
+    Whatever filters alone name is listed with the newest first.
+    """
+    if len(answer.results) < 2 or not order or (order == "newest" and answer.listed):
+        return ""
+    if order == "oldest":
+        return "The oldest cannot be listed first."
+    return "The newest are listed first, as the question asks."
 
 
 def phrases(question: str, values: LibraryValues, today: date) -> list[Phrase]:

@@ -83,7 +83,7 @@ def telling_tokens(text: str) -> set[str]:
 
 
 def rarities(token_ids: Mapping[str, int], indexes: Sequence[EntryIndex]) -> dict[str, float]:
-    """Return how rare tokens are, from 0 to 1 for the rarest; ``known`` has their ids."""
+    """Return how rare tokens are, from 0 to 1 for the rarest; ``token_ids`` has their ids."""
     if not token_ids or not indexes:
         return {}
     idf = [index.idf(list(token_ids.values()), Field.TEXT) for index in indexes]

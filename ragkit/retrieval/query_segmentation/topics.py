@@ -112,8 +112,8 @@ def cut_question(text: str, embed: Embed | None, options: ChunkedOptions) -> tup
 
 
 def questions_in(text: str) -> int:
-    """Count the questions of a text that was typed; 1 where it has hardly two, or is long."""
-    if text.count("?") < 2 or len(text) > _LONGEST_COUNTED:
+    """Count the questions of a text that was typed; 1 where it is long."""
+    if len(text) > _LONGEST_COUNTED:
         return 1
     return max(len(exchanges_of(find_sentences(without_mail_parts(text)))), 1)
 
