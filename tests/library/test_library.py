@@ -52,7 +52,7 @@ def test_folders_that_cannot_be_added_are_refused_with_a_reason(library, tmp_pat
         (tmp_path / "nowhere", "is not a folder"),
         (tmp_path / "files" / "a.md", "is not a folder"),
         (tmp_path, "contains the library itself"),
-        (library.paths.uploads, "contains the library itself, or is inside it"),
+        (library.paths.uploads, "belongs to the library itself"),
         (Path("/"), "contains the library itself"),
     ):
         with pytest.raises(SourceError, match=said):
