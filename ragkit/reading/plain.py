@@ -132,6 +132,9 @@ _LONG_LINES = 300
 _MOST_GROWTH = 4
 _INVALID = "This is not valid JSON; it was kept as text."
 _FIRST_KEY = re.compile(r"\s{0,100}\{[ \t]*\n([ \t]{1,16})(?=\")")
+_ESCAPED = re.compile(r"(?<!\\)((?:\\\\)*)((?:\\u[0-9a-fA-F]{4})+)")
+"""Letters as programs write them into JSON, with the backslashes before that are signs."""
+
 _TOP_KEY = {
     Format.YAML: re.compile(r"^([A-Za-z_][\w .-]{0,100}|\"[^\"\n]{1,100}\"):(?=\s|$)", re.M),
     Format.TOML: re.compile(r"^\[{1,2}([^\[\]\n]{1,200})\]{1,2}", re.M),
@@ -180,6 +183,8 @@ def read_data(text: str, name: str, file_format: Format) -> Reading:
     warnings: tuple[str, ...] = ()
     if file_format is Format.JSON:
         text, warnings = _readable_json(text)
+    if file_format in (Format.JSON, Format.JSONL):
+        text = _ESCAPED.sub(_unescaped, text)
     keys = _json_keys(text) if file_format is Format.JSON else _TOP_KEY.get(file_format)
     outline = tuple(
         OutlineEntry(match.start(), 1, one_line(match[1].strip('"')))
@@ -194,6 +199,12 @@ def read_data(text: str, name: str, file_format: Format) -> Reading:
         metadata={"language": file_format},
         warnings=warnings,
     )
+
+
+def _unescaped(escapes: re.Match[str]) -> str:
+    """Return the letters that escapes stand for; other signs stay as they are written."""
+    letters = str(json.loads(f'"{escapes[2]}"'))
+    return escapes[1] + letters if letters.isalpha() else escapes[0]
 
 
 def _json_keys(text: str) -> re.Pattern[str] | None:

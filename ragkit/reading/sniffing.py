@@ -30,6 +30,12 @@ _MBOX = re.compile(
     rb")[^\r\n]{0,60}\r?\n"
     rb"[A-Za-z][\w-]{1,60}:[ \t]?[^\r\n]*\r?\n"
 )
+_HEADERS = re.compile(
+    rb"(?:\xef\xbb\xbf)?(?:[A-Za-z][\w-]{0,75}:[^\r\n]*\r?\n(?:[ \t][^\r\n]*\r?\n)*){4,400}"
+    rb"(?=\r?\n|\Z)"
+)
+_OF_MAIL = re.compile(rb"^(from|date|subject|message-id|received|return-path|to):", re.I | re.M)
+_FEWEST_OF_MAIL = 4
 _EXPORT_FILE = re.compile(
     r"(?:[^/]+/)?(?:conversations\.json|result\.json|_chat\.txt|[^/]*WhatsApp[^/]*\.txt)"
 )
@@ -90,7 +96,7 @@ _AS_TEXT = {
     Format.XLS: Format.CSV, Format.DOC: Format.TEXT, Format.RTF: Format.TEXT,
     Format.MSG: Format.TEXT,
 }  # fmt: skip
-_LONGEST_ROOT = 20_000
+_LONGEST_ROOT, _LONGEST_HEADERS = 20_000, 64_000
 _CONTAINERS = tuple(member for member in Format if member.part)
 
 
@@ -118,11 +124,20 @@ def sniff(name: str, data: bytes) -> Format:
         return by_suffix
     if by_suffix in (None, Format.TEXT) and _MBOX.match(data[:2000]):
         return Format.MBOX
+    if by_suffix is None and _is_mail(data):
+        return Format.EML
     if by_suffix is not None and by_suffix is not Format.TEXT:
         return by_suffix
     if _HTML_START.match(data[:2000]):
         return Format.HTML
     return by_suffix or (Format.CODE if code_language(name, data) else Format.TEXT)
+
+
+def _is_mail(data: bytes) -> bool:
+    """Return whether a file begins with the headers of a mail: folders of mails give no suffix."""
+    headers = _HEADERS.match(data[:_LONGEST_HEADERS])
+    found = {name.lower() for name in _OF_MAIL.findall(headers[0])} if headers else set()
+    return len(found) >= _FEWEST_OF_MAIL and b"from" in found
 
 
 def _despite_its_name(suffix: str, data: bytes) -> Format:

@@ -14,6 +14,8 @@ TRANSLATIONS = struct.pack("<7I", 0x950412DE, 0, 200, 28, 28 + 1600, 0, 0) + b""
 )
 """The beginning of a file of gettext, which has zeros where UTF-32 has them."""
 
+MAIL = b"From: Ann <a@b>\nTo: c@d\nSubject: Lease\nDate: Mon, 1 Jan 2024 10:00:00 +0000\n\nHello.\n"
+
 
 @pytest.mark.parametrize(
     ("name", "data", "kind"),
@@ -84,6 +86,15 @@ def test_what_is_not_read_is_refused_with_a_cure(name, data, kind):
         ("a", b"From a@b Mon, 1 Jan 2024 10:00:00 +0000\nFrom: x\n", "mbox"),
         ("a", b"From a@b 2024-01-01 10:00:00\nFrom: x\n", "mbox"),
         ("a", b"From a@b Mon Jan  1 00:00:00 2024 remote from host\nFrom: x\n", "mbox"),
+        (
+            "1382298793.M1P2.host:2,S",
+            b"Return-Path: <a@b>\nReceived: from c\n\tby d\n" + MAIL,
+            "eml",
+        ),
+        ("17", MAIL.replace(b"\n", b"\r\n"), "eml"),
+        ("17.txt", MAIL, "text"),
+        ("letter", b"From: Ann\nTo: Bob\nRe: the lease\n\nDear Bob", "text"),
+        ("minutes", b"Date: 1 May\nSubject: x\nTo: all\nFrom whom: y\n\nWe met.", "text"),
         ("strange.xyz", b"words", "text"),
         ("strange.xyz", "words without a mark".encode("utf-16-le"), "text"),
         ("strange.xyz", "Слова без метки".encode("utf-32-be"), "text"),

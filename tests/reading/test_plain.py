@@ -98,6 +98,28 @@ def test_json_on_one_line_is_laid_out(tmp_path):
     assert reading.markup is Markup.CODE
 
 
+@pytest.mark.parametrize("name", ["a.json", "a.jsonl"])
+def test_letters_of_json_are_read_as_letters(tmp_path, name):
+    value = {
+        "name": "Jürgen Müller",
+        "город": "Кёльн",
+        "都": "京都",
+        "face": "𝒜",
+        "path": "C:\\u00e9",
+    }
+    text = json.dumps(value, indent=1 if name == "a.json" else None)
+    assert "\\u00fc" in text
+    reading = read(tmp_path, name, text)
+    for word in ("Jürgen Müller", "город", "Кёльн", "𝒜", "C:\\\\u00e9"):
+        assert word in reading.text
+    assert json.loads(reading.text) == value
+
+
+def test_escapes_that_are_no_letters_stay(tmp_path):
+    text = '{"quote": "\\u0022 \\u000a \\ud800 \\u005c"}\n'
+    assert read(tmp_path, "a.json", text).text == text
+
+
 def test_json_that_is_none_stays_text(tmp_path):
     reading = read(tmp_path, "a.json", "{oops")
     assert reading.text == "{oops"
