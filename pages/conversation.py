@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import streamlit as st
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from pages.parts.common import browser, frame, markup, state
 from pages.parts.common.markup import action, as_label
@@ -164,11 +163,9 @@ def note(
     """Log a search with a new text or other options; going back and reloading do not count."""
     is_new, before = st.session_state.pop(NEW, False), st.session_state.get(NOTED)
     st.session_state[NOTED] = (text, options, chunked)
-    context = get_script_run_ctx()
-    went = context is not None and context.is_history_navigation
     if before is None and not is_new:
         is_new = not library.searches.is_known(text.strip()[:LONGEST])
-    elif not went:
+    elif not browser.went_back():
         is_new = is_new or before != (text, options, chunked)
     if is_new:
         library.searches.note(text, answer, options, door=Door.PAGE, chunked=chunked)

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ragkit.answers import EXCERPT_WIDTH, AnswerState, WrittenAnswer
-from ragkit.errors import OllamaError, QueryError
+from ragkit.errors import OllamaError
 from ragkit.models.factory import local_embedder
 
 if TYPE_CHECKING:
@@ -36,14 +36,10 @@ def answers_of(experiment: Experiment, settings: Settings) -> AnswerService:
 def _asked(question: str) -> Question:
     """Return a question without its filters, or as it is written if they are not valid."""
     from ragkit.answering.questions import Question
-    from ragkit.retrieval.query.parser import parse_query
+    from ragkit.retrieval.query.parser import without_filters
 
     # Some tokenizers fail at lone surrogates, as a badly decoded command line has them.
-    valid = question.encode("utf-8", "replace").decode("utf-8")
-    try:
-        return Question(parse_query(valid).text)
-    except QueryError:
-        return Question(valid)
+    return Question(without_filters(question.encode("utf-8", "replace").decode("utf-8")))
 
 
 class AnswerService:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from ragkit.formatting import shortened
 from ragkit.reading.decode import clean
 from ragkit.reading.reading_parts import one_line, whole_line
+from ragkit.reading.xml_names import A, P, W
 from ragkit.reading.zip_container import part_of
 
 if TYPE_CHECKING:
@@ -14,9 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from xml.etree.ElementTree import Element
 
-_W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
-_P = "{http://schemas.openxmlformats.org/presentationml/2006/main}"
-_A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 _MODERN = "{http://schemas.microsoft.com/office/powerpoint/2018/8/main}"
 _LONGEST_QUOTE = 120
 
@@ -40,20 +38,20 @@ def comments_of_word(archive: zipfile.ZipFile) -> Iterator[str]:
     if comments is None:
         return
     quotes = _commented(part_of(archive, "word/document.xml"))
-    for comment in comments.iter(f"{_W}comment"):
-        author, text = comment.get(f"{_W}author") or "", " ".join(lines_of_word(comment))
-        quote = quotes.get(comment.get(f"{_W}id") or "", "")
+    for comment in comments.iter(f"{W}comment"):
+        author, text = comment.get(f"{W}author") or "", " ".join(lines_of_word(comment))
+        quote = quotes.get(comment.get(f"{W}id") or "", "")
         if line := comment_line(author, text, quote=quote):
             yield line
 
 
 def lines_of_word(part: Element | None) -> Iterator[str]:
     """Yield the text of each paragraph that has any."""
-    for paragraph in () if part is None else part.iter(f"{_W}p"):
+    for paragraph in () if part is None else part.iter(f"{W}p"):
         words = (
-            element.text or "" if element.tag == f"{_W}t" else " "
+            element.text or "" if element.tag == f"{W}t" else " "
             for element in paragraph.iter()
-            if element.tag in (f"{_W}t", f"{_W}tab", f"{_W}br", f"{_W}cr")
+            if element.tag in (f"{W}t", f"{W}tab", f"{W}br", f"{W}cr")
         )
         if line := whole_line(clean("".join(words))):
             yield line
@@ -64,12 +62,12 @@ def _commented(document: Element | None) -> dict[str, str]:
     quotes: dict[str, str] = {}
     begun: set[str] = set()
     for element in () if document is None else document.iter():
-        number = element.get(f"{_W}id") or ""
-        if element.tag == f"{_W}commentRangeStart":
+        number = element.get(f"{W}id") or ""
+        if element.tag == f"{W}commentRangeStart":
             begun.add(number)
-        elif element.tag == f"{_W}commentRangeEnd":
+        elif element.tag == f"{W}commentRangeEnd":
             begun.discard(number)
-        elif element.tag in (f"{_W}t", f"{_W}p"):
+        elif element.tag in (f"{W}t", f"{W}p"):
             for each in begun:
                 quotes[each] = quotes.get(each, "") + (element.text or " ")
     return quotes
@@ -84,14 +82,14 @@ def comments_of_slide(archive: zipfile.ZipFile, linked: Sequence[tuple[str, str]
         comments = part_of(archive, target) if kind == "comments" else None
         if comments is None:
             continue
-        people = names_of(archive, "ppt/commentAuthors.xml", f"{_P}cmAuthor", "name")
+        people = names_of(archive, "ppt/commentAuthors.xml", f"{P}cmAuthor", "name")
         people |= names_of(archive, "ppt/authors.xml", f"{_MODERN}author", "name")
         for comment in comments.iter():
-            if comment.tag not in (f"{_P}cm", f"{_MODERN}cm", f"{_MODERN}reply"):
+            if comment.tag not in (f"{P}cm", f"{_MODERN}cm", f"{_MODERN}reply"):
                 continue
             body = comment.find(f"{_MODERN}txBody")
-            words = () if body is None else (part.text or "" for part in body.iter(f"{_A}t"))
-            text = comment.findtext(f"{_P}text") or " ".join(words)
+            words = () if body is None else (part.text or "" for part in body.iter(f"{A}t"))
+            text = comment.findtext(f"{P}text") or " ".join(words)
             if line := comment_line(people.get(comment.get("authorId", ""), ""), text):
                 yield line
 

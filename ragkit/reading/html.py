@@ -20,6 +20,7 @@ from ragkit.reading.markdown import first_heading, metadata_from, strip_embedded
 from ragkit.reading.office.converter import convert
 from ragkit.reading.reading_parts import joined, one_line, tidy
 from ragkit.reading.titles import choose
+from ragkit.reading.xml_names import DC
 from ragkit.reading.zip_container import open_archive, part_of, resolved, xml
 from ragkit.types import Markup, Reading
 
@@ -182,7 +183,6 @@ def _signs(text: str) -> int:
 
 # -- e-books: the chapters in reading order --------------------------------------------------
 
-_DC = "{http://purl.org/dc/elements/1.1/}"
 _OPF = "{http://www.idpf.org/2007/opf}"
 _CONTAINER = "{urn:oasis:names:tc:opendocument:xmlns:container}"
 _ENCRYPTION = "{http://www.w3.org/2001/04/xmlenc#}"
@@ -216,7 +216,7 @@ def read_epub(data: bytes, name: str, limits: Limits) -> Reading:
         raise damaged(label)
 
     def texts(tag: str) -> list[str]:
-        return [one_line(clean(element.text or "")) for element in package.iter(f"{_DC}{tag}")]
+        return [one_line(clean(element.text or "")) for element in package.iter(f"{DC}{tag}")]
 
     title, language, date, publisher = (
         next(iter(texts(tag)), "") for tag in ("title", "language", "date", "publisher")

@@ -15,7 +15,15 @@ from ragkit.reading.conversations.messages import Conversation, Message, moment,
 from ragkit.reading.decode import clean, decode
 from ragkit.reading.formats import Format
 from ragkit.reading.limits import MEGABYTE, check_text, damaged
-from ragkit.reading.mail_message import Mail, content_of, held_mail, leaves, parsed, text_of
+from ragkit.reading.mail_message import (
+    BEFORE_HEADERS,
+    Mail,
+    content_of,
+    held_mail,
+    leaves,
+    parsed,
+    text_of,
+)
 from ragkit.reading.reading_parts import joined, nonempty, one_line, stem, tidy
 from ragkit.types import OutlineEntry, Reading
 
@@ -179,7 +187,7 @@ def read_mbox(data: bytes, name: str, limits: Limits) -> Reading:
 
 def _divide(data: bytes) -> Iterator[bytes]:
     """Split a mailbox at each "From " line that is the first or follows a blank line."""
-    data = data.lstrip(b"\xef\xbb\xbf\r\n")
+    data = data.lstrip(BEFORE_HEADERS)
     begin = 0
     mails = 0
     for line in _START.finditer(data):

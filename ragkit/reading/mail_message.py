@@ -58,7 +58,7 @@ _SIMPLE = (
 _NEEDS_PARSER = re.compile("=\\?|\\(|[\ud800-\udfff]")
 """Encoded words, comments, and bytes that are no ASCII."""
 
-_BEFORE_HEADERS = b"\xef\xbb\xbf\r\n"
+BEFORE_HEADERS = b"\xef\xbb\xbf\r\n"
 _BROKEN_WORD = re.compile(r"=\?[\w.-]{1,40}\?[bqBQ]\?[^?\s]{0,200}\?=")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _HEADER_FAILURES = (ValueError, LookupError, TypeError, AttributeError, OverflowError)
@@ -99,7 +99,7 @@ POLICY = _Policy(refold_source="none")
 
 def parsed(data: bytes) -> Part:
     """Return a message as a tree of its parts; broken MIME as far as it can be parsed."""
-    message: Part = email.message_from_bytes(data.lstrip(_BEFORE_HEADERS), policy=POLICY)
+    message: Part = email.message_from_bytes(data.lstrip(BEFORE_HEADERS), policy=POLICY)
     return message
 
 

@@ -109,7 +109,8 @@ class BatchSearch:
                     ranking = without_unlike(ranking, searches, options)
                 ranking = with_places(ranking, self._catalog.documents.by_path)
                 rankings.append((ranking, candidates))
-                found = ranking.hits(depth, searches, options.question_merge)
+                merge = options.question_merge if compared else None
+                found = ranking.hits(depth, searches, merge)
                 for of_query, best in zip(hits, found, strict=True):
                     stage.out += len(best)
                     of_query += best

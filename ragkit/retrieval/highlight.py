@@ -9,9 +9,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cached_property, lru_cache
 from typing import Any, TypeAlias
 
-from ragkit.errors import QueryError
 from ragkit.indexes.tokenizer import TokenSpan, token_spans, tokenize, without_stop_words
-from ragkit.retrieval.query.parser import parse_query
+from ragkit.retrieval.query.parser import without_filters
 from ragkit.retrieval.query.word_forms import without_function_words
 
 LONGEST_HIGHLIGHTED = 200_000
@@ -175,10 +174,7 @@ def highlight_question(text: str, question: str) -> _Spans:
 
     A question with an invalid filter is taken as it is.
     """
-    try:
-        words = parse_query(question).text
-    except QueryError:
-        words = question
+    words = without_filters(question)
     return highlight(text, without_function_words(words, tokenize(words)))
 
 

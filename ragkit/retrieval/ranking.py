@@ -149,12 +149,12 @@ class Ranking:
         self,
         most: int | None = None,
         searches: Sequence[IndexSearch] = (),
-        merge: QuestionMerge = QuestionMerge.BEST,
+        merge: QuestionMerge | None = None,
     ) -> list[list[Hit]]:
         """Return each query's best entries; contributions are computed when they are looked at.
 
-        ``searches`` found them, merging vectors by ``merge``; they name texts and compare vectors
-        (``Hit.content_key``, ``Hit.cosine``).
+        ``searches`` found them; they name texts (``Hit.content_key``) and, if vectors were merged
+        by ``merge``, compare these (``Hit.cosine``).
         """
         bounds = np.searchsorted(self.queries, np.arange(self.count + 1))
         hits = []
@@ -169,7 +169,7 @@ class Ranking:
                 self.levels[rows].tolist(),
                 self.scores[rows].tolist(),
                 content_keys(searches, self.entry_ids[rows]).tolist(),
-                self.cosines(rows, searches, merge).tolist(),
+                (self.cosines(rows, searches, merge) if merge else np.zeros(len(rows))).tolist(),
                 strict=True,
             )
             hits.append([

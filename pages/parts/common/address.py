@@ -12,9 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import streamlit as st
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from pages.parts.common import kept_texts, option_controls, state
+from pages.parts.common import browser, kept_texts, option_controls, state
 from pages.parts.common.markup import as_label
 from pages.parts.common.option_controls import Control
 from ragkit.errors import SettingsError
@@ -265,8 +264,7 @@ def _return(page: str) -> None:
 def _leads(page: str, sent: Sent) -> bool:
     """Return whether the address was changed by the person, and not by ``keep``."""
     last = st.session_state.get(_LAST)
-    context = get_script_run_ctx()
-    if context is not None and context.is_history_navigation:
+    if browser.went_back():
         return True
     if last is None or last[0] != page:
         # A link without values leads to the page as it was left.

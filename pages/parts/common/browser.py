@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 _FOLDER = Path(__file__).parent
 _HANDLE = "handle_clicks"
@@ -24,6 +25,12 @@ def _script(name: str) -> str:
 def _mount(name: str, **arguments: Any) -> None:
     component = st.components.v2.component(f"ragkit_{name}", js=_script(name))
     component(**arguments)
+
+
+def went_back() -> bool:
+    """Return whether Back or Forward led to this run of the page."""
+    context = get_script_run_ctx()
+    return context is not None and context.is_history_navigation
 
 
 def report_clicks() -> None:

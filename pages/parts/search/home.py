@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import streamlit as st
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from pages.parts.common import browser, frame, markup, state
 from pages.parts.common.markup import action, attributes, name, number, text
@@ -90,9 +89,7 @@ def note(
     typed = bool(st.session_state.get(state.TYPED))
     st.session_state[state.TYPED] = False
     typed = typed or (first and not library.searches.is_known(question))
-    context = get_script_run_ctx()
-    went = context is not None and context.is_history_navigation
-    if typed or (is_new and not first and not went):
+    if typed or (is_new and not first and not browser.went_back()):
         library.searches.note(question, answer, options, door=Door.PAGE, typed=typed)
 
 

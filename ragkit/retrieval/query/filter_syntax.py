@@ -47,6 +47,7 @@ _HAD = {
 _CODE = re.compile(r"[:(){}\[\]<>=;|&*$%#!?`@+~^\\]")
 
 QUOTED = rf'(?:"(?:[^"]|""){{0,{_LONGEST_VALUE}}}+"|[“„”][^“”„"]{{0,{_LONGEST_VALUE}}}+[”“"])'
+_QUOTATION = re.compile(r'"[^"]*"|“[^”]*”|„[^“”]*[“”]|«[^»]*»|「[^」]*」')
 PART = rf"(?:{QUOTED}(?=[\s,]|\Z)|[^\s,]+)"
 _PARTS = re.compile(PART)
 _UNKNOWN = re.compile(r"[a-z][a-z_]{1,15}:[^\s:/\\]\S*")
@@ -91,6 +92,11 @@ def format_filter(name: str, values: Sequence[str]) -> str:
         values = [f"#{value}" if value.startswith("#") else value for value in values]
     written = ",".join(_quoted(value) for value in values if value)
     return f"{_as_word(name.removeprefix('='))}:{written}"
+
+
+def quotations(text: str) -> list[tuple[int, int]]:
+    """Return the spans of a text that stand in quotation marks, with these."""
+    return [match.span() for match in _QUOTATION.finditer(text)]
 
 
 def strictly(name: str, value: str) -> str:

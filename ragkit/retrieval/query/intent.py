@@ -21,6 +21,7 @@ from datetime import date
 
 from ragkit.results import Answer, FilterReading
 from ragkit.retrieval.query import intent_words as words
+from ragkit.retrieval.query.filter_syntax import quotations
 from ragkit.retrieval.query.intent_details import (
     Phrase,
     Text,
@@ -39,7 +40,6 @@ LONGEST_READ = 300
 
 _MOST_OFFERED = 2
 _MOST_WORDS = 6
-_QUOTES = re.compile(r'"[^"]*"|“[^”]*”|„[^“”]*[“”]|«[^»]*»|「[^」]*」')
 _MAY_RESTRICT = re.compile("[:-]|NOT")
 _TIMES = {"date", "after", "before", "newer_than", "older_than"}
 _TELLING = ("relative", "absolute", "span", "from", "owned", "place", "code", "noun", "form")
@@ -114,7 +114,7 @@ def phrases(question: str, values: LibraryValues, today: date) -> list[Phrase]:
     if not told or " OR " in question or "collection:" in plain:
         return []
     restrictions = parse_query(question).restrictions if _MAY_RESTRICT.search(question) else ()
-    taken = [match.span() for match in _QUOTES.finditer(question)]
+    taken = quotations(question)
     for start, end in (*taken, *(restriction.span for restriction in restrictions)):
         plain = plain[:start] + "\0" * (end - start) + plain[end:]
     filtered = {restriction.name for restriction in restrictions}

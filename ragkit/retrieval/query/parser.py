@@ -53,6 +53,7 @@ __all__ = [
     "format_filters",
     "parse_query",
     "strictly",
+    "without_filters",
     "without_quotes",
 ]
 
@@ -247,6 +248,14 @@ def parse_filters(text: str, known_fields: Sequence[str] = ()) -> Filters:
             " ".join(filter(None, (*wrong, meant, "Put them into the question instead."))),
         )
     return parsed.filters
+
+
+def without_filters(query: str) -> str:
+    """Return the words of a query; all of it if one of its filters is invalid."""
+    try:
+        return parse_query(query).text
+    except QueryError:
+        return query
 
 
 def without_quotes(query: str) -> str:

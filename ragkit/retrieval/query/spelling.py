@@ -27,6 +27,7 @@ from ragkit.indexes.protocol import EntryIndex
 from ragkit.indexes.tokenizer import fold, index_tokens
 from ragkit.models.factory import local_embedder
 from ragkit.results import Spelling
+from ragkit.retrieval.query.filter_syntax import quotations
 from ragkit.retrieval.query.word_forms import is_function_word
 from ragkit.types import Field
 
@@ -41,7 +42,6 @@ _MOST_WORDS, _LONGEST_TEXT = 4, 500
 _WORD = re.compile(r"(?<![\w:/.@#$_'’-])[^\W\d_]+(?![\w/@$_'’-]|[.:]\w)")
 _LETTERS = re.compile(r"[^\W\d_]+")
 _STOPS = sorted(word for word in STOP_WORDS if len(word) > 3)
-_QUOTED = re.compile(r'"[^"]*"|“[^”]*”|„[^“”]*[“”]|«[^»]*»|「[^」]*」')
 
 Slip = tuple[int, bool, bool]
 """Edits between two words; whether their letters differ, and whether the first ones do."""
@@ -77,7 +77,7 @@ def misspelled(
     if len(text) > _LONGEST_TEXT:
         return ()
     there = _tokens_there(indexes, token_ids)
-    quoted = [match.span() for match in _QUOTED.finditer(text)]
+    quoted = quotations(text)
     spellings: dict[str, Spelling] = {}
     looked_at = 0
     for match in _WORD.finditer(text):
@@ -110,7 +110,7 @@ def _tokens_there(indexes: Sequence[EntryIndex], token_ids: Mapping[str, int]) -
 def respelled_text(text: str, spellings: Sequence[Spelling]) -> str:
     """Return a text with misspelled words corrected, except in quotes."""
     for spelling in spellings:
-        quoted = [match.span() for match in _QUOTED.finditer(text)]
+        quoted = quotations(text)
         for match in _WORD.finditer(text):
             at = match.start()
             if match[0] == spelling.word and not any(start <= at < end for start, end in quoted):
