@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 
 _POLL_SECONDS = 0.2
 _MOST_LOOKED_AT = 50
+_LONGEST_START_SECONDS = 60.0
+"""A worker that has no lock by then hangs, and another one is started."""
 _ABOUT_DOCUMENTS = ("sync", "retry", "remove_documents")
 _ENDED = (JobState.DONE, JobState.FAILED, JobState.CANCELLED)
 
@@ -179,17 +182,32 @@ class WorkerService:
         self._backend = settings.backend.get_secret_value()
         self._paths = paths
         self._jobs = catalog.jobs
+        self._starting = threading.Lock()
+        self._started: subprocess.Popen[bytes] | None = None
+        self._started_at = 0.0
 
     def state(self) -> WorkerState:
         """Return whether a process is writing now, and the last heartbeat."""
         return WorkerState(lock_is_held(self._paths.lock), self._jobs.worker())
 
     def ensure_running(self) -> bool:
-        """Start the worker if no process is writing; return whether one was started."""
+        """Start the worker if no process is writing; return whether one was started.
+
+        None is started while the last one is still on its way to the lock.
+        """
         # If the library was moved away, a worker would create an empty one in its place.
         proof = self._paths.server if self._backend else self._paths.catalog
-        if lock_is_held(self._paths.lock) or not proof.exists():
-            return False
+        with self._starting:
+            if lock_is_held(self._paths.lock) or not proof.exists() or self._on_its_way():
+                return False
+            self._started, self._started_at = self._start(), time.monotonic()
+        return True
+
+    def _on_its_way(self) -> bool:
+        recent = time.monotonic() - self._started_at < _LONGEST_START_SECONDS
+        return self._started is not None and self._started.poll() is None and recent
+
+    def _start(self) -> subprocess.Popen[bytes]:
         self._paths.logs.mkdir(parents=True, exist_ok=True)
         environment = {
             **os.environ,
@@ -198,7 +216,7 @@ class WorkerService:
         }
         # The worker rotates its own log; this file gets what it prints when it crashes.
         with (self._paths.logs / "worker-output.log").open("wb") as log:
-            subprocess.Popen(
+            return subprocess.Popen(
                 [sys.executable, "-P", "-m", "ragkit", "worker"],
                 stdin=subprocess.DEVNULL,
                 stdout=log,
@@ -206,7 +224,6 @@ class WorkerService:
                 env=environment,
                 start_new_session=True,
             )
-        return True
 
 
 class HealthService:
