@@ -11,7 +11,7 @@ MOUNTS ?= 0
 # Each of the hundreds of processes of a test run would compile all that it imports anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup run onnx test lint format bench dist lock chaos clean
+.PHONY: help setup run onnx test types lint format bench dist lock chaos clean
 
 help: ## Say what each target does
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -30,16 +30,20 @@ test: $(DEV_READY) ## Run every check and test, a real Chromium included
 	$(BIN)/ruff format --check .
 	@# Types are checked beside the tests; what was found is told after them. One process compiles
 	@# the tests first: on a fresh clone, each worker would compile all of them.
-	@$(BIN)/mypy > .venv/types.log 2>&1 & types=$$!; \
+	@$(MAKE) --no-print-directory types > .venv/types.log 2>&1 & types=$$!; \
 	  $(BIN)/pytest --collect-only -qq >/dev/null; $(BIN)/pytest -n 4; tests=$$?; \
 	  wait $$types; types=$$?; \
-	  echo "mypy:"; cat .venv/types.log; \
+	  cat .venv/types.log; \
 	  test "$$tests $$types" = "0 0"
 
-lint: $(DEV_READY) ## Check style and types
+types: $(DEV_READY) ## Check the types of the code and of the examples in docs/api.md
+	$(BIN)/mypy
+	@awk '/^```$$/ { on = 0 } on; /^```python$$/ { on = 1 }' docs/api.md > .venv/examples.py
+	$(BIN)/mypy --strict .venv/examples.py
+
+lint: types ## Check style and types
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy
 	$(BIN)/hadolint Dockerfile
 
 format: $(DEV_READY) ## Lay out the code

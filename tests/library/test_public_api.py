@@ -75,20 +75,6 @@ def test_the_examples_of_the_documentation_run(place, capsys):
         assert line in lines
 
 
-def test_the_examples_of_the_documentation_pass_a_type_checker(tmp_path):
-    examples = tmp_path / "examples.py"
-    examples.write_text(_code(_API, "python"), "utf-8")
-    checked = subprocess.run(
-        [sys.executable, "-m", "mypy", "--strict", examples],
-        capture_output=True,
-        text=True,
-        cwd=_ROOT,
-    )
-    # Of the package itself, another run tells.
-    assert [line for line in checked.stdout.splitlines() if "examples.py" in line] == []
-    assert checked.stderr == ""
-
-
 @pytest.mark.parametrize(
     "module",
     ["ragkit.retrieval.merge", "ragkit.retrieval.context_block",
