@@ -23,6 +23,7 @@ from ragkit.chunking.units import is_entry
 from ragkit.indexes.analyzer import STOP_WORDS
 from ragkit.indexes.tokenizer import fold, index_tokens, word_pattern
 from ragkit.results import Passage, Result
+from ragkit.retrieval.query.date_forms import date_forms
 
 _WEIGHTS: Mapping[str, float] = {
     "like": 3.0, "wide": 4.5, "alike": 5.0, "alike_around": 4.5, "placed": 1.5, "chunk": 1.2,
@@ -144,6 +145,7 @@ def _read(question: Question, results: Sequence[Result]) -> Evidence:
     candidates = Evidence(question, [], [], [], [], [], np.zeros(0), np.zeros((0, 0), np.bool_))
     tokens = list(question.words)[:_MOST_WORDS]
     numbers = {token: number for number, token in enumerate(tokens)}
+    dates = date_forms(question.text)
     # Most words of a text come several times; each is looked at once.
     numbers_of: dict[str, tuple[int, ...]] = {}
     starts = {token[:2] for token in tokens}
@@ -171,7 +173,8 @@ def _read(question: Question, results: Sequence[Result]) -> Evidence:
             words = set(word_pattern(ascii_only=folded.isascii()).findall(folded))
             for word in words.difference(numbers_of):
                 held = () if _is_other(word, starts) else index_tokens(word)
-                numbers_of[word] = tuple(numbers[token] for token in held if token in numbers)
+                meant = [*held, *(own for token in held for own in dates.get(token, ()))]
+                numbers_of[word] = tuple(numbers[token] for token in meant if token in numbers)
             rows.append({at for word in words for at in numbers_of[word]})
             candidates.sentences.append(source)
             candidates.words.append(words)

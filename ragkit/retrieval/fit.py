@@ -29,6 +29,8 @@ from ragkit.options import Mode
 from ragkit.results import Result
 from ragkit.retrieval.candidates import WRITTEN
 from ragkit.retrieval.grouping import Group, Grouping
+from ragkit.retrieval.proximity import Scores
+from ragkit.retrieval.query.date_forms import date_forms
 from ragkit.retrieval.query.encoding import Query
 from ragkit.retrieval.ranking import Hit
 from ragkit.types import Field
@@ -147,16 +149,16 @@ def judge(
     limits hold, ``written`` that words which a model wrote of a chunk count as its own.
     """
     words = Words.of(query.text, query.tokens)
-    tokens = tuple(dict.fromkeys(query.tokens)) if words.by_word else ()
-    ids = [query.known.get(token, _UNKNOWN) for token in tokens]
+    asked = _Asked.of(query) if words.by_word else _Asked()
+    tokens = asked.tokens
     documents = np.array(sorted({result.document.id for result in results}), np.int64)
-    there, holding = _holders(ids, documents, indexes, written=written)
+    there, holding = _holders(asked, documents, indexes, written=written)
     paired = list(_paired(results, groups))
     leads = np.array([group.hits[0].entry_id for _, group in paired], np.int64)
     by_words = _is_by_words(query)
     least = WEAK_BY_WORDS if by_words else WEAK
     judged = []
-    coverages = _coverages(leads, tokens, ids, indexes, written=written)
+    coverages = _coverages(leads, asked, indexes, written=written)
     held_by = {
         document: frozenset(compress(tokens, flags))
         for document, flags in zip(documents.tolist(), holding.T.tolist(), strict=True)
@@ -204,12 +206,42 @@ def weak_topics(
 
 def _is_weak(hit: Hit, query: Query, indexes: Sequence[EntryIndex], *, written: bool) -> bool:
     """Return whether a query's best hit has too little fit to be an answer, as in ``judge``."""
-    tokens = tuple(dict.fromkeys(query.tokens)) if index_tokens(query.text) else ()
-    ids = [query.known.get(token, _UNKNOWN) for token in tokens]
+    asked = _Asked.of(query) if index_tokens(query.text) else _Asked()
     lead = np.array([hit.entry_id], np.int64)
-    (coverage,) = _coverages(lead, tokens, ids, indexes, written=written)
+    (coverage,) = _coverages(lead, asked, indexes, written=written)
     by_words = _is_by_words(query)
     return _fit(hit, coverage, by_words) < (WEAK_BY_WORDS if by_words else WEAK)
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """The distinct tokens of a query, their ids, and its days in other forms.
+
+    Of each such form ``days`` has the place among the tokens, and those of the tokens for which it
+    stands; a form itself need not be there.
+    """
+
+    tokens: tuple[str, ...] = ()
+    ids: tuple[int, ...] = ()
+    days: tuple[tuple[int, list[int]], ...] = ()
+
+    @classmethod
+    def of(cls, query: Query) -> _Asked:
+        tokens = tuple(dict.fromkeys(query.tokens))
+        places = {token: place for place, token in enumerate(tokens)}
+        days = tuple(
+            (places[form], [places[token] for token in day if token in places])
+            for form, day in date_forms(query.text).items()
+            if form in places
+        )
+        return cls(tokens, tuple(query.known.get(token, _UNKNOWN) for token in tokens), days)
+
+    def factors(self) -> Scores:
+        """Return how much each token counts, besides its rarity: (n,)."""
+        counts = [_NUMBER_COUNTS if any(map(str.isdigit, token)) else 1.0 for token in self.tokens]
+        factors = np.array(counts)
+        factors[[form for form, _own in self.days]] = 0.0
+        return factors
 
 
 def _paired(results: Sequence[Result], groups: Sequence[Group]) -> Iterator[tuple[Result, Group]]:
@@ -237,9 +269,10 @@ def _fields(index: EntryIndex, *, written: bool) -> list[Field]:
 
 
 def _holders(
-    ids: Sequence[int], documents: Ids, indexes: Sequence[EntryIndex], *, written: bool
+    asked: _Asked, documents: Ids, indexes: Sequence[EntryIndex], *, written: bool
 ) -> tuple[Bools, Bools]:
     """Return which tokens any entry has, and which documents have each, over all collections."""
+    ids = asked.ids
     there = np.zeros(len(ids), np.bool_)
     holding = np.zeros((len(ids), len(documents)), np.bool_)
     for index in indexes if ids else ():
@@ -248,24 +281,22 @@ def _holders(
             if not there.all():
                 there |= index.document_frequencies(ids, field) > 0
         holding |= index.holders(ids, documents, fields)
+    for form, own in asked.days:
+        there[own] |= there[form]
+        holding[own] |= holding[form]
     return there, holding
 
 
 def _coverages(
-    entries: Ids,
-    tokens: Sequence[str],
-    ids: Sequence[int],
-    indexes: Sequence[EntryIndex],
-    *,
-    written: bool,
+    entries: Ids, asked: _Asked, indexes: Sequence[EntryIndex], *, written: bool
 ) -> list[float]:
     """Return the share of the tokens, weighted by idf, that each entry or its folders hold."""
     best = np.zeros(len(entries))
-    factors = [_NUMBER_COUNTS if any(map(str.isdigit, token)) else 1.0 for token in tokens]
+    ids, factors = asked.ids, asked.factors()
     ascending = distinct(np.array(ids, np.int64))
     number_of = np.searchsorted(ascending, ids)
     for index in indexes if ids else ():
-        weights = index.idf(ids, Field.TEXT) * np.array(factors)
+        weights = index.idf(ids, Field.TEXT) * factors
         held = np.zeros((len(entries), len(ascending)), np.bool_)
         counting = (*_fields(index, written=written), Field.FOLDERS)
         for field in index.fields.intersection(counting):
@@ -273,7 +304,10 @@ def _coverages(
             numbers, present = positions_in(ascending, column.flat)
             rows = np.repeat(np.arange(len(entries)), column.lengths)
             held[rows[present], numbers[present]] = True
-        best = np.maximum(best, held[:, number_of] @ weights / (weights.sum() or 1.0))
+        of_token = held[:, number_of]
+        for form, own in asked.days:
+            of_token[:, own] |= of_token[:, [form]]
+        best = np.maximum(best, of_token @ weights / (weights.sum() or 1.0))
     return [float(share) for share in best]
 
 

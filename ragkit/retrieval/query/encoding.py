@@ -25,6 +25,7 @@ from ragkit.models.factory import is_remote, local_embedder
 from ragkit.models.wordllama import WordLlamaEmbedder
 from ragkit.options import Filters, Mode, SearchOptions
 from ragkit.results import Spelling
+from ragkit.retrieval.query.date_forms import date_forms
 from ragkit.retrieval.query.filter_syntax import format_filter, keeping, strictly
 from ragkit.retrieval.query.parser import LONGEST_QUERY, ParsedQuery, parse_query
 from ragkit.retrieval.query.spelling import respelled_text
@@ -188,7 +189,9 @@ class QueryEncoder:
                 )
 
     def _tokens(self, text: str) -> tuple[str, ...]:
-        return in_known_forms(self._catalog, text, query_tokens(text))
+        tokens = in_known_forms(self._catalog, text, query_tokens(text))
+        forms = list(date_forms(text))
+        return (*tokens, *self._catalog.entries.token_ids(forms)) if forms else tokens
 
     def _narrowed(
         self, collections: Sequence[CollectionRecord], names: Sequence[str]

@@ -1,0 +1,107 @@
+"""Days of a question meet the days of documents, however each writes them."""
+
+from __future__ import annotations
+
+import pytest
+from small_library import add, find, open_library, write_files
+
+from ragkit.retrieval.query.date_forms import date_forms
+
+SHOPS = ("Rewe", "Aldi", "Ikea", "Shell", "Telekom", "Amazon", "Apotheke")
+FILES = {
+    "account.csv": "Date;Payee;Amount\n"
+    + "".join(f"2024-05-{day:02};{SHOPS[day % 7]};-{day}.20\n" for day in range(1, 29)),
+    "visits.md": "# Visits\n\n| Tag | Wer |\n|---|---|\n| 07.03.2023 | Onkel Jan |\n"
+    "| 19.03.2023 | Tante Ruth |\n",
+    "letter.txt": "On 9 June 2022 the lamps arrived from the shop in Leiden.\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("question", "form", "day"),
+    [
+        ("what did I pay on 3 March 2024?", "2024-03-03", ("3", "march", "2024")),
+        ("am 3. März 2024", "03.03.2024", ("3", "marz", "2024")),
+        ("le 1er mars 2024", "01/03/2024", ("1er", "1", "er", "mar", "2024")),
+        ("3 de mayo de 2026", "3.5.2026", ("3", "de", "mayo", "de", "2026")),
+        ("March 21st, 2024", "3/21/2024", ("march", "21st", "21", "st", "2024")),
+        ("5 Mar 2024", "05.03.24", ("5", "mar", "2024")),
+        ("31.12.2024", "2024-12-31", ("31.12.2024",)),
+        ("4/3/2024", "2024-03-04", ("4/3/2024", "4", "3", "2024")),
+        ("4/3/2024", "2024-04-03", ("4/3/2024", "4", "3", "2024")),
+    ],
+)
+def test_a_day_has_other_forms(question, form, day):
+    assert date_forms(question)[form] == day
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "in March 2024",
+        "on 3 March",
+        "31 Februar",
+        "32 March 2024",
+        "13.13.2024",
+        "1.2.20245",
+        "",
+        "4",
+    ],
+)
+def test_what_is_no_whole_day_has_none(question):
+    assert date_forms(question) == {}
+
+
+def test_the_question_s_own_form_is_no_other():
+    forms = date_forms("2024-03-03 or 3 March 2024")
+    assert "2024-03-03" not in forms
+    assert "03.03.2024" in forms
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory):
+    place = tmp_path_factory.mktemp("dates")
+    with open_library(place / "library") as library:
+        add(library, write_files(place / "files", FILES))
+        yield library
+
+
+@pytest.mark.parametrize(
+    ("question", "path", "row"),
+    [
+        ("payment of 12 May 2024", "account.csv", "2024-05-12"),
+        ("Zahlung am 23. Mai 2024", "account.csv", "2024-05-23"),
+        ("5/17/2024", "account.csv", "2024-05-17"),
+        ("who came on March 19th, 2023", "visits.md", "19.03.2023"),
+        ("2023-03-07", "visits.md", "07.03.2023"),
+    ],
+)
+def test_a_row_is_found_by_its_day_in_words_or_other_digits(library, question, path, row):
+    best = find(library, question, mode="keyword").results[0]
+    assert best.document.path == path
+    passage = best.passages[0]
+    marked = {
+        passage.text[start - passage.start : end - passage.start]
+        for start, end in passage.highlights
+    }
+    assert row in marked
+
+
+def test_a_document_that_has_the_day_lacks_none_of_its_words(library):
+    answer = find(library, "12 May 2024", mode="keyword")
+    assert answer.missing_terms == ()
+    assert answer.results[0].missing_terms == ()
+    assert not answer.results[0].weak
+
+
+def test_a_day_in_words_fits_as_well_as_before(library):
+    best = find(library, "lamps 9 June 2022", mode="keyword").results[0]
+    assert best.document.path == "letter.txt"
+    assert best.fit == pytest.approx(1.0)
+
+
+def test_the_quick_answer_is_the_row_of_the_day(library):
+    answer = find(library, "Amount on 12 May 2024")
+    evidence = library.answers._evidence(answer.query, answer.results)
+    best = evidence.best_of(0)
+    assert evidence.sentences[best].text.startswith("| 2024-05-12 |")
