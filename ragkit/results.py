@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
+from ragkit.options import Sort
 from ragkit.traces import Trace
 from ragkit.types import BlockKind, Level, Metadata, Span, pickled_as_call
 
@@ -330,8 +331,9 @@ class Answer:
     ``suggestion`` is a corrected question to be offered. ``corrected`` is the question that was
     searched for, if that is not ``query``, and ``spelled`` are its corrected words. ``readings``
     are the phrases that can be read as filters, in order. ``listed`` says that the question has
-    filters only: results are then newest first and have no scores. ``questions`` is the number of
-    questions in it. ``rerank`` and ``phrasings`` are set if the options asked for them.
+    filters only: results then have no scores. ``asked_sort`` is the order that the question asks
+    for, if any. ``questions`` is the number of questions in it. ``rerank`` and ``phrasings`` are
+    set if the options asked for them.
     """
 
     query: str
@@ -350,6 +352,14 @@ class Answer:
     phrasings: PhrasingOutcome | None = None
     document_ids: NDArray[np.int64] | None = field(default=None, compare=False, repr=False)
     questions: int = 1
+    asked_sort: Sort | None = None
+
+    def sorted_by(self, sort: Sort) -> Sort:
+        """Return the order of the results, if their search had this ``sort``."""
+        if sort is Sort.AUTO or (self.listed and not sort.by_date):
+            usual = Sort.NEWEST if self.listed else Sort.RELEVANCE
+            return (sort is Sort.AUTO and self.asked_sort) or usual
+        return sort
 
     @property
     def understood(self) -> tuple[str, ...]:

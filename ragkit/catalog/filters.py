@@ -21,6 +21,7 @@ from ragkit.catalog.connection import (
 from ragkit.catalog.document_rows import DocumentRows, KeptRows, ids_of
 from ragkit.catalog.facets import Facets, FacetTable, joined
 from ragkit.catalog.filter_conditions import (
+    FIRST_DATE,
     LAST_DATE,
     SUFFIX,
     Condition,
@@ -131,11 +132,17 @@ class FilterQueries:
         )
         return tuple(SpeakerRecord(*row) for row in rows)
 
-    def newest_first(self, document_ids: Iterable[int], limit: int = -1) -> list[int]:
-        """Return ids of documents, the newest first, those of one day by path."""
+    def by_date(
+        self, document_ids: Iterable[int], limit: int = -1, *, oldest_first: bool = False
+    ) -> list[int]:
+        """Return ids of documents, the newest or the oldest first, those of one day by path.
+
+        A document that says no date has that of its file.
+        """
+        order = FIRST_DATE if oldest_first else f"{LAST_DATE} DESC"
         return self._connections.column(
             f"SELECT d.id FROM documents d WHERE d.id {IN_LIST} "
-            f"ORDER BY {LAST_DATE} DESC, d.path, d.id LIMIT ?",
+            f"ORDER BY {order}, d.path, d.id LIMIT ?",
             (id_list(document_ids), limit),
         )
 

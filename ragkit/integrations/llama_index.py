@@ -83,7 +83,7 @@ class RagkitRetriever(BaseRetriever):
         options = self._options_now()
         answer = self.library.search(query_bundle.query_str, options)
         self.library.searches.note(query_bundle.query_str, answer, options, door="program")
-        return _nodes(answer, options.sort)
+        return _nodes(answer, answer.sorted_by(options.sort))
 
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         return await asyncio.to_thread(self._retrieve, query_bundle)

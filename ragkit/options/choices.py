@@ -1,5 +1,7 @@
 """The choices of options, each with its name on a page."""
 
+from typing import Self
+
 from ragkit.option_table import Choice
 
 
@@ -62,10 +64,22 @@ class Phrasings(Choice):
 
 
 class Sort(Choice):
-    """The order of results."""
+    """The order of results; ``auto`` is by relevance unless the question asks for another."""
 
+    AUTO = "auto", "Automatic", "in the order that the question asks for"
     RELEVANCE = "relevance", "Relevance", "best first"
-    DATE = "date", "Newest first", "newest first"
+    NEWEST = "newest", "Newest first", "newest first"
+    OLDEST = "oldest", "Oldest first", "oldest first"
+
+    @classmethod
+    def _missing_(cls, value: object) -> Self | None:
+        # Kept settings and addresses may have the earlier name of ``newest``.
+        return cls("newest") if value == "date" else None
+
+    @property
+    def by_date(self) -> bool:
+        """Whether the dates of documents make the order."""
+        return self in (Sort.NEWEST, Sort.OLDEST)
 
 
 class Expansion(Choice):

@@ -144,8 +144,9 @@ class SearchOptions:
         phrase=_at_most,
     )
     sort: Sort = option(
-        Sort.RELEVANCE,
-        "Newest first: the best matches, ordered by the date of their documents.",
+        Sort.AUTO,
+        "Automatic: best first, or by date if the question asks for the newest or oldest. By date: "
+        "the best matches, ordered by the date of their documents.",
         label="Sort by",
     )
     correct_spelling: bool = option(

@@ -12,7 +12,7 @@ from ragkit.options import Phrasings, Rerank, SearchOptions, Sort
 from ragkit.results import PhrasingOutcome, RerankOutcome
 from ragkit.retrieval.batch_search import BatchSearch
 from ragkit.retrieval.grouping import Grouping, group
-from ragkit.retrieval.listing import newest_first
+from ragkit.retrieval.listing import by_date
 from ragkit.retrieval.query.encoding import Query, QueryEncoder
 from ragkit.retrieval.query.parser import ParsedQuery
 from ragkit.retrieval.ranking import Hit
@@ -63,8 +63,8 @@ class GroupedSearch:
         limit, listed = options.limit, listed_count(options)
         if listed != limit:
             options = replace(options, limit=listed)
-        if options.sort is Sort.DATE:
-            # What is newest is chosen among all that are good.
+        if options.sort.by_date:
+            # What is newest or oldest is chosen among all that are good.
             options = replace(options, limit=_MOST_CANDIDATES, mmr_lambda=None)
         others = None
         if options.phrasings is not Phrasings.NONE:
@@ -83,8 +83,9 @@ class GroupedSearch:
             hits, reranked = _reranked(query.text, hits, options, timer, lookups, open_grader)
             if reranked.graded:
                 grouping = _timed_group(hits, options, lookups, timer)
-        if options.sort is Sort.DATE:
-            grouping = newest_first(self._catalog, grouping, listed)
+        if options.sort.by_date:
+            oldest_first = options.sort is Sort.OLDEST
+            grouping = by_date(self._catalog, grouping, listed, oldest_first=oldest_first)
         outcome = others.brought(lists, grouping.groups, limit) if others else None
         return FoundGroups(grouping, searches, reranked, outcome)
 
@@ -126,9 +127,9 @@ def _reranked(
     """Return the hits in the order of a model's grades; unchanged if sorted by date."""
     from ragkit.retrieval.rerank import rerank, rerank_candidates
 
-    if options.sort is Sort.DATE:
-        notice = "The newest are listed first. Sort by relevance to have results reranked."
-        return [*hits], RerankOutcome(note="the newest first", notice=notice)
+    if options.sort.by_date:
+        notice = f"The {options.sort} are listed first. Sort by relevance to have results reranked."
+        return [*hits], RerankOutcome(note=f"the {options.sort} first", notice=notice)
     with timer.stage("reranking", len(rerank_candidates(hits, options))) as stage:
         hits, reranked = rerank(text, hits, options, lookups, open_grader)
         stage.out, stage.note = reranked.graded, reranked.note

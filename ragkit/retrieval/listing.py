@@ -1,4 +1,4 @@
-"""Listing: documents by their dates, newest first: what filters alone name, or what is found."""
+"""Listing: documents by their dates: what filters alone name, or what is found."""
 
 from __future__ import annotations
 
@@ -20,21 +20,31 @@ _NEAR_BEST = 0.5
 _NONE = np.zeros(0, np.int64)
 
 
-def newest_first(catalog: Catalog, grouping: Grouping, limit: int) -> Grouping:
+def by_date(
+    catalog: Catalog, grouping: Grouping, limit: int, *, oldest_first: bool = False
+) -> Grouping:
     """Order the groups that come near the best by the dates of their documents."""
     groups = grouping.groups
     best = groups[0].score if groups else 0.0
     good = [own for own in groups if own.score >= _NEAR_BEST * best]
-    dated = catalog.filters.newest_first({own.document_id for own in good})
+    ids = {own.document_id for own in good}
+    dated = catalog.filters.by_date(ids, oldest_first=oldest_first)
     places = {document: place for place, document in enumerate(dated)}
     good.sort(key=lambda own: places.get(own.document_id, len(places)))
     return replace(grouping, groups=tuple(good[:limit]))
 
 
-def newest_documents(
-    catalog: Catalog, scopes: Sequence[tuple[CollectionRecord, Scope]], limit: int
+def listed_documents(
+    catalog: Catalog,
+    scopes: Sequence[tuple[CollectionRecord, Scope]],
+    limit: int,
+    *,
+    oldest_first: bool = False,
 ) -> tuple[list[Group], Ids]:
-    """Return groups of the newest documents of scopes, each by its first chunk, and ids of all."""
+    """Return groups of the newest documents of scopes, each by its first chunk, and ids of all.
+
+    The oldest, if these come first.
+    """
     documents = [
         catalog.filters.documents(collection.id, Filters())
         if scope.document_ids is None
@@ -52,11 +62,11 @@ def newest_documents(
     else:
         allowed = None
     every = np.concatenate([_NONE, *documents])
-    newest = catalog.filters.newest_first(every.tolist(), limit)
-    chunks = catalog.entries.first_chunks(newest, allowed, gone.tolist())
+    first = catalog.filters.by_date(every.tolist(), limit, oldest_first=oldest_first)
+    chunks = catalog.entries.first_chunks(first, allowed, gone.tolist())
     hits = [
         Hit(chunks[document][0], document, chunks[document][1], Level.CHUNK, 0.0, ())
-        for document in newest
+        for document in first
         if document in chunks
     ]
     return [Group(hit.document_id, (hit,)) for hit in hits], np.unique(every)

@@ -34,10 +34,10 @@ from ragkit.retrieval.grouping import Group, Grouping, group
 from ragkit.retrieval.highlight import question_words
 from ragkit.retrieval.hit_lookups import HitLookups
 from ragkit.retrieval.levels import SEARCHED_LEVELS
-from ragkit.retrieval.listing import newest_documents
+from ragkit.retrieval.listing import listed_documents
 from ragkit.retrieval.query.corrections import correct, with_spelling
 from ragkit.retrieval.query.encoding import Query, QueryEncoder, Spell
-from ragkit.retrieval.query.intent import asked_order, order_notice, read, with_filters
+from ragkit.retrieval.query.intent import as_meant, order_notices, read
 from ragkit.retrieval.query.known_values import LibraryValues
 from ragkit.retrieval.query.parser import ParsedQuery
 from ragkit.retrieval.query.spelling import misspelled
@@ -205,24 +205,23 @@ class SearchEngine:
         if collections is None:
             collections = self._indexes.named(options.collections)
         readings: tuple[FilterReading, ...] = ()
+        meant, order = question, Sort.RELEVANCE
         if options.read_filters:
             readings = read(question, LibraryValues(self._catalog, collections), date.today())
-        restricting = [reading for reading in readings if reading.restricts]
-        filtered = with_filters(question, restricting) if restricting else question
-        order = asked_order(question) if restricting else ""
-        ordered = replace(options, sort=Sort.DATE) if order == "newest" else options
-        query, answer, seconds = self._ask(filtered, ordered, collections)
-        if restricting and answer.nothing_close and not answer.listed:
+            meant, order = as_meant(question, readings)
+        ordered = replace(options, sort=order) if options.sort is Sort.AUTO else options
+        query, answer, seconds = self._ask(meant, ordered, collections)
+        if meant != question and answer.nothing_close and not answer.listed:
             unfiltered = self._ask(question, options, collections)
             if not unfiltered[1].nothing_close:
                 query, answer, seconds = unfiltered
                 readings = tuple(replace(reading, restricts=False) for reading in readings)
-                order, ordered = "", options
+                order, ordered = Sort.RELEVANCE, options
         if answer.nothing_close or answer.missing_terms or query.parsed.suggestion:
             answer, seconds = self._as_meant(query, answer, seconds, ordered)
-        notice = order_notice(order, answer)
-        if notice:
-            answer = replace(answer, notices=(*answer.notices, notice))
+        if order.by_date:
+            told = () if ordered is options else order_notices(order, answer)
+            answer = replace(answer, asked_sort=order, notices=(*answer.notices, *told))
         if answer.spelled:
             answer = with_spelling(answer, question)
         if readings or answer.query != question:
@@ -279,10 +278,11 @@ class SearchEngine:
         if query.lists:
             with timer.stage("filters", 0) as stage:
                 scopes = self.batches.scopes(query)
-                newest, document_ids = newest_documents(
-                    self._catalog, scopes, listed_count(options)
-                )
-                grouped = FoundGroups(Grouping(tuple(newest), ()))
+                listed, document_ids = listed_documents(
+                    self._catalog, scopes, listed_count(options),
+                    oldest_first=options.sort is Sort.OLDEST,
+                )  # fmt: skip
+                grouped = FoundGroups(Grouping(tuple(listed), ()))
                 stage.out = len(document_ids)
         else:
             (opened,), nearest = self._opened([query], options, timer)

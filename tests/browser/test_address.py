@@ -207,3 +207,20 @@ def test_a_page_that_streamlit_stopped_drawing_is_loaded_again(browser, served):
     # Not once more at once, should it be of no use.
     assert page.evaluate(breaks) is True
     page.context.close()
+
+
+def test_an_order_chosen_by_hand_wins_over_the_words_and_stays_in_the_history(open_page):
+    page = open_page("q=oldest%20notes%20about%20drift")
+    pressed = page.locator(".rk-sort [aria-pressed=true]")
+    expect(pressed).to_have_text("Oldest first")
+    page.get_by_role("button", name="Relevance", exact=True).click()
+    expect(pressed).to_have_text("Relevance")
+    page.reload()
+    expect(pressed).to_have_text("Relevance")
+    page.go_back()
+    expect(pressed).to_have_text("Oldest first")
+    page.go_forward()
+    expect(pressed).to_have_text("Relevance")
+    page.get_by_role("button", name="Oldest first").click()
+    expect(pressed).to_have_text("Oldest first")
+    expect(page).to_have_url(re.compile(r"q=oldest\+notes\+about\+drift$"))

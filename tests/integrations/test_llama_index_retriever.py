@@ -113,7 +113,7 @@ def test_a_node_of_a_pdf_says_on_which_page_it_begins(library):
 
 
 def test_the_newest_come_first_where_that_is_asked_for(library):
-    newest = RagkitRetriever(library, sort="date", collections=("default", "kitchen"))
+    newest = RagkitRetriever(library, sort="newest", collections=("default", "kitchen"))
     tea, refunds = newest.retrieve("within thirty days")
     assert (tea.metadata["title"], refunds.metadata["title"]) == ("Tea", "Refunds")
     assert tea.score < refunds.score

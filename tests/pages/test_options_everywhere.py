@@ -142,7 +142,7 @@ def by_page(library, table, patch, folder):
     if table == "chunked":
         return of_conversation(library, patch, {})
     app = run(library, q="refund")
-    assert 'data-name="sort" data-value="date"' in html(app)
+    assert 'data-name="sort" data-value="newest"' in html(app)
     app.session_state["options_open"] = app.session_state["option_more"] = True
     again(library, app)
     choose(library, app, option_controls.PREFIX, shown_elsewhere={"sort"})

@@ -71,14 +71,15 @@ def test_documents_are_counted_beyond_the_page(sample):
     assert sample.search("type:md refund", mode="vector").total_documents < 40
 
 
-def test_newest_first_orders_what_is_good_by_date(sample):
+@pytest.mark.parametrize("sort", ["newest", "oldest"])
+def test_what_is_good_is_ordered_by_date(sample, sort):
     dates = [
         result.document.date[:10]
-        for result in sample.search("drift correction", sort="date").results
+        for result in sample.search("drift correction", sort=sort).results
         if result.document.date
     ]
     assert len(dates) >= 3
-    assert dates == sorted(dates, reverse=True)
+    assert dates == sorted(dates, reverse=sort == "newest")
 
 
 def test_words_are_named_as_they_are_written():

@@ -2,48 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import date
-
 import pytest
+from intent_reading import Known, asked
 from small_library import add, open_library, write_files
 
 from ragkit.options import Filters
-from ragkit.retrieval.query.intent import asked_order, read, with_filters
 from ragkit.retrieval.query.known_values import LibraryValues
 from ragkit.retrieval.query.parser import parse_query
-
-TODAY = date(2026, 11, 23)
-
-
-class Known:
-    """A library in which every filter leaves a tenth, but not those of ``none`` and ``all``."""
-
-    total = 100
-
-    def __init__(self, none=(), every=()):
-        self.none, self.every = none, every
-
-    def count(self, filters):
-        return 0 if filters in self.none else 100 if filters in self.every else 10
-
-    def is_sender(self, name):
-        words = set(name.lower().split())
-        return any(words <= set(own.split()) for own in ("anna berg", "david howells", "the times"))
-
-    def has_folder(self, name):
-        return name.lower() in ("handbook", "code", "freedombox", "sicherheit", "home", "2024")
-
-    def has_title(self, phrase):
-        return phrase.lower() in ("travel handbook", "summer 2019", "last month")
-
-
-def asked(question, known=None):
-    """The question as it is searched, and what is only offered."""
-    readings = read(question, known or Known(), TODAY)
-    for one in readings:
-        assert question[one.start : one.end] == one.words
-    meant = with_filters(question, [one for one in readings if one.restricts])
-    return meant, [one.filters for one in readings if not one.restricts]
 
 
 @pytest.mark.parametrize(
@@ -103,45 +68,6 @@ def test_what_plainly_asks_for_documents_is_a_filter(question, meant):
 )
 def test_a_sender_has_the_longest_known_name(question, meant):
     assert asked(question) == (meant, [])
-
-
-@pytest.mark.parametrize(
-    ("question", "meant", "order"),
-    [
-        ("latest mail from Anna", "type:mail from:Anna", "newest"),
-        ("last mail about rain", "rain type:mail", "newest"),
-        ("show me the 3 most recent PDFs about rain", "rain type:pdf", "newest"),
-        ("latest emails", "type:mail", "newest"),
-        ("oldest mail from Anna", "type:mail from:Anna", "oldest"),
-        ("the first documents from Anna on rent", "rent from:Anna", "oldest"),
-        ("latest notes from Anna", "latest notes from:Anna", "newest"),
-        ("letzte Nachricht von Anna", "letzte Nachricht from:Anna", "newest"),
-        ("die neuesten Mails von Anna", "type:mail from:Anna", "newest"),
-        ("letzte Mail von Anna über Miete", "Miete type:mail from:Anna", "newest"),
-        ("älteste Mails von Anna", "type:mail from:Anna", "oldest"),
-        ("les derniers courriels d'Anna", "type:mail from:Anna", "newest"),
-        ("les courriels les plus récents d'Anna", "type:mail from:Anna", "newest"),
-        ("últimos correos de Anna", "type:mail from:Anna", "newest"),
-        ("los correos más recientes de Anna", "type:mail from:Anna", "newest"),
-        ("le ultime mail di Anna", "type:mail from:Anna", "newest"),
-        ("laatste mails van Anna", "type:mail from:Anna", "newest"),
-        ("последние письма от Anna", "type:mail from:Anna", "newest"),
-    ],
-)
-def test_the_newest_or_oldest_may_be_asked_for(question, meant, order):
-    assert asked(question) == (meant, [])
-    assert asked_order(question) == order
-
-
-@pytest.mark.parametrize(
-    "question",
-    [
-        "the last page of the contract", "last week's mails", "mails from Anna", "first aid",
-        "who wrote the last mail?", "last will", "",
-    ],
-)  # fmt: skip
-def test_no_other_question_asks_for_an_order(question):
-    assert asked_order(question) == ""
 
 
 @pytest.mark.parametrize(
@@ -432,50 +358,3 @@ def test_what_is_known_follows_a_collection_that_changes(tmp_path, monkeypatch):
         assert library.catalog.values.of(changed).total == 1
         monkeypatch.setattr("ragkit.catalog.document_values._STALE_SECONDS", 0.0)
         assert library.catalog.values.of(changed).total == 2
-
-
-MAIL = "From: {sender} <a@example.org>\nSubject: {subject}\nDate: {date}\n\n{text}\n"
-
-
-@pytest.fixture(scope="module")
-def mails(tmp_path_factory):
-    """Mails about leases by Anna Berg and Max Stein, and a note."""
-    folder = tmp_path_factory.mktemp("mails")
-    files = {
-        f"{name}.eml": MAIL.format(sender=sender, subject=subject, date=date, text=text)
-        for name, sender, subject, date, text in (
-            ("best", "Anna Berg", "The lease", "Tue, 2 Mar 2010 10:00:00 +0000",
-             "The lease of the flat: the lease ends in May, so sign the new lease."),
-            ("later", "Anna Berg", "Keys", "Fri, 4 Jun 2010 10:00:00 +0000",
-             "The lease of the flat comes with two keys. Who signs the lease gets both."),
-            ("last", "Max Stein", "Flat", "Sat, 4 Sep 2010 10:00:00 +0000",
-             "The lease of the flat is renewed until next autumn, said the office."),
-        )
-    }  # fmt: skip
-    files["note.md"] = "# Lease\n\nThe lease is a contract for a flat.\n"
-    with open_library(folder / "library", models={"embedder": "hash"}) as library:
-        add(library, write_files(folder / "files", files))
-        yield library
-
-
-@pytest.mark.parametrize(
-    ("question", "expected"),
-    [
-        ("latest mail about the lease", ["last", "later", "best"]),
-        ("latest mail from Anna Berg", ["later", "best"]),
-        ("mails between March and June 2010 about the lease", ["best", "later"]),
-    ],
-)
-def test_the_newest_are_listed_first_where_a_question_asks_for_them(mails, question, expected):
-    answer = mails.search(question)
-    assert [result.document.path.removesuffix(".eml") for result in answer.results] == expected
-    assert answer.missing_terms == ()
-    assert ("The newest are listed first, as the question asks." in answer.notices) == (
-        question == "latest mail about the lease"
-    )
-
-
-def test_a_question_for_the_oldest_says_that_they_are_not_first(mails):
-    answer = mails.search("oldest mail from Anna Berg")
-    assert {result.document.path for result in answer.results} == {"best.eml", "later.eml"}
-    assert answer.notices == ("The oldest cannot be listed first.",)

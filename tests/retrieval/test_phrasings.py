@@ -137,7 +137,7 @@ def test_a_phrasing_that_could_not_be_embedded_is_not_said_to_be_asked(library, 
 def test_what_a_phrasing_brought_is_counted_among_the_newest_where_these_are_shown(library, server):
     server.reply = saying("mill number 3")
     answer = find(
-        library, QUESTION, limit=1, mode=Mode.KEYWORD, phrasings=Phrasings.SEVERAL, sort=Sort.DATE
+        library, QUESTION, limit=1, mode=Mode.KEYWORD, phrasings=Phrasings.SEVERAL, sort=Sort.NEWEST
     )
     assert paths(answer) == ["mill-0.md"]
     [phrasing] = answer.phrasings.phrasings

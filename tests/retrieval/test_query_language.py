@@ -30,7 +30,8 @@ _OF_CONTEXTS = re.compile(r"topic:|sentiment:|has:(?!attachment)")
 def test_every_example_of_the_docs_finds_something(sample, noted_sample, example):
     answer = (noted_sample if _OF_CONTEXTS.search(example) else sample).search(example)
     assert answer.results
-    told = ("The newest are listed first, as the question asks.",) * ("latest" in example)
+    order = "newest" if "latest" in example else "oldest" if "oldest" in example else ""
+    told = (f"The {order} are listed first, as the question asks.",) if order else ()
     assert (answer.notices, answer.suggestion, answer.corrected) == (told, "", "")
     assert answer.total_documents >= len(set(paths(answer)))
 

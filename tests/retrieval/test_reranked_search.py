@@ -290,8 +290,8 @@ def test_a_cross_encoder_in_a_folder_reranks_and_without_it_the_order_is_the_usu
 
 def test_the_newest_are_not_reranked_and_the_person_is_told(library, server):
     server.reply = grading(answers)
-    newest = find(library, QUESTION, sort="date")
-    answer = reranked(library, sort="date")
+    newest = find(library, QUESTION, sort="newest")
+    answer = reranked(library, sort="newest")
     assert paths(answer) == paths(newest)
     assert answer.notices == (
         "The newest are listed first. Sort by relevance to have results reranked.",

@@ -135,7 +135,7 @@ def test_parameters_are_those_of_the_table_with_the_defaults_of_the_settings(ask
     )
     search = asked(None, "list_tools", settings=settings).tools[0].input_schema
     assert list(search["properties"]) == [
-        "query", "limit", "mode", "filters", "chunk_aware", "show_content", "collection",
+        "query", "limit", "mode", "sort", "filters", "chunk_aware", "show_content", "collection",
     ]  # fmt: skip
     assert search["required"] == ["query"]
     table = SEARCH_OPTIONS["limit"]
@@ -154,7 +154,8 @@ def test_arguments_that_cannot_be_say_why(refused, protocol):
         return refused(name, protocol=protocol, **given)
 
     assert say("rag_search", query="x", lmit=3) == (
-        "rag_search has no parameter 'lmit'. It takes query, limit, mode, filters, chunk_aware, "
+        "rag_search has no parameter 'lmit'. It takes query, limit, mode, sort, filters, "
+        "chunk_aware, "
         "show_content, collection. Perhaps limit is meant."
     )
     assert say("rag_search") == "rag_search needs query. What to look for."

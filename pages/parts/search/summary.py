@@ -77,7 +77,7 @@ def head(answer: Answer, options: SearchOptions, tools: str = "") -> str:
     """
     if not answer.results:
         return summary_line(answer)
-    sorting = _sorting(options) if len(answer.results) > 1 and not answer.listed else ""
+    sorting = _sorting(answer, options.sort) if len(answer.results) > 1 else ""
     return (
         summary_line(answer, f'<span class="rk-tools">{tools}{sorting}</span>')
         + notices(answer.notices)
@@ -117,12 +117,21 @@ def _counted(answer: Answer) -> str:
     return f"{number(shown)} of {plural(answer.total_documents, 'document')}"
 
 
-def _sorting(options: SearchOptions) -> str:
+def _sorting(answer: Answer, chosen: Sort) -> str:
+    """Return the orders to choose from, the one in force pressed; a list has those by date.
+
+    A click on the order that the question asks for leaves the choice to the questions again.
+    """
+    automatic, now = answer.sorted_by(Sort.AUTO), answer.sorted_by(chosen)
     buttons = "".join(
-        action("option", sort.label, data_name="sort", data_value=sort.value, aria_pressed=pressed)
+        action(
+            "option", sort.label, data_name="sort",
+            data_value=Sort.AUTO if sort is automatic else sort,
+            aria_pressed=str(sort is now).lower(),
+        )
         for sort in Sort
-        for pressed in [str(options.sort is sort).lower()]
-    )
+        if sort.by_date or (sort is Sort.RELEVANCE and not answer.listed)
+    )  # fmt: skip
     return f'<span class="rk-sort" role="group" aria-label="Sort by">{buttons}</span>'
 
 

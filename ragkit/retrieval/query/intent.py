@@ -19,6 +19,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 
+from ragkit.options import Sort
 from ragkit.results import Answer, FilterReading
 from ragkit.retrieval.query import intent_words as words
 from ragkit.retrieval.query.filter_syntax import quotations
@@ -83,22 +84,30 @@ def with_filters(question: str, readings: Sequence[FilterReading]) -> str:
     return " ".join(part for part in (part.strip(_EDGES) for part in kept) if part)
 
 
-def asked_order(question: str) -> str:
-    """Return "newest" or "oldest" if a question begins by asking for such documents, or ""."""
-    text = Text(question, plain_text(question))
-    return next((noun.order for noun in _nouns(text) if noun.begins), "")
+def as_meant(question: str, readings: Sequence[FilterReading]) -> tuple[str, Sort]:
+    """Return what a question looks for, with filters, and the order that it asks for.
 
-
-def order_notice(order: str, answer: Answer) -> str:
-    """Return a sentence on the order that a question asks for, if the results may not show it.
-
-    Whatever filters alone name is listed with the newest first.
+    The order is ``Sort.RELEVANCE`` where it asks for none.
     """
-    if len(answer.results) < 2 or not order or (order == "newest" and answer.listed):
-        return ""
-    if order == "oldest":
-        return "The oldest cannot be listed first."
-    return "The newest are listed first, as the question asks."
+    left_out = [reading for reading in readings if reading.restricts]
+    order = _asked_order(question, restricted=bool(left_out))
+    if order is None:
+        return with_filters(question, left_out) if left_out else question, Sort.RELEVANCE
+    if all(order.end <= reading.start or reading.end <= order.start for reading in left_out):
+        words = question[order.start : order.end]
+        left_out.append(FilterReading(words, "", True, order.start, order.end))
+        left_out.sort(key=lambda reading: reading.start)
+    return with_filters(question, left_out), order.sort
+
+
+def order_notices(order: Sort, answer: Answer) -> tuple[str, ...]:
+    """Return a sentence on the order by date that a question asks for, if results need it.
+
+    Whatever filters alone name is listed with the newest first anyway.
+    """
+    if len(answer.results) < 2 or (order is Sort.NEWEST and answer.listed):
+        return ()
+    return (f"The {order} are listed first, as the question asks.",)
 
 
 def phrases(question: str, values: LibraryValues, today: date) -> list[Phrase]:
@@ -139,7 +148,8 @@ class _Noun:
     ``type`` is the value of ``type:`` for them, or empty. ``is_form`` where the name of a format
     says it ("CSV files"), ``is_generic`` where any document is called so. ``begins`` where the
     question asks for them, apart from words such as "find the latest French"; ``language`` is then
-    the code of such a language, and ``order`` is "newest", "oldest" or empty.
+    the code of such a language, and ``order`` is "newest", "oldest" or empty, and
+    ``order_span`` are the words that say so.
     """
 
     start: int
@@ -151,6 +161,47 @@ class _Noun:
     begins: bool
     language: str
     order: str
+    order_span: tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class _Order:
+    """An order that a question asks for, and the words that do."""
+
+    sort: Sort
+    start: int
+    end: int
+
+
+def _asked_order(question: str, *, restricted: bool) -> _Order | None:
+    """Return the order that a question asks for, or ``None``.
+
+    Where its filters do not restrict the search ("the newest member", "evict the oldest first"),
+    the words must say more clearly that documents are meant.
+    """
+    if len(question) > LONGEST_READ or "\n" in question.strip():
+        return None
+    text = Text(question, plain_text(question))
+    asked = next((noun for noun in _nouns(text) if noun.begins), None)
+    last = rules()["order last"].search(text.plain)
+    if last and not rules()["question"].search(text.plain):
+        is_apart = bool(last["apart"].strip())
+        if is_apart or restricted or asked or parse_query(question).restrictions:
+            sort = Sort.NEWEST if last["newest"] else Sort.OLDEST
+            return _Order(sort, *last.span())
+    if asked is None or not asked.order:
+        return None
+    if not (restricted or _is_of_documents(text, asked)):
+        return None
+    return _Order(Sort(asked.order), *asked.order_span)
+
+
+def _is_of_documents(text: Text, noun: _Noun) -> bool:
+    """Return whether a noun that any document may be called by is followed by what it is about."""
+    subject = rules()["joins to subject"].match(text.plain, noun.end)
+    if noun.type or not subject:
+        return False
+    return noun.several or bool(rules()["only about"].fullmatch(subject[0]))
 
 
 def _found(text: Text, values: LibraryValues, today: date) -> Iterator[Phrase]:
@@ -187,12 +238,14 @@ def _nouns(text: Text) -> Iterator[_Noun]:
             end = max(match.end("part"), match.end("behind"))
             found.append((match.start(), end, form, True))
     for start, noun_end, kind, is_form in found:
-        noun, end, language, order = plain[start:noun_end], noun_end, "", ""
+        noun, end, language, order, span = plain[start:noun_end], noun_end, "", "", (0, 0)
         if behind := rules()["order behind"].match(plain, end):
-            end, order = behind.end(), behind.lastgroup or ""
+            end, order, span = behind.end(), behind.lastgroup or "", behind.span()
         begins = asked is not None and asked.end() == start
         if asked is not None and begins:
-            order = order or ("newest" if asked["newest"] else "oldest" if asked["oldest"] else "")
+            before = "newest" if asked["newest"] else "oldest" if asked["oldest"] else ""
+            if before and not order:
+                order, span = before, asked.span(before)
             language = _adjective(text, asked)
         several = (
             not rules()["singular"].fullmatch(noun)
@@ -201,7 +254,7 @@ def _nouns(text: Text) -> Iterator[_Noun]:
         ) or rules()["several"].fullmatch(plain, 0, start)
         yield _Noun(
             start, end, "" if kind in ("generic", "kind") else kind, is_form, kind == "generic",
-            bool(several), begins, language, order,
+            bool(several), begins, language, order, span,
         )  # fmt: skip
 
 

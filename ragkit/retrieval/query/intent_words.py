@@ -114,6 +114,23 @@ _OLDEST = (
 )
 _NEWEST_BEHIND = "(?:les? |las? )?plus recente?s?|mas recientes?|piu recent[ei]"
 _OLDEST_BEHIND = "(?:les? |las? )?plus ancien(?:ne)?s?|mas antigu[oa]s?|piu vecchi[aeo]?"
+_FIRST: Mapping[str, str] = {
+    "newest": r"(?:the )?(?:newest|latest|most recent)(?: ones?)? first|"
+    r"(?:d(?:ie|as|er) )?(?:neue|jung|aktuell)ste[nrs]? zuerst|"
+    r"(?:les? |la )?plus recente?s? (?:d'abord|en premier)|"
+    r"(?:(?:el|l[oa]s?) )?mas (?:recientes?|nuev[oa]s?) primero|"
+    r"prima (?:il |i |la |le )?piu recent[ei]|(?:i |le )?piu recenti (?:prima|per prim[ie])|"
+    r"(?:de |het )?(?:nieuwste|recentste|laatste) eerst|"
+    r"сначала (?:новые|последние)|(?:новые|последние) сначала",
+    "oldest": r"(?:the )?(?:oldest|earliest)(?: ones?)? first|"
+    r"(?:d(?:ie|as|er) )?alteste[nrs]? zuerst|"
+    r"(?:les? |la )?plus ancien(?:ne)?s? (?:d'abord|en premier)|"
+    r"(?:(?:el|l[oa]s?) )?mas (?:antigu|viej)[oa]s? primero|"
+    r"prima (?:il |i |la |le )?piu vecchi[oae]?|(?:i |le )?piu vecchie? (?:prima|per prim[ie])|"
+    r"(?:de |het )?oudste eerst|"
+    r"сначала старые|старые сначала",
+}
+"""What asks for an order at the end of a question."""
 
 _ASKING = (
     r"(?:please |bitte )?(?:(?:can|could) you )?"
@@ -347,6 +364,10 @@ def rules() -> Mapping[str, re.Pattern[str]]:
         "written": rf"(?:(?:{_WRITTEN}) )",
         "attached": rf" (?:{_ATTACHED})\b",
         "order behind": rf" (?:(?P<newest>{_NEWEST_BEHIND})|(?P<oldest>{_OLDEST_BEHIND}))\b",
+        "order last": rf"(?P<apart>\s*[,;:(–—-]\s*|\s+)"
+        rf"(?:(?P<newest>{_FIRST['newest']})|(?P<oldest>{_FIRST['oldest']}))"
+        r"\)?(?=[\s.!]*\Z| -?\w+:\S)",
+        "joins to subject": f" (?:{_ONLY_ABOUT}|on|zu|zum|zur|sur)\\b",
         "question": r"\?|\b(?:who|what|when|where|why|how|which|do|does|did|is|are|was|were|can|"
         r"wer|wie|wann|warum|wo|ist|sind|war|hat|haben|qui|que|quand|comment|pourquoi|est|"
         r"quien|cuando|donde|como|es|son)\b",

@@ -33,7 +33,7 @@ def rag_search(settings: Settings) -> Tool:
         "headings, pages, chunks and characters. Ask in plain words, as specific as you can.",
         (
             Parameter("query", "string", "What to look for.", bounds=(1, LONGEST_QUERY)),
-            *search_options(settings, "limit", "mode"),
+            *search_options(settings, "limit", "mode", "sort"),
             filters(what=_FILTERS),
             *search_options(settings, "chunk_aware", "show_content"),
             collection(settings),
@@ -87,6 +87,7 @@ def _search(call: Call) -> Found:
     options = library.options(
         limit=call["limit"],
         mode=call["mode"],
+        sort=call["sort"],
         chunk_aware=call["chunk_aware"],
         show_content=call["show_content"],
         collections=call["collection"],
