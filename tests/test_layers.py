@@ -30,6 +30,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "answers",
         "versions",
         "formatting",
+        "headings",
         "months",
         "setting_faults",
     ),

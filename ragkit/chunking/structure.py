@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from ragkit.headings import without_attributes
 from ragkit.types import BlockKind, Markup, OutlineEntry
 
 if TYPE_CHECKING:
@@ -28,7 +29,6 @@ _FRONT_MATTER = re.compile(r"(---|\+\+\+)[ \t]*\n")
 _FRONT_MATTER_KEY = re.compile(r"^[\w\"'-][^\n:=]{0,200}[:=]", re.MULTILINE)
 _ATX = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*))?$")
 _ATX_CLOSING = re.compile(r"(?:^|(?<=[ \t]))#+$")
-_HEADING_ID = re.compile(r"\s*\{[#.:][^{}]{0,100}\}$")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _MARKER = re.compile(r"\s{0,12}(?:[-*+•‣–]|\d{1,9}[.)])\s")
 _TYPE_PARAMETER = re.compile(r"<[A-Z]\w*(?: as \w+)?>")
@@ -133,7 +133,7 @@ def _parse_markdown(text: str, body: int) -> Structure | None:
 def _heading_title(content: str) -> str:
     """Return the text of a heading without markup."""
     # Links in a heading may be much longer than its text.
-    short = _HEADING_ID.sub("", content[: _HEADING_CHARACTERS * 10].strip())
+    short = without_attributes(content[: _HEADING_CHARACTERS * 10])
     if _MARKED_UP.search(short):
         try:
             inline = _parser().parseInline(short)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import TYPE_CHECKING, Any
 
+from ragkit.headings import without_attributes
 from ragkit.reading.dates import iso_date
 from ragkit.reading.formats import Format
 from ragkit.reading.heads import with_head
@@ -97,8 +98,9 @@ def fenced_lines(text: str) -> Iterator[tuple[int, str, bool]]:
 
 
 def plain(markdown: str) -> str:
-    """Return the text of a heading without links, emphasis and tags."""
-    text = _LINK.sub(r"\1", _IMAGE.sub(r"\1", markdown[:2000]))
+    """Return the text of a heading without attributes, links, emphasis and tags."""
+    text = without_attributes(markdown[:2000])
+    text = _LINK.sub(r"\1", _IMAGE.sub(r"\1", text))
     text = _TAG.sub("", text)
     for _ in range(3):
         text, changed = _EMPHASIS.subn(r"\2", text)

@@ -13,6 +13,7 @@ from pages.parts.rendering import tables
 from pages.parts.rendering.canvas import FAILURES, Canvas, Span, lines_of
 from pages.parts.rendering.code import draw_code
 from pages.parts.rendering.inline import Flow, draw_inline, parser
+from ragkit.headings import without_attributes
 
 _FENCES = re.compile(r"^[ \t>]*(`{3,}|~{3,})([^\n]*)$", re.M)
 _FARTHEST = 2_000_000
@@ -138,6 +139,8 @@ class _Page:
                 flow = self._flow(token)
                 if _is_task(tokens, at):
                     flow = self._box(flow)
+                elif tokens[at - 1].type == "heading_open":
+                    flow = self._without_attributes(flow)
                 draw_inline(self._canvas, flow, self._env)
             elif token.type in ("fence", "code_block"):
                 self._code(token)
@@ -146,6 +149,15 @@ class _Page:
             else:
                 raise ValueError(token.type)
             at += 1
+
+    def _without_attributes(self, flow: Flow) -> Flow:
+        """Return the text of a heading without its attributes, which are not drawn."""
+        title = without_attributes(flow.content)
+        here, there = flow.runs[-1]
+        if not flow.content.startswith(title) or len(title) < here:
+            return flow
+        self._canvas.skip(there + len(title) - here, there + len(flow.content) - here)
+        return Flow(title, flow.runs)
 
     def _span(self, token: Token) -> Span | None:
         if token.map is None or token.map[1] <= token.map[0]:
