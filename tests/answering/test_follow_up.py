@@ -202,3 +202,45 @@ def test_long_turns_are_cut_in_the_prompt():
     long = [replace(FIRST, asked="word " * 1000, written=WRITTEN)] * 9
     messages = messages_for("why?", long, TODAY)
     assert len(messages[1]["content"]) < 3500
+
+
+EXAM, PASS = "When is the driving exam?", "Wie verlängere ich den Reisepass?"
+
+
+@pytest.mark.parametrize(
+    ("before", "question", "asked"),
+    [
+        (EXAM, "and what do I have to bring?", "what do I have to bring: driving exam"),
+        (EXAM, "What do I need to bring?", "What do I need to bring: driving exam"),
+        (EXAM, "And where do I have to go?", "where do I have to go: driving exam"),
+        (EXAM, "how much do I have to pay?", "how much do I have to pay: driving exam"),
+        (EXAM, "and who should I contact?", "who should I contact: driving exam"),
+        (EXAM, "How can I apply?", "How can I apply: driving exam"),
+        (EXAM, "and how long does that take?", "how long does that take: driving exam"),
+        (PASS, "und was muss ich mitbringen?", "was muss ich mitbringen: verlängere Reisepass"),
+        (PASS, "Und wo muss ich hin?", "wo muss ich hin: verlängere Reisepass"),
+        (PASS, "wie viel muss ich bezahlen?", "wie viel muss ich bezahlen: verlängere Reisepass"),
+        (PASS, "und wen rufe ich an?", "wen rufe ich an: verlängere Reisepass"),
+    ],
+)
+def test_what_fits_any_subject_is_asked_of_the_one_before(before, question, asked):
+    assert follow_up(question, [Turn(before, before)]).rewritten == asked
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "and what does the parking permit cost?",
+        "and what is the warranty on the pump?",
+        "and how do I return a buoy?",
+        "And who wrote the lease?",
+        "what do I bring to the clinic?",
+        "apply", "bring your own device", "cost",
+        "und was kostet der Parkausweis?",
+        "und wie lange gilt die Garantie der Pumpe?",
+        "Und wer hat den Mietvertrag unterschrieben?",
+        "was muss ich beim Umzug mitbringen?",
+    ],
+)  # fmt: skip
+def test_a_question_with_a_subject_stays_as_it_is(question):
+    assert follow_up(question, [Turn(EXAM, EXAM)]).rewritten == question

@@ -74,6 +74,15 @@ _CARRIED_NOT = QUESTION_WORDS | _set(
     "still not know think help tell see want need get give find mean understand explain say "
     "describe"
 )
+_ANY_SUBJECT = _set(
+    "do bring take takes go come pay cost costs call ring contact ask wait happen happens start "
+    "begin end stop use apply send sign prepare wear expect arrive leave next first that "
+    "mitbringen bringen mitnehmen nehmen gehen hin hingehen kommen zahlen bezahlen kosten kostet "
+    "anrufen rufe an kontaktieren fragen warten tun machen mache passiert beginnen beginnt "
+    "anfangen enden endet beachten schicken unterschreiben vorbereiten anziehen abgeben brauche "
+    "brauchen mir mich uns"
+)
+"""Words that fit any subject: what asks with no others leaves out what it is about."""
 
 
 def leans(question: str) -> bool:
@@ -84,6 +93,9 @@ def leans(question: str) -> bool:
     if set(words) <= AGREEMENTS or set(words) <= _CARRIED_NOT | _PREPOSITIONS:
         return True
     rest = leading_cut(question)
+    own = words_of(rest)
+    if is_sentence(rest) and set(own) <= _CARRIED_NOT | _PREPOSITIONS | _ANY_SUBJECT:
+        return True
     if has_pointer(rest):
         return True
     if is_sentence(rest) or len(words) > _LONGEST_FRAGMENT:
