@@ -135,8 +135,7 @@ def answered(library: Library) -> None:
         if st.button("New text", key="long_again"):
             st.session_state[TEXT] = ""
             st.rerun()
-        with st.popover("Options"):
-            options, chunked = long_controls(library, st.session_state[LEFT_OUT])
+        options, chunked = long_controls(library, st.session_state[LEFT_OUT])
         place = st.container()
     try:
         with st.spinner("Searching each topic …"):

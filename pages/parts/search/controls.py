@@ -91,19 +91,23 @@ def _options(first: SearchOptions, question: str) -> SearchOptions:
 def long_controls(
     library: Library, left_out: Iterable[int]
 ) -> tuple[SearchOptions, ChunkedOptions]:
-    """Draw the options of a long question, and return them."""
+    """Draw the collection and the options of a long question, and return them."""
     first = library.chunked_options()
-    collections = _choose(library, "long_option_collection", state.ALL)
+    collections = _choose(
+        library, "long_option_collection", state.ALL, label_visibility="collapsed", width=170
+    )
     options = library.options(collections=tuple(collections))
     options = collection_picker.everywhere(library, options)
     offered = option_controls.of_conversation(first, options)
     changes: dict[str, Any] = {"exclude": frozenset(left_out)}
-    for name_ in OFFERED_LONG:
-        if _matters(name_, changes):
-            changes[name_] = offered[name_].draw(persist_state="session")
-    of_search = {
-        name: offered[name].draw(persist_state="session") for name in option_controls.FOR_ALL_TOPICS
-    }
+    with st.popover("Options"):
+        for name_ in OFFERED_LONG:
+            if _matters(name_, changes):
+                changes[name_] = offered[name_].draw(persist_state="session")
+        of_search = {
+            name: offered[name].draw(persist_state="session")
+            for name in option_controls.FOR_ALL_TOPICS
+        }
     return replace(options, **of_search), replace(first, **changes)
 
 
