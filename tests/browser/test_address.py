@@ -210,7 +210,7 @@ def test_a_page_that_streamlit_stopped_drawing_is_loaded_again(browser, served):
 
 
 def test_an_order_chosen_by_hand_wins_over_the_words_and_stays_in_the_history(open_page):
-    page = open_page("q=oldest%20notes%20about%20drift")
+    page = open_page("?q=oldest%20notes%20about%20drift")
     pressed = page.locator(".rk-sort [aria-pressed=true]")
     expect(pressed).to_have_text("Oldest first")
     page.get_by_role("button", name="Relevance", exact=True).click()
