@@ -246,7 +246,14 @@ def _agreeing(
     entries = sum(state.entries for state in states)
     indexed = sum(state.found for state in states)
     vectors = sum(state.vectors for state in states)
-    if any(state.missing for state in states):
+    outdated = sum(state.outdated for state in states)
+    if outdated:
+        it = "it" if outdated == 1 else "them"
+        text = (
+            f"{plural(outdated, 'index')} of an older version of ragkit:"
+            f" the next search makes {it} anew from the catalog."
+        )
+    elif any(state.missing for state in states):
         text = f"{indexed:,} of {entries:,} entries are in an index; the next search adds the rest."
     elif depth is Depth.GLANCE:
         text = f"Catalog and indexes agree: {plural(entries, 'entry')}."
@@ -259,7 +266,8 @@ def _agreeing(
         text += f" Approximate indexes: {len(graphs)}{waiting}."
     if left_out:
         text += f" ({plural(left_out, 'more collection')} not checked.)"
-    return Finding("indexes", True, text, count=entries)
+    fix = "rebuild_indexes" if outdated else ""
+    return Finding("indexes", True, text, fix, entries)
 
 
 def _vectors(parts: Parts) -> Iterator[Finding]:

@@ -14,6 +14,7 @@ from ragkit.errors import IndexCorruptError
 from ragkit.health.findings import Depth, Parts
 from ragkit.indexes.bm25 import Bm25Parameters
 from ragkit.indexes.local.collection import CollectionIndex
+from ragkit.indexes.local.files import generations
 from ragkit.indexes.local.generation import open_newest
 from ragkit.indexes.rows import EntryRows, Ids, RowSlices, TokenColumn
 from ragkit.indexes.tokenizer import TOKENIZER_VERSION
@@ -28,13 +29,15 @@ class IndexState:
     """How an index on disk compares with the catalog. ``fault`` is empty if they agree.
 
     ``entries`` counts those of the catalog, ``found`` those of the index, and ``vectors`` those of
-    the index with a vector, if they were counted. ``missing``: there is no index yet.
+    the index with a vector, if they were counted. ``missing``: there is no index yet, or only one
+    that an older version made (``outdated``), which the next search replaces.
     """
 
     entries: int = 0
     found: int = 0
     vectors: int = 0
     missing: bool = False
+    outdated: bool = False
     fault: str = ""
 
 
@@ -111,20 +114,22 @@ def compare_index(parts: Parts, collection: CollectionRecord, level: Level) -> I
     checksums of the files in a check; also every vector and word to verify. Nothing is changed.
     """
     catalog, levels = parts.catalog, INDEXED_LEVELS[level]
+    folder = parts.index_folder(collection, level)
     try:
         generation = open_newest(
-            parts.index_folder(collection, level),
+            folder,
             fingerprint=parts.embedder.fingerprint if parts.embedder else None,
             tokenizer_version=TOKENIZER_VERSION,
             parameters=Bm25Parameters(),
             checksums=parts.depth is not Depth.GLANCE,
         )
+        outdated = generation is None and bool(generations(folder))
     except IndexCorruptError as error:
         return IndexState(fault=error.message)
     with catalog.connections.read():
         count = catalog.entries.count(collection.id, levels)
         if generation is None:
-            return IndexState(entries=count, missing=count > 0)
+            return IndexState(entries=count, missing=count > 0, outdated=outdated)
         manifest = generation.manifest
         if not catalog.entries.holds(manifest.version):
             return IndexState(count, fault=OTHER_HISTORY)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 from pathlib import Path
@@ -313,3 +314,22 @@ def test_one_check_that_fails_does_not_stop_the_others(library):
 def test_check_library_takes_parts(library):
     found = check_library(library.health._parts(), Depth.GLANCE)
     assert [one.name for one in found][:2] == ["worker", "jobs"]
+
+
+@pytest.mark.parametrize("key", ["tokenizer_version", "format_version"])
+@pytest.mark.parametrize("depth", Depth)
+def test_an_index_of_an_older_version_is_no_failure(library, key, depth):
+    library.search("tokens")
+    manifest = generations(chunk_indexes(library))[-1] / "manifest.json"
+    content = json.loads(manifest.read_text())
+    manifest.write_text(json.dumps({**content, key: type(content[key])(1)}))
+    library.close()
+    again = Library.open(library.settings)
+    finding = finding_of(again, "indexes", depth)
+    assert (finding.ok, finding.fix) == (True, "rebuild_indexes")
+    assert finding.sentence == (
+        "1 index of an older version of ragkit: the next search makes it anew from the catalog."
+    )
+    assert not again.search("tokens").notices
+    assert finding_of(again, "indexes", depth).fix == ""
+    again.close()

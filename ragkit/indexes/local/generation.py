@@ -156,9 +156,10 @@ def open_newest(
     checksums: bool = True,
     mapped: bool = True,
 ) -> Generation | None:
-    """Open the newest generation; ``None`` when there is none, or one of an older format.
+    """Open the newest generation; ``None`` when there is none, or one of an older version.
 
-    It must have been made with the arguments that are given. Sizes and counts are always checked,
+    It must have been made with the arguments that are given: by another embedder it is corrupt,
+    with another tokenizer or other parameters of an older version. Sizes and counts are always checked,
     and with ``checksums`` every byte: those of files that are ``mapped`` take 0.1 s for 100,000
     chunks, and many times that where they are not in memory. ``fault_of_bytes`` checks them later.
 
@@ -170,8 +171,9 @@ def open_newest(
             manifest = _read_manifest(paths[-1])
             if manifest is None:
                 return None
-            expected = (fingerprint, tokenizer_version, parameters)
-            _check_fit(paths[-1], manifest, *expected)
+            _check_fit(paths[-1], manifest, fingerprint)
+            if _is_outdated(manifest, tokenizer_version, parameters):
+                return None
             _check_files(paths[-1], manifest, checksums, mapped)
             return _open(paths[-1], manifest)
         except IndexCorruptError:
@@ -197,24 +199,23 @@ def fault_of_bytes(path: Path, manifest: Manifest) -> str:
     return fault if (path / MANIFEST).exists() else ""
 
 
-def _check_fit(
-    path: Path,
-    manifest: Manifest,
-    fingerprint: str | None,
-    tokenizer_version: str | None,
-    parameters: Bm25Parameters | None,
-) -> None:
-    """Compare what a generation was made with."""
+def _check_fit(path: Path, manifest: Manifest, fingerprint: str | None) -> None:
     expected = [
         ("the format version", manifest.format_version, FORMAT_VERSION),
         ("the embedder", manifest.fingerprint, fingerprint),
-        ("the tokenizer version", manifest.tokenizer_version, tokenizer_version),
-        ("k1", manifest.k1, parameters.k1 if parameters else None),
-        ("b", manifest.b, parameters.b if parameters else None),
     ]
     for what, actual, required in expected:
         if required is not None and actual != required:
             raise _corrupt(path, f"{what} is {actual}, not {required}")
+
+
+def _is_outdated(
+    manifest: Manifest, tokenizer_version: str | None, parameters: Bm25Parameters | None
+) -> bool:
+    """Return whether a generation holds tokens or weights of another version of ragkit."""
+    if tokenizer_version is not None and manifest.tokenizer_version != tokenizer_version:
+        return True
+    return parameters is not None and (manifest.k1, manifest.b) != (parameters.k1, parameters.b)
 
 
 def _open(path: Path, manifest: Manifest) -> Generation:
