@@ -64,6 +64,18 @@ class CatalogError(LibraryError):
     """The catalog could not be read or written."""
 
 
+class FolderGoneError(CatalogError):
+    """The library's folder was moved or deleted after the library was opened."""
+
+    def __init__(
+        self,
+        message: str = "The folder of this library was moved or deleted.",
+        cure: str = "Put it back or connect its drive;"
+        " or start ragkit again with --library and the folder's new path.",
+    ) -> None:
+        super().__init__(message, cure)
+
+
 class UnstorableError(CatalogError):
     """The catalog cannot store these particular values."""
 

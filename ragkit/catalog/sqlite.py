@@ -19,7 +19,7 @@ from ragkit.catalog.failures import as_library_error, disk_full
 from ragkit.catalog.marker import CURE, counted, refuse_lost_contents, refuse_torn_files
 from ragkit.catalog.read_only import has_room, may_write, readable
 from ragkit.catalog.schema import migrate, needs_migration
-from ragkit.errors import CatalogError, UnstorableError
+from ragkit.errors import CatalogError, FolderGoneError, UnstorableError
 from ragkit.paths import LibraryPaths
 
 _BUSY_MILLISECONDS = 15_000
@@ -290,6 +290,8 @@ def _identity(file: Path) -> tuple[int, int]:
         # Asked before every query: a path object takes longer to stat itself.
         status = os.stat(file)  # noqa: PTH116
     except OSError as error:
+        if not file.parent.is_dir():
+            raise FolderGoneError from error
         why = "is gone" if isinstance(error, FileNotFoundError) else "cannot be found"
         raise CatalogError(f"{file} {why}.", CURE) from error
     return status.st_dev, status.st_ino

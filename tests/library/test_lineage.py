@@ -238,6 +238,17 @@ def test_a_catalog_that_is_gone_is_said_and_found_again(place, folder, tmp_path)
         assert_answers(library, HERONS, {})
 
 
+def test_a_folder_that_is_gone_is_said_and_found_again(place, folder, tmp_path):
+    with open_library(place) as library:
+        add(library, folder)
+        place.rename(tmp_path / "elsewhere")
+        for _attempt in range(2):
+            with pytest.raises(CatalogError, match="folder of this library was moved or deleted"):
+                find(library, "herons")
+        (tmp_path / "elsewhere").rename(place)
+        assert_answers(library, HERONS, {})
+
+
 def test_a_salvaged_catalog_is_of_no_earlier_history(place, folder, tmp_path):
     with open_library(place) as library:
         add(library, folder)

@@ -93,6 +93,40 @@ def test_programs_are_refused_in_json_with_a_cure(guard):
     assert (status(strange), json.loads(strange[1]["body"])["status"]) == (421, 421)
 
 
+def test_a_folder_that_is_gone_is_said_to_programs_and_people(tmp_path):
+    folder = tmp_path / "library"
+    folder.mkdir()
+    token, access = ApiToken(folder / "token"), Access(folder / "access.json")
+    guard = Guard(app, place=Place(8501, "0.0.0.0"), token=token, access=access)
+    bearer, cookie = f"Bearer {token.ensure()}", f"ragkit_8501={access.begin()}"
+    folder.rename(tmp_path / "elsewhere")
+    told = "The folder of this library was moved or deleted."
+    cure = (
+        "Put it back or connect its drive;"
+        " or start ragkit again with --library and the folder's new path."
+    )
+    for headers in ({}, {"authorization": bearer}):
+        sent = ask(guard, path="/api/search", host=_HERE, **headers)
+        answer = json.loads(sent[1]["body"])
+        assert (answer["status"], answer["detail"], answer["cure"]) == (503, told, cure)
+        assert status(sent) == 503
+        assert said(sent, "www-authenticate") == []
+    error = json.loads(ask(guard, path="/v1/models", host=_HERE)[1]["body"])["error"]
+    assert (error["type"], error["message"]) == ("server_error", f"{told} {cure}")
+    secret = b"secret=abc"
+    for asked in (
+        {"path": "/", "cookie": cookie},
+        {"path": ENTRANCE, "query": "token=abc"},
+        {"path": ENTRANCE, "method": "POST", "origin": f"http://{_HERE}", "body": secret},
+    ):
+        sent = ask(guard, host=_HERE, **asked)
+        assert (status(sent), told.encode() in sent[1]["body"]) == (503, True)
+    assert not folder.exists()
+    (tmp_path / "elsewhere").rename(folder)
+    assert status(ask(guard, path="/api/search", host=_HERE, authorization=bearer)) == 200
+    assert status(ask(guard, host=_HERE, cookie=cookie)) == 200
+
+
 @pytest.mark.parametrize(
     "host",
     ["192.168.1.5:8501", "192.168.1.5:9000", "[fd00::5]:8501", "localhost:8501", "127.0.0.1",

@@ -43,6 +43,10 @@ class ApiToken:
         """Return the token; empty if there is none, or if other users could read or write it."""
         return self._held.value()
 
+    def is_lost(self) -> bool:
+        """Return whether the library's folder is gone, and the token with it."""
+        return not self._file.parent.is_dir()
+
     def admits(self, token: str) -> bool:
         """Return whether this is the token, in constant time."""
         own = self.current()

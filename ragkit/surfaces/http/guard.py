@@ -14,7 +14,7 @@ from http.cookies import CookieError, SimpleCookie
 from typing import Any
 from urllib.parse import parse_qs
 
-from ragkit.errors import LibraryError
+from ragkit.errors import FolderGoneError, LibraryError
 from ragkit.surfaces.http.access import SESSION_SECONDS, Access
 from ragkit.surfaces.http.api_token import ApiToken
 from ragkit.surfaces.http.place import Place
@@ -53,6 +53,7 @@ _NO_TOKEN = Refusal(
     "Programs need the token of the library.",
     "`ragkit token` shows it; send it as `Authorization: Bearer TOKEN`.",
 )
+_GONE = Refusal(FolderGoneError.http_status, FolderGoneError().message, FolderGoneError().cure)
 
 
 class Guard:
@@ -92,6 +93,9 @@ class Guard:
         elif refusal is None:
             entered = self._entered(headers)
             refusal = wrong_place(scope, headers, self._place, entered=entered)
+            if refusal is None and self._access is not None and not entered:
+                # Signing in would create the folder again.
+                refusal = _GONE if self._token.is_lost() else None
             if refusal is None and scope["type"] == "http" and scope["path"] == ENTRANCE:
                 await self._enter(scope, headers, receive, send)
                 return
@@ -110,7 +114,9 @@ class Guard:
         given = headers.get("authorization", [])
         scheme, _, token = given[0].partition(" ") if len(given) == 1 else ("", "", "")
         admitted = scheme.lower() == "bearer" and self._token.admits(token.strip())
-        return None if admitted else _NO_TOKEN
+        if admitted:
+            return None
+        return _GONE if self._token.is_lost() else _NO_TOKEN
 
     def _entered(self, headers: dict[str, list[str]]) -> bool:
         """Return whether the library is locked and this browser has a session."""

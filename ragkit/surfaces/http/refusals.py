@@ -54,7 +54,8 @@ def body_of(refusal: Refusal, path: str) -> Body:
     if path.startswith("/v1"):
         # The form of OpenAI's own errors, which its clients read.
         code = "invalid_api_key" if refusal.status == HTTPStatus.UNAUTHORIZED else None
-        error = {"message": text, "type": "invalid_request_error", "param": None, "code": code}
+        kind = "server_error" if refusal.status >= 500 else "invalid_request_error"
+        error = {"message": text, "type": kind, "param": None, "code": code}
         return Body(json.dumps({"error": error}).encode(), "application/json")
     value = as_problem(refusal.status, refusal.message, refusal.cure)
     return Body(json.dumps(value).encode(), MEDIA_TYPE)
