@@ -58,15 +58,18 @@ def send(stream: IO[bytes], header: dict[str, Any], text: str = "", data: bytes 
 
 
 def receive(
-    stream: IO[bytes], longest_text: int, longest_data: int = 0
+    stream: IO[bytes],
+    longest_text: int,
+    longest_data: int = 0,
+    longest_header: int = _LONGEST_HEADER,
 ) -> tuple[dict[str, Any], str, bytes]:
-    """Read one frame.
+    """Read one frame whose parts are no longer than that, in bytes.
 
     Raises:
         BrokenFrameError: at the end of the stream, or when the frame is malformed.
     """
     head_length, text_length, data_length = _LENGTHS.unpack(_exactly(stream, _LENGTHS.size))
-    if head_length > _LONGEST_HEADER or text_length > longest_text or data_length > longest_data:
+    if head_length > longest_header or text_length > longest_text or data_length > longest_data:
         raise BrokenFrameError
     try:
         head = _exactly(stream, head_length)

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import io
+import struct
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from ragkit.errors import ReadingError
-from ragkit.reading.pdf.page import picture_of, render_page
+from ragkit.reading import wire
+from ragkit.reading.pdf.page import picture_of, render_page, sizes_of
 from ragkit.reading.pdf.page_words import Cut, Rectangle, lines_of, matching_words, words_in
 
 
@@ -109,6 +114,89 @@ def test_a_page_of_any_size_has_a_bounded_picture(tmp_path):
 def test_too_slow_is_a_sentence(paper):
     with pytest.raises(ReadingError, match="took too long"):
         picture_of(paper, 1, timeout=0.001)
+
+
+PNG = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + struct.pack(">II", 30, 20)
+HUGE = 2**20
+SOUND = {
+    "width": 30, "height": 20, "pages": 1, "dpi": 72.0,
+    "rectangles": [[0, 0, 1, 1]], "words": [["herons", [0.1, 0.1, 0.2, 0.2]]],
+}  # fmt: skip
+
+
+@pytest.fixture
+def taken_over(monkeypatch):
+    """Let a child that a hostile file has taken over answer with what is given."""
+
+    def answer(made):
+        program = f"import sys; {made}"
+
+        def started(_command, **options):
+            return popen([sys.executable, "-c", program], **options)
+
+        monkeypatch.setattr("ragkit.reading.pdf.page.subprocess.Popen", started)
+
+    popen = subprocess.Popen
+    return answer
+
+
+def framed(header, data=b""):
+    stream = io.BytesIO()
+    wire.send(stream, header, data=data)
+    return f"sys.stdout.buffer.write({stream.getvalue()!r})"
+
+
+def test_a_sound_answer_is_taken(paper, taken_over):
+    taken_over(framed(SOUND, PNG))
+    image = picture_of(paper, 1)
+    assert (image.width, image.height, image.pages, image.dpi) == (30, 20, 1, 72.0)
+    assert image.words == (("herons", Rectangle(0.1, 0.1, 0.2, 0.2)),)
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        "sys.stdout.buffer.write(b'{}\\n')",
+        "sys.stdout.buffer.write(bytes(20))",
+        "sys.stdout.buffer.write(bytes([255] * 20))",
+        # Without a limit, this would fill the memory.
+        "[sys.stdout.buffer.write(bytes([2]) * 1_000_000) for _ in iter(int, 1)]",
+        framed({}),
+        framed(SOUND),
+        framed(SOUND, b"<svg>"),
+        framed(SOUND, PNG[:20] + bytes(4)),
+        framed({**SOUND, "width": 30.5}, PNG),
+        framed({**SOUND, "width": -30}, PNG),
+        framed({**SOUND, "pages": "3"}, PNG),
+        framed({**SOUND, "dpi": float("inf")}, PNG),
+        framed({**SOUND, "dpi": "<b>"}, PNG),
+        framed({**SOUND, "rectangles": [[0, 0, 1]]}, PNG),
+        framed({**SOUND, "rectangles": 7}, PNG),
+        framed({**SOUND, "words": [[3, [0, 0, 1, 1]]]}, PNG),
+        framed({**SOUND, "words": [["a", [0, 0, 1, "1"]]]}, PNG),
+        framed({**SOUND, "width": HUGE, "height": HUGE}, PNG[:16] + struct.pack(">II", HUGE, HUGE)),
+        framed({"error": {"message": 3, "cure": "", "kind": ""}}),
+        framed({"error": "It failed"}),
+    ],
+)  # fmt: skip
+def test_what_is_no_picture_is_refused(paper, taken_over, made):
+    taken_over(made)
+    with pytest.raises(ReadingError) as caught:
+        picture_of(paper, 1)
+    assert caught.value.message == "Page 1 of paper.pdf could not be drawn."
+
+
+@pytest.mark.parametrize(
+    "sizes", [None, 3, [3], [[1]], [[1, 2, 3]], [["a", "b"]], [[1, float("nan")]]]
+)
+def test_sizes_that_are_none_are_refused(paper, taken_over, sizes):
+    taken_over(framed({"sizes": sizes}))
+    with pytest.raises(ReadingError, match=r"paper\.pdf could not be drawn"):
+        sizes_of(paper)
+
+
+def test_sizes_are_those_of_every_page(paper):
+    assert sizes_of(paper) == ((600, 800), (600, 800), (600, 800))
 
 
 def test_words_are_compared_without_case_hyphens_and_ligatures():

@@ -159,9 +159,10 @@ def open_newest(
     """Open the newest generation; ``None`` when there is none, or one of an older version.
 
     It must have been made with the arguments that are given: by another embedder it is corrupt,
-    with another tokenizer or other parameters of an older version. Sizes and counts are always checked,
-    and with ``checksums`` every byte: those of files that are ``mapped`` take 0.1 s for 100,000
-    chunks, and many times that where they are not in memory. ``fault_of_bytes`` checks them later.
+    with another tokenizer or other parameters of an older version. Sizes and counts are always
+    checked, and with ``checksums`` every byte: those of files that are ``mapped`` take 0.1 s for
+    100,000 chunks, and many times that where they are not in memory. ``fault_of_bytes`` checks
+    them later.
 
     Raises:
         IndexCorruptError: it is damaged or does not fit; the message names what.

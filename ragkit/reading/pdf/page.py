@@ -7,15 +7,20 @@ confined child process, which calls ``render_page``.
 from __future__ import annotations
 
 import io
-import json
+import math
 import os
+import struct
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import astuple, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from ragkit.errors import ReadingError
+from ragkit.reading import wire
+from ragkit.reading.child_clock import ChildClock, kill_group
 from ragkit.reading.pdf.page_words import (
     MOST_CHARACTERS,
     NO_PASSAGE,
@@ -31,7 +36,12 @@ _COARSEST, _FINEST = 200.0, 300.0
 """Pixels per inch: coarser scans are recognised better if enlarged, finer ones no better."""
 _TIMEOUT_SECONDS = 20.0
 _MEMORY_MB = 1500
+_MOST_BYTES = 4 * _MOST_PIXELS
+"""How long a picture, or the words of a page, may be: three bytes a pixel, and room to spare."""
+_PNG_START = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"
 _CURE = "Read its text instead."
+
+_Answer = TypeVar("_Answer")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,12 +78,7 @@ def picture_of(
         "number": number, "passage": parts, "width": width,
         "recognised": [(word, astuple(box)) for word, box in recognised],
     }  # fmt: skip
-    answer, png = _asked(file, request, f"Page {number} of {file.name}", timeout)
-    if not png:
-        raise ReadingError(f"Page {number} of {file.name} could not be drawn.", _CURE)
-    rectangles = tuple(Rectangle(*edges) for edges in answer.pop("rectangles"))
-    words = tuple((word, Rectangle(*edges)) for word, edges in answer.pop("words"))
-    return PageImage(png, **answer, rectangles=rectangles, words=words)
+    return _asked(file, request, f"Page {number} of {file.name}", _image, timeout)
 
 
 def sizes_of(file: Path) -> tuple[tuple[float, float], ...]:
@@ -82,39 +87,93 @@ def sizes_of(file: Path) -> tuple[tuple[float, float], ...]:
     Raises:
         ReadingError: the file is missing, cannot be read, or takes too long.
     """
-    answer, _ = _asked(file, {"number": 0}, file.name)
-    return tuple((float(across), float(down)) for across, down in answer["sizes"])
+    return _asked(file, {"number": 0}, file.name, _page_sizes)
 
 
 def _asked(
-    file: Path, request: dict[str, Any], what: str, timeout: float = 0.0
-) -> tuple[dict[str, Any], bytes]:
-    """Send a request to a child process; return the header of its answer and its data."""
+    file: Path,
+    request: dict[str, Any],
+    what: str,
+    unpack: Callable[[dict[str, Any], bytes], _Answer],
+    timeout: float = 0.0,
+) -> _Answer:
+    """Send a request to a child process, and return its answer once it has been checked."""
     if not file.is_file():
         raise ReadingError(f"{file.name} is no longer where it was.", "Sync its folder.")
-    message = json.dumps({**request, "file": str(file), "parent": os.getpid()}).encode("ascii")
+    failed = f"{what} could not be drawn"
+    clock = ChildClock()
+    with _started() as child:
+        clock.start(timeout or _TIMEOUT_SECONDS, child)
+        try:
+            assert child.stdin is not None  # noqa: S101 - for the type checker
+            assert child.stdout is not None  # noqa: S101
+            wire.send(child.stdin, {**request, "file": str(file), "parent": os.getpid()})
+            header, _, data = wire.receive(child.stdout, 0, _MOST_BYTES, _MOST_BYTES)
+            if "error" in header:
+                reason = wire.unpack_error(header["error"]).message
+                raise ReadingError(f"{failed}: {reason}.", _CURE)
+            return unpack(header, data)
+        except (OSError, ValueError, LookupError, TypeError, wire.BrokenFrameError) as error:
+            # It has ended, or a hostile file makes it send something else than an answer.
+            if clock.rang:
+                shown = what[:1].lower() + what[1:] if request["number"] else what
+                raise ReadingError(f"Drawing {shown} took too long.", _CURE) from error
+            raise ReadingError(f"{failed}.", _CURE) from error
+        finally:
+            clock.end()
+
+
+@contextmanager
+def _started() -> Iterator[subprocess.Popen[bytes]]:
+    """Start a child process, and kill it after the block."""
+    child = subprocess.Popen(
+        [sys.executable, "-m", "ragkit.reading.pdf.page"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
     try:
-        done = subprocess.run(
-            [sys.executable, "-m", "ragkit.reading.pdf.page"],
-            input=message,
-            capture_output=True,
-            timeout=timeout or _TIMEOUT_SECONDS,
-            check=False,
-        )
-    except subprocess.TimeoutExpired as error:
-        raise ReadingError(
-            f"Drawing {what[:1].lower() + what[1:] if request['number'] else what} took too long.",
-            _CURE,
-        ) from error
-    head, _, rest = done.stdout.partition(b"\n")
-    try:
-        answer = json.loads(head)
-    except ValueError:
-        answer = {}
-    if done.returncode or not answer:
-        reason = f": {answer['error']}" if answer.get("error") else ""
-        raise ReadingError(f"{what} could not be drawn{reason}.", _CURE)
-    return answer, rest
+        yield child
+    finally:
+        kill_group(child)
+        with suppress(OSError):
+            child.communicate()
+
+
+def _image(header: dict[str, Any], png: bytes) -> PageImage:
+    """Build a picture from the child's answer; raise ``ValueError`` if it is none."""
+    width, height, pages = (_whole(header[name]) for name in ("width", "height", "pages"))
+    # Rounding up adds at most a row and a column of pixels.
+    if width * height > _MOST_PIXELS + width + height:
+        raise ValueError
+    if png[: len(_PNG_START)] != _PNG_START or png[16:24] != struct.pack(">II", width, height):
+        raise ValueError
+    rectangles = tuple(Rectangle(*_numbers(edges, 4)) for edges in header["rectangles"])
+    words = [(word, Rectangle(*_numbers(edges, 4))) for word, edges in header["words"]]
+    if not all(isinstance(word, str) for word, _ in words):
+        raise ValueError
+    (dpi,) = _numbers([header["dpi"]], 1)
+    return PageImage(png, width, height, pages, dpi, rectangles, tuple(words))
+
+
+def _page_sizes(header: dict[str, Any], _data: bytes) -> tuple[tuple[float, float], ...]:
+    sizes = (_numbers(size, 2) for size in header["sizes"])
+    return tuple((across, down) for across, down in sizes)
+
+
+def _whole(value: Any) -> int:
+    if type(value) is not int or value < 1:
+        raise ValueError
+    return value
+
+
+def _numbers(values: Any, count: int) -> list[float]:
+    """Return so many finite numbers; raise ``ValueError`` if they are something else."""
+    numbers = [float(value) for value in values if isinstance(value, (int, float))]
+    if len(values) != count or len(numbers) != count or not all(map(math.isfinite, numbers)):
+        raise ValueError
+    return numbers
 
 
 def render_page(
@@ -190,11 +249,11 @@ def _sizes(file: Path) -> list[tuple[float, float]]:
         document.close()
 
 
-def _child() -> int:
-    """Carry out the request on stdin; write a line of JSON and the PNG to stdout."""
+def _child() -> None:
+    """Carry out the request on stdin, and answer it on stdout."""
     from ragkit.reading.sandbox import confine
 
-    request = json.loads(sys.stdin.buffer.read())
+    request, _, _ = wire.receive(sys.stdin.buffer, 0)
     import PIL.PngImagePlugin
     import pypdfium2
 
@@ -205,11 +264,9 @@ def _child() -> int:
         head, png = _drawn(file, request) if request["number"] else ({"sizes": _sizes(file)}, b"")
     except Exception as error:  # noqa: BLE001 - the parent reports any error in a sentence
         reason = error.message if isinstance(error, ReadingError) else type(error).__name__
-        sys.stdout.buffer.write(json.dumps({"error": reason.rstrip(".")}).encode("ascii") + b"\n")
-        return 1
-    sys.stdout.buffer.write(json.dumps(head).encode("ascii") + b"\n" + png)
-    return 0
+        head, png = {"error": wire.pack_error(ReadingError(reason.rstrip(".")))}, b""
+    wire.send(sys.stdout.buffer, head, data=png)
 
 
 if __name__ == "__main__":
-    sys.exit(_child())
+    _child()
