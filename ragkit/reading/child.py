@@ -120,7 +120,8 @@ def _answer(
     def whole() -> Reading:
         ends = [0, *accumulate(request["runs"])]
         runs = [PageRun.unpack(data[start:end]) for start, end in pairwise(ends)]
-        return read_file(path, name, limits, KnownPages(runs, data[ends[-1] :]))
+        known = KnownPages(runs, data[ends[-1] :], is_hard=request["hard"])
+        return read_file(path, name, limits, known)
 
     read = _guarded(whole, limits.timeout_seconds, limits)
     if not isinstance(read, Reading):

@@ -113,12 +113,16 @@ class ReadingProcess:
 
         ``runs`` are all packed pages of a PDF, if ``read_pages`` has read them already, and
         ``recognised`` is the text of its scanned pages (``pdf.ocr_files.OcrFile``). A mail that
-        cannot be read with its attachments is read without them.
+        cannot be read with its attachments is read without them, and a PDF whose reader crashed
+        or took too long in a simpler way.
         """
-        request = {**_named(path, name), "runs": [len(run) for run in runs], "attachments": True}
+        request: dict[str, Any] = {**_named(path, name), "attachments": True, "hard": False}
 
         def ask(child: subprocess.Popen[bytes]) -> tuple[dict[str, Any], Read | None]:
-            header, text, _ = self._exchange(child, request, b"".join((*runs, recognised)))
+            known = () if request["hard"] else runs
+            lengths = [len(run) for run in known]
+            sent = {**request, "runs": lengths}
+            header, text, _ = self._exchange(child, sent, b"".join((*known, recognised)))
             if "error" in header:
                 return header, None
             read = Read(wire.unpack_reading(header["reading"], text))
@@ -127,15 +131,21 @@ class ReadingProcess:
             return header, read
 
         read = self._tried(ask)
-        if type(read) is not ReadingError or not may_have_attachments(name):
+        if type(read) is not ReadingError:
             return read
-        request["attachments"] = False
-        alone = self._tried(ask)
-        if isinstance(alone, ReadingError):
+        if may_have_attachments(name):
+            request["attachments"] = False
+            note = f"The attachments were not read: {read.message}"
+        elif name.lower().endswith(".pdf") and self._child is None:
+            request["hard"] = True
+            note = f"The text was read in a simpler way, without its form: {read.message}"
+        else:
             return read
-        note = f"The attachments were not read: {read.message}"
-        warnings = (*alone.reading.warnings, note)
-        return replace(alone, reading=replace(alone.reading, warnings=warnings))
+        simpler = self._tried(ask)
+        if isinstance(simpler, ReadingError):
+            return read
+        warnings = (*simpler.reading.warnings, note)
+        return replace(simpler, reading=replace(simpler.reading, warnings=warnings))
 
     def read_pages(self, path: Path, name: str, first: int, end: int) -> Pages | ReadingError:
         """Read the pages ``first`` (an index) to before ``end`` of a PDF; failures are returned."""

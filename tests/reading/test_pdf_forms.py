@@ -19,9 +19,11 @@ from reportlab.pdfgen import canvas
 from ragkit.errors import ReadingError
 from ragkit.reading import read_file
 from ragkit.reading.limits import Limits
+from ragkit.reading.pdf.contents import KnownPages
 from ragkit.reading.pdf.forms import readable
 from ragkit.reading.pdf.page import render_page
 from ragkit.reading.pdf.reader import read_pdf
+from ragkit.reading.process import ReadingProcess
 from ragkit.settings import ReadingSettings
 
 SETTINGS = ReadingSettings()
@@ -328,3 +330,54 @@ def test_the_picture_of_a_page_shows_what_was_filled_in(tmp_path):
         path.write_bytes(form(text_field("Name", value, **look)))
         pictures.append(render_page(path, 1).png)
     assert pictures[0] != pictures[1]
+
+
+def drawing_itself(*, page):
+    """A PDF whose form object draws itself three times each: its page does, or a field."""
+    font = b"/Resources << /Font << /F 6 0 R >> /XObject << /X 5 0 R >> >>"
+    words = b"BT /F 12 Tf 50 700 Td (The herons nest in the tall reeds.) Tj ET"
+    shown = b"BT /F 12 Tf 50 600 Td (Nine eggs.) Tj ET /X Do /X Do /X Do"
+    drawn = words + b" /X Do" * page
+    objects = (
+        b"<< /Type /Catalog /Pages 2 0 R /AcroForm << /Fields [7 0 R] >> >>",
+        b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+        b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 600 800] /Contents 4 0 R %s %s >>"
+        % (font, b"/Annots [7 0 R]"),
+        b"<< /Length %d >> stream\n%s\nendstream" % (len(drawn), drawn),
+        b"<< /Subtype /Form /BBox [0 0 600 800] %s /Length %d >> stream\n%s\nendstream"
+        % (font, len(shown), shown),
+        b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+        b"<< /Subtype /Widget /FT /Tx /T (nest) /Rect [50 600 90 620] /AP << /N 5 0 R >> >>",
+    )
+    data, table = b"%PDF-1.7\n", b"0000000000 65535 f \n"
+    for number, content in enumerate(objects, 1):
+        table += b"%010d 00000 n \n" % len(data)
+        data += b"%d 0 obj %s endobj\n" % (number, content)
+    trailer = b"trailer << /Size 8 /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF" % len(data)
+    return data + b"xref\n0 8\n" + table + trailer
+
+
+def test_a_page_that_draws_itself_without_end_keeps_its_text(tmp_path):
+    file = tmp_path / "nest.pdf"
+    file.write_bytes(drawing_itself(page=True))
+    process = ReadingProcess(Limits(20, memory_mb=400, max_file_mb=1, max_text_mb=1))
+    try:
+        read = process.read(file, file.name)
+        assert read.reading.text == "The herons nest in the tall reeds.\nNine eggs."
+        (warning,) = read.reading.warnings
+        assert warning.startswith("The text was read in a simpler way, without its form: ")
+        file.write_bytes(drawing_itself(page=False))
+        again = process.read(file, file.name).reading
+        assert again.text.startswith("The herons nest in the tall reeds.")
+        assert not again.warnings
+        file.write_bytes(b"%PDF-1.7 and nothing else")
+        assert "damaged" in process.read(file, file.name).message
+    finally:
+        process.close()
+
+
+def test_a_form_that_is_read_without_end_costs_its_values_only():
+    known = KnownPages(is_hard=True)
+    data = form({"page": 0, "/FT": "/Tx", "/T": "town", "/V": "Ghent"})
+    assert "town: Ghent" in read_pdf(data, "form.pdf", Limits.of(SETTINGS)).text
+    assert read_pdf(data, "form.pdf", Limits.of(SETTINGS), known).text == "A form to fill in"

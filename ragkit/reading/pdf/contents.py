@@ -117,11 +117,12 @@ class KnownPages:
     """What is known of a PDF before it is read.
 
     ``runs`` are all of its pages, or none. ``recognised`` is the file of the text of its scanned
-    pages (``ocr_files.OcrFile``), or empty.
+    pages (``ocr_files.OcrFile``), or empty. ``is_hard``: an earlier process did not survive it.
     """
 
     runs: Sequence[PageRun] = ()
     recognised: bytes = b""
+    is_hard: bool = False
 
 
 @dataclass(frozen=True, slots=True)

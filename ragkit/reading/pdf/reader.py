@@ -101,17 +101,21 @@ def read_pdf(data: bytes, name: str, limits: Limits, known: KnownPages | None = 
 
 
 def _contents(data: bytes, limits: Limits, known: KnownPages) -> tuple[Contents, dict[int, str]]:
-    """Return the contents of a file, and the values filled into its form by page index."""
+    """Return the contents of a file, and the values filled into its form by page index.
+
+    Of a file that is hard to read, pypdf reads the text only: a form may draw itself without end.
+    """
     reader: PdfReader | None = None
-    contents = by_pdfium.contents_of(data, limits, known.runs)
+    contents = None if known.is_hard else by_pdfium.contents_of(data, limits, known.runs)
     if contents is None or len(contents.run.lost) == len(contents.run.pages):
         reader = by_pypdf.opened(data)
         contents = by_pypdf.contents_of(reader, limits)
     if known.recognised:
         contents = replace(contents, run=with_recognised(contents.run, known.recognised))
-    if contents.run.has_form:
-        reader = reader or sound(partial(by_pypdf.opened, data))
-    return contents, filled_in(reader, limits) if contents.run.has_form and reader else {}
+    if known.is_hard or not contents.run.has_form:
+        return contents, {}
+    reader = reader or sound(partial(by_pypdf.opened, data))
+    return contents, filled_in(reader, limits) if reader else {}
 
 
 def last_steps(pages: Sequence[Sequence[Line]]) -> list[int]:
