@@ -24,6 +24,7 @@ _STEADY_SECONDS = 120.0
 """A worker that ends sooner than this is restarted after a longer pause each time."""
 _FAREWELL_SECONDS = 8.0
 """Less than the ten seconds after which Docker kills everything."""
+_KILLED_SECONDS = 1.0
 
 
 def run_worker(library: Library, *, wait: bool = False) -> None:
@@ -82,7 +83,11 @@ def keep_worker(library: Library) -> Iterator[None]:
 
 
 def _stop_own_worker(library: Library) -> None:
-    """Stop the worker that this process started, and wait until it has finished writing."""
+    """Stop the worker that this process started, and wait until it has finished writing.
+
+    One that hangs in native code hears no signal. It is killed with what it started, which costs
+    nothing but the file at hand.
+    """
     lock = library.paths.lock
     holder = lock_holder(lock) if lock_is_held(lock) else None
     if holder is None or holder.ends_with != os.getpid():
@@ -90,6 +95,19 @@ def _stop_own_worker(library: Library) -> None:
     with suppress(psutil.Error):
         worker = psutil.Process(holder.pid)
         # A process that started later only has the same id.
-        if worker.create_time() <= holder.started_at:
-            worker.terminate()
+        if worker.create_time() > holder.started_at:
+            return
+        started = worker.children(recursive=True)
+        worker.terminate()
+        with suppress(psutil.TimeoutExpired):
             worker.wait(_FAREWELL_SECONDS)
+        with suppress(psutil.NoSuchProcess):
+            started += worker.children(recursive=True)
+        _kill([worker, *started])
+
+
+def _kill(processes: list[psutil.Process]) -> None:
+    for process in processes:
+        with suppress(psutil.Error):
+            process.kill()
+    psutil.wait_procs(processes, timeout=_KILLED_SECONDS)

@@ -17,6 +17,7 @@ from support import until
 from ragkit.background.worker import Worker
 from ragkit.errors import LibraryError
 from ragkit.indexing.writer import lock_holder, lock_is_held, writer_lock
+from ragkit.surfaces import worker
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there are no such signals")
 
@@ -149,3 +150,27 @@ def test_one_that_waits_ends_when_it_is_stopped_and_with_its_library(tmp_path, h
         assert lock_holder(library.paths.lock).role == "test"
     library.close()
     assert len(raised) == (how == "taken away")
+
+
+# A worker that hears no signal, as in native code, with a child that hears none either.
+_DEAF = """
+import signal, subprocess, sys, time
+from pathlib import Path
+from ragkit.indexing.writer import writer_lock
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+deaf = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(100)"
+subprocess.Popen([sys.executable, "-c", deaf], start_new_session=True)
+with writer_lock(Path(sys.argv[1]), "worker", ends_with=int(sys.argv[2])):
+    time.sleep(100)
+"""
+
+
+def test_a_worker_that_hears_no_signal_is_killed_with_what_it_started(start, tmp_path, monkeypatch):
+    monkeypatch.setattr(worker, "_FAREWELL_SECONDS", 0.5)
+    with open_library(tmp_path) as library:
+        deaf = start("-c", _DEAF, str(library.paths.lock), str(os.getpid()))
+        until(lambda: lock_holder(library.paths.lock) and lock_is_held(library.paths.lock), 30.0)
+        started = until(psutil.Process(deaf.pid).children, 10.0)
+        worker._stop_own_worker(library)
+        deaf.wait(1)
+        assert psutil.wait_procs(started, timeout=1)[1] == []
