@@ -14,7 +14,7 @@ from ragkit.reading.decode import clean, declared_encoding, decode
 from ragkit.reading.formats import Format
 from ragkit.reading.heads import with_head
 from ragkit.reading.html_formulas import Formulas
-from ragkit.reading.html_nesting import ANY_TAG, levelled
+from ragkit.reading.html_nesting import ANY_TAG, levelled, without_unended
 from ragkit.reading.limits import damaged
 from ragkit.reading.markdown import first_heading, metadata_from, strip_embedded
 from ragkit.reading.office.converter import convert
@@ -91,7 +91,7 @@ def to_markdown(source: str, label: str = Format.HTML.label) -> str:
     formulas = Formulas()
     seen = _UNSEEN_TAG.sub("", _without_unseen(formulas.hidden(source)))
     seen = _LEFT_OUT.sub(r"\1div", _without_menus(seen))
-    seen = levelled(_flattened(seen))
+    seen = without_unended(levelled(_flattened(seen)))
     result = convert(f"<html><body>{seen}</body></html>".encode(), "html", label)
     converted = tidy(clean(formulas.shown(strip_embedded(result.content))))
     if len(converted) < len(seen) * _LEAST_SHARE:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from itertools import islice
 
 _ATTRIBUTES = r"(?:[^<>=]++|=\s*+\"[^\"]*+\"|=\s*+'[^']*+'|=)*+"
 _TAG = re.compile(
@@ -16,6 +17,8 @@ _TAG = re.compile(
     r"|<(/)([a-z]\w*+)()(?=[^<>]*+(?:<|$))", re.I,  # cut off
 )  # fmt: skip
 ANY_TAG = re.compile(rf"</?[a-z!?]{_ATTRIBUTES}>", re.I)
+_UNENDED = re.compile(rf"<(?=/?[a-z])(?!/?[a-z]{_ATTRIBUTES}>)", re.I)
+_MOST_UNENDED = 200
 _OF_ELEMENT = re.compile(f"</?[a-zA-Z]{_ATTRIBUTES}>")
 _REFERENCE = re.compile(r"\shref\b", re.I)
 
@@ -67,6 +70,16 @@ _RICH = _LISTS | {"dl", "pre", "blockquote"}
 _DEEP = 30
 _DEEP_STRUCTURE = DEEPEST - 4
 _MOST_OPEN = 300
+
+
+def without_unended(source: str) -> str:
+    """Return HTML whose tags all end if very many do not; these become text.
+
+    For each of them the converter looks through all that follows. It shows them as text as well.
+    """
+    if sum(1 for _ in islice(_UNENDED.finditer(source), _MOST_UNENDED)) < _MOST_UNENDED:
+        return source
+    return _UNENDED.sub("&lt;", source)
 
 
 def levelled(source: str) -> str:

@@ -116,6 +116,15 @@ def test_what_nests_deeply_is_read_in_its_order(opening, end):
     assert re.findall(r"\w+", text) == ["Before", *words, "After"]
 
 
+@pytest.mark.parametrize("tag", ['<a title="', "<a ", "</a "])
+def test_tags_that_do_not_end_are_text_and_cost_no_time(tag):
+    started = time.process_time()
+    text = read_html(f"<p>Before</p>{tag * 60_000}<p>After</p>", "a.html").text
+    # With all of them the converter takes a minute and more.
+    assert time.process_time() - started < 20
+    assert text == f"Before\n\n{(tag * 60_000).strip()}\n\nAfter"
+
+
 def test_the_form_of_sloppy_pages_is_that_of_browsers():
     page = (
         "<h2>Fares<p>Per <b>day<p>Second<TABLE><tr><th>Boat<th>Fee<tr><td>Canoe<td>3</TABLE>"
