@@ -25,6 +25,7 @@ from ragkit.reading.mail_message import (
     text_of,
 )
 from ragkit.reading.reading_parts import joined, nonempty, one_line, stem, tidy
+from ragkit.reading.signed import signed_content
 from ragkit.types import OutlineEntry, Reading
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ _MOST_READ, _DEEPEST = 50, 3
 """Attachments of a mail that are read, and mails within each other."""
 
 _ARMOURED = re.compile(rb"\s*-----BEGIN PGP (?:MESSAGE|SIGNATURE|PUBLIC KEY BLOCK)\b")
+_SIGNED_SUFFIX = ".p7m"
 _PAGES = ("text/html", "application/xhtml+xml")
 _LENGTH = re.compile(rb"(\d{1,12})\s*?\r?\n")
 
@@ -100,6 +102,8 @@ def _attached(
     for name, part in mail.attachments[: _MOST_READ if limits.attachments else 0]:
         is_mail = held_mail(part) is not None
         content = content_of(part)
+        if name.lower().endswith(_SIGNED_SUFFIX) and (inner := signed_content(content)):
+            name, content = name[: -len(_SIGNED_SUFFIX)], inner
         if _ARMOURED.match(content) or (is_mail and depth >= _DEEPEST):
             continue
         if is_mail:

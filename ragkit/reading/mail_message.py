@@ -18,6 +18,7 @@ from ragkit.reading.dates import iso_date
 from ragkit.reading.decode import clean, declared_encoding, decode
 from ragkit.reading.formats import Format
 from ragkit.reading.reading_parts import joined, one_line, tidy, whole_line
+from ragkit.reading.sealed import unsealed
 from ragkit.types import Markup
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from email.message import Message as Part
 
 _MOST_PARTS = 500
+_ENCRYPTED = "(The text of this mail is encrypted.)"
 _PLAIN, _HTML = "text/plain", "text/html"
 _HELD_TYPES = ("message/rfc822", "message/global")
 _REPORTS = (
@@ -111,11 +113,14 @@ class Mail:
 
     def __init__(self, data: bytes) -> None:
         self._message = parsed(data)
+        encrypted = unsealed(self._message, parsed)
         named = [(attachment_name(leaf), leaf.part) for leaf in leaves(self._message)]
         self.attachments = [(name, part) for name, part in named if name]
         self.attached = [name for name, _ in self.attachments]
         inline = {id(part) for name, part in named if not name}
         self.body, self.markup = _written(_shown(self._message, inline))
+        if encrypted and not self.body:
+            self.body = _ENCRYPTED
 
     def header(self, key: str) -> str:
         """Return a header on one line."""
