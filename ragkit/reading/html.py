@@ -21,7 +21,7 @@ from ragkit.reading.office.converter import convert
 from ragkit.reading.reading_parts import joined, one_line, tidy
 from ragkit.reading.titles import choose
 from ragkit.reading.xml_names import DC
-from ragkit.reading.zip_container import open_archive, part_of, resolved, xml
+from ragkit.reading.zip_container import open_archive, part_of, resolved, without_folder, xml
 from ragkit.types import Markup, Reading
 
 if TYPE_CHECKING:
@@ -200,7 +200,7 @@ def read_epub(data: bytes, name: str, limits: Limits) -> Reading:
         ReadingError: without chapters, locked, protected, or a decompression bomb.
     """
     label = Format.EPUB.label
-    archive = open_archive(data, limits, label)
+    archive = without_folder(open_archive(data, limits, label), Format.EPUB.part)
     root = xml(archive, "META-INF/container.xml").find(f".//{_CONTAINER}rootfile")
     package_name = unquote(root.get("full-path", "")) if root is not None else ""
     package = xml(archive, package_name)

@@ -20,7 +20,7 @@ from ragkit.reading.formats import (
 )
 from ragkit.reading.limits import damaged, locked
 from ragkit.reading.office_97.compound import is_compound, opened
-from ragkit.reading.zip_container import unpacking, usual_name
+from ragkit.reading.zip_container import folder_around, unpacking, usual_name
 
 # A time with its year, before which a zone may stand: sentences that begin so name no year there.
 _MBOX = re.compile(
@@ -203,8 +203,12 @@ def zip_format(suffix: str, stream: IO[bytes]) -> Format:
     claimed = DOCUMENT_SUFFIXES.get(suffix)
     try:
         with unpacking(SkippedError(*_ARCHIVE)), zipfile.ZipFile(stream) as archive:
-            members = set(map(usual_name, archive.namelist()))
-            kind = _mimetype(archive) if "mimetype" in members else ""
+            names = archive.namelist()
+            if claimed is Format.EPUB:
+                folder = folder_around(names, claimed.part)
+                names = [name.removeprefix(folder) for name in names]
+            members = set(map(usual_name, names))
+            kind = _mimetype(archive) if "mimetype" in archive.namelist() else ""
     except SkippedError:
         if claimed in _CONTAINERS:
             raise damaged(claimed.label) from None

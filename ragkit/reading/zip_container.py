@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import lzma
 import posixpath
 import re
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
 from ragkit.errors import ReadingError
-from ragkit.reading.limits import MEGABYTE, locked
+from ragkit.reading.limits import MEGABYTE, damaged, locked, too_large
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
@@ -38,24 +39,42 @@ _ENTITIES = (
     "The file defines XML entities, which documents of its kind never need.",
     "If you trust it, save it again from the program that made it.",
 )
+_OF_SYSTEM = "__MACOSX/"
 _NUMBERED = re.compile(r"(?<=^word/)((?:_rels/)?document)\d+(?=\.xml(?:\.rels)?$)")
 _STRICT = re.compile(rb"http://purl\.oclc\.org/ooxml/(\w+)/")
 _USUAL = rb"http://schemas.openxmlformats.org/\1/2006/"
 
 
 @contextmanager
-def unpacking(damaged: ReadingError) -> Iterator[None]:
-    """Raise ``damaged`` for any error of a zip, or of the data packed in it."""
+def unpacking(damage: ReadingError) -> Iterator[None]:
+    """Raise ``damage`` for any error of a zip, or of the data packed in it."""
     try:
         yield
     except (
         zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, RuntimeError, ValueError,
     ) as error:  # fmt: skip
-        raise damaged from error
+        raise damage from error
     except OSError as error:
         if error.errno is not None:  # of the disk; bz2 raises one without a number for damage
             raise
-        raise damaged from error
+        raise damage from error
+
+
+def gunzipped(data: bytes, limits: Limits) -> bytes:
+    """Return what a gzip file holds, which may be as large as any other file.
+
+    Raises:
+        ReadingError: it is damaged, or a bomb.
+        SkippedError: it holds more than a file may.
+    """
+    most = int(limits.max_file_mb * MEGABYTE)
+    with unpacking(damaged("gzip file")), gzip.GzipFile(fileobj=io.BytesIO(data)) as stream:
+        content = stream.read(most + 1)
+    if len(content) > max(_RATIO_FROM, len(data) * _HIGHEST_RATIO):
+        raise ReadingError(*_BOMB)
+    if len(content) > most:
+        raise too_large(len(content), limits)
+    return content
 
 
 def open_archive(data: bytes, limits: Limits, label: str) -> zipfile.ZipFile:
@@ -79,6 +98,26 @@ def xml(archive: zipfile.ZipFile, name: str) -> Element:
     """Parse a member as XML, with the usual names of "Strict Open XML"; any error is passed on."""
     part = _STRICT.sub(_USUAL, archive.read(name))
     return ElementTree.fromstring(part)  # noqa: S314 - entities were refused
+
+
+def folder_around(names: Iterable[str], part: str) -> str:
+    """Return the one folder in which a container lies as a whole, with its slash, or ``""``.
+
+    So it is packed by hand; ``part`` is a member by which it is known.
+    """
+    own = [name for name in names if not name.startswith(_OF_SYSTEM)]
+    folder = f"{own[0].partition('/')[0]}/" if own else ""
+    is_around = f"{folder}{part}" in own and all(name.startswith(folder) for name in own)
+    return folder if is_around else ""
+
+
+def without_folder(archive: zipfile.ZipFile, part: str) -> zipfile.ZipFile:
+    """Take the folder that is around all members out of their names."""
+    if folder := folder_around(archive.namelist(), part):
+        for member in archive.infolist():
+            member.filename = member.filename.removeprefix(folder)
+        archive.NameToInfo = {member.filename: member for member in archive.infolist()}
+    return archive
 
 
 def usual_name(member: str) -> str:

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import io
 import re
 import time
+from zipfile import ZipFile
 
 import pytest
 from office_files import epub_file
@@ -295,3 +297,21 @@ def test_chapters_of_older_books_are_read(tmp_path, kind):
     )
     reading = read(tmp_path, "a.epub", epub_file(**{"OEBPS/content.opf": package}))
     assert reading.text == "# Calm\n\nThe *sea*."
+
+
+@pytest.mark.parametrize("more", [(), ("__MACOSX/._The Sea",), ("The Sea/",)])
+def test_a_book_that_lies_in_a_folder_of_its_file_is_read(tmp_path, more):
+    packed = io.BytesIO()
+    with ZipFile(io.BytesIO(epub_file())) as book, ZipFile(packed, "w") as archive:
+        for name in more:
+            archive.writestr(name, b"")
+        for name in book.namelist():
+            archive.writestr(f"The Sea/{name}", book.read(name))
+    reading = read(tmp_path, "sea.epub", packed.getvalue())
+    assert (reading.title, reading.text) == (
+        "The Sea", "# Calm\n\nThe *sea*.\n\n# Storm\n\n- rope",
+    )  # fmt: skip
+    with ZipFile(packed, "a") as archive:
+        archive.writestr("beside.txt", b"")
+    with pytest.raises(ReadingError, match="damaged"):
+        read(tmp_path, "sea.epub", packed.getvalue())

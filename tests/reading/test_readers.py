@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import gzip
+import io
+import tarfile
 from importlib import import_module
 from inspect import signature
 
@@ -9,6 +12,7 @@ from reading_files import SETTINGS, read
 from ragkit.errors import ReadingError, SkippedError
 from ragkit.reading import read_file, readable_suffixes
 from ragkit.reading.formats import BYTE_FORMATS, DOCUMENT_SUFFIXES, Format
+from ragkit.reading.limits import Limits
 from ragkit.settings import ReadingSettings
 
 
@@ -80,3 +84,42 @@ def test_huge_lines_and_words_are_read(tmp_path):
     assert len(read(tmp_path, "b.txt", b"x" * 1_000_000).text) == 1_000_000
     assert len(read(tmp_path, "c.md", b"#" * 1_000_000).text) == 1_000_000
     assert len(read(tmp_path, "d.md", b"[" * 300_000 + b"\n").text) == 300_001
+
+
+def test_a_gzip_file_is_read_as_what_it_holds(tmp_path):
+    notes = read(tmp_path, "notes.md.gz", gzip.compress(b"# Herons\n\nThey nest in the reeds.\n"))
+    assert (notes.text, notes.format, notes.title) == (
+        "# Herons\n\nThey nest in the reeds.\n", "markdown", "Herons",
+    )  # fmt: skip
+    log = gzip.compress(b"07:00 opened\n") + gzip.compress(b"19:00 closed\n")
+    assert read(tmp_path, "log.gz", log).text == "07:00 opened\n19:00 closed\n"
+
+
+def test_what_is_no_document_in_a_gzip_file_is_left_out(tmp_path):
+    archive = io.BytesIO()
+    with tarfile.open(fileobj=archive, mode="w:gz") as tar:
+        tar.addfile(tarfile.TarInfo("a.txt"))
+    for name, data in (
+        ("a.tar.gz", archive.getvalue()),
+        ("a.gz", archive.getvalue()),
+        ("a.tgz", archive.getvalue()),
+        ("a.txt.gz.gz", gzip.compress(gzip.compress(b"Herons"))),
+        ("a.png.gz", gzip.compress(b"\x89PNG\r\n\x1a\n" + bytes(50))),
+        ("a.bin.gz", gzip.compress(bytes(range(256)) * 9)),
+    ):
+        with pytest.raises(SkippedError):
+            read(tmp_path, name, data)
+
+
+def test_a_gzip_file_unpacks_to_no_more_than_a_file_may_have(tmp_path):
+    with pytest.raises(ReadingError, match="decompression bombs"):
+        read(tmp_path, "bomb.txt.gz", gzip.compress(b"a" * 30_000_000))
+    file = tmp_path / "long.txt.gz"
+    file.write_bytes(gzip.compress(b"a" * 3_000_000))
+    with pytest.raises(SkippedError, match="larger than 2 MB"):
+        read_file(file, file.name, Limits(9, memory_mb=900, max_file_mb=2, max_text_mb=2))
+    whole = gzip.compress(bytes(range(97, 123)) * 99)
+    with pytest.raises(ReadingError, match="This gzip file is damaged"):
+        read(tmp_path, "torn.txt.gz", whole[:-12])
+    with pytest.raises(ReadingError, match="This gzip file is damaged"):
+        read(tmp_path, "torn.txt.gz", whole[:12] + b"zzzz" + whole[16:])
