@@ -250,7 +250,7 @@ def _named(record: DocumentRecord) -> dict[str, Any]:
 
 
 def similar_as_text(similar: SimilarDocuments) -> Iterator[str]:
-    """Yield a line for each similar document, and one for copies."""
+    """Yield a line for each similar document that is not distant, and one for copies."""
 
     def also_in(records: Sequence[DocumentRecord], words: str) -> Iterator[str]:
         if records:
@@ -258,11 +258,11 @@ def similar_as_text(similar: SimilarDocuments) -> Iterator[str]:
 
     yield "Similar documents"
     yield from also_in(similar.copies, "The same text, or nearly, is in")
-    for document in similar.documents:
+    for document in similar.close:
         title = plain(document.record.title or document.record.path)
         yield f"- {title} · {plain(document.record.path)} · {document.likeness}"
         yield from also_in(document.copies, "  also in")
-    if not similar.documents:
+    if not similar.close:
         yield "- none"
     yield ""
 
@@ -271,7 +271,8 @@ def chunked_answer_as_text(answer: ChunkedAnswer) -> Iterator[str]:
     """Yield the topics of a long question, then its results with their topics."""
     yield from (answer.summary, "")
     for topic_answer in answer.topics:
-        yield f"[{topic_answer.topic.index + 1}] {plain(topic_answer.topic.name)}"
+        note = " (nothing fits; the nearest)" if topic_answer.weak else ""
+        yield f"[{topic_answer.topic.index + 1}] {plain(topic_answer.topic.name)}{note}"
     yield ""
     for number, merged in enumerate(answer.results, start=1):
         result, document = merged.result, merged.result.document

@@ -72,11 +72,17 @@ def test_what_is_related_to_a_document_or_file_leaves_it_out(here, place, what):
     assert "handbook/login.md" in done.stdout
     assert "chats/both.md" not in done.stdout
     assert "2 segments → " in done.stdout
-    # The same that the card and the page of the document list.
-    head, *lines = done.stdout.split("2 segments")[0].splitlines()
+
+
+def test_similar_documents_are_those_that_the_pages_list(here, monkeypatch):
+    words = ((0.05, "similar"), (-1.0, "distant"))
+    monkeypatch.setattr("ragkit.retrieval.similar._WORDS", words)
+    listed = here("related", "chats/both.md").stdout
+    head, *lines = listed.split("2 segments")[0].splitlines()
     assert head == "Similar documents"
-    assert all(re.fullmatch(r"- .+ · \S+ · [a-z ]+, -?[01]\.\d\d", line) for line in lines[:-1])
-    assert len(lines) > 1
+    assert all(re.fullmatch(r"- .+ · \S+ · similar, 0\.\d\d", line) for line in lines[:-1])
+    found = json.loads(here("related", "chats/both.md", "--json").stdout)["similar"]["documents"]
+    assert 0 < sum(one["words"] == "similar" for one in found) == len(lines) - 1 < len(found)
 
 
 def test_what_is_similar_is_in_the_json_with_its_cosine_and_copies(here, place):
@@ -85,6 +91,20 @@ def test_what_is_similar_is_in_the_json_with_its_cosine_and_copies(here, place):
     first, second, *_ = found["documents"]
     assert set(first) == {"id", "path", "title", "cosine", "words", "copies"}
     assert 1 > first["cosine"] >= second["cosine"]
+
+
+def test_documents_that_are_distant_are_not_listed(here):
+    found = json.loads(here("related", "notes/lamps.md", "--json").stdout)["similar"]["documents"]
+    assert {one["words"] for one in found} == {"distant"}
+    listed = here("related", "notes/lamps.md").stdout
+    assert listed.startswith("Similar documents\n- none\n")
+    assert "distant" not in listed
+
+
+def test_a_topic_that_nothing_fits_says_so(here, tmp_path):
+    (tmp_path / "q.txt").write_text("Do penguins in Antarctica migrate over glaciers?")
+    done = here("search", "--file", tmp_path / "q.txt", "--chunked")
+    assert "(nothing fits; the nearest)" in done.stdout
 
 
 def test_a_document_is_named_by_its_number_too(here):
