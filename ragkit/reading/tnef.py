@@ -77,7 +77,7 @@ def _take_text(packed: Packed, properties: bytes) -> None:
         if number == _TEXT:
             packed.text = _shown(value, kind)
         elif number == _HTML:
-            packed.html = value.encode() if isinstance(value, str) else value
+            packed.html = value
         elif number == _RICH_TEXT:
             packed.rich_text = unpacked(value)
 
@@ -146,5 +146,5 @@ def _after_name(data: bytes, at: int) -> int:
     at += 16 + _NUMBER.size
     if not is_text:
         return at + _NUMBER.size
-    (length,) = _NUMBER.unpack_from(data, at)
+    length: int = _NUMBER.unpack_from(data, at)[0]
     return at + _NUMBER.size + length + -length % 4

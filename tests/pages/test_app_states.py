@@ -80,6 +80,18 @@ def test_odd_questions_get_a_sensible_answer(library, tmp_path, question):
     assert "Something unexpected" not in said
 
 
+@pytest.mark.parametrize("page", ["", "library", "health"])
+def test_a_library_whose_folder_is_gone_is_said(library, tmp_path, page):
+    app = run(library, page)
+    library.paths.root.rename(tmp_path / "elsewhere")
+    app.run()
+    assert not app.exception
+    said = html(app)
+    assert "The folder of this library was moved or deleted." in said
+    assert "start ragkit again with --library" in said
+    assert not library.paths.root.exists()
+
+
 def test_the_library_page_when_empty_and_full(library, tmp_path):
     said = html(run(library, "library"))
     assert "No documents yet" in said

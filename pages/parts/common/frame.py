@@ -14,7 +14,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from pages.parts.common import address, browser, markup, state
 from pages.parts.common.markup import name
 from ragkit.catalog.records import JobRecord
-from ragkit.errors import RagkitError
+from ragkit.errors import FolderGoneError, RagkitError
 from ragkit.formatting import plural
 from ragkit.indexing.progress import Progress
 from ragkit.library import Library
@@ -87,9 +87,12 @@ def open_library() -> Library:
 
     Raises:
         SettingsError: when a setting is not valid.
-        LibraryError: when the library cannot be used.
+        LibraryError: when the library cannot be used, or its folder is gone.
     """
-    return _opened(load_settings())
+    library = _opened(load_settings())
+    if not library.paths.root.is_dir():
+        raise FolderGoneError
+    return library
 
 
 @st.cache_resource(
@@ -182,7 +185,11 @@ def status() -> None:
 @st.fragment
 def _status(library: Library) -> None:
     """Update every few seconds while the tab is visible."""
-    words, style_, busy = _activity(library)
+    try:
+        words, style_, busy = _activity(library)
+    except FolderGoneError:
+        # Drawn as a whole, the page says what to do.
+        st.rerun(scope="app")
     with st.container(key="status"):
         st.html(f'<span class="rk-status {style_}" role="status">{words}</span>')
         browser.pulse("status-pulse", _BUSY_SECONDS if busy else _IDLE_SECONDS)
