@@ -38,8 +38,10 @@ def unsealed(message: Message, parse: Callable[[bytes], Message], depth: int = 0
         if kind in _SIGNED or name == "smime.p7m":
             data = _payload(part)
             encrypted = encrypted or is_encrypted(data)
+            # Outlook keeps a mail under this name that is signed beside its text.
+            inner = data if data[:13].lower() == b"content-type:" else signed_content(data)
             # Of "fees.pdf.p7m", what is signed is a file.
-            inner = signed_content(data) if name.count(".") < 2 else b""
+            inner = inner if name.count(".") < 2 else b""
         elif kind in _PACKED or name == "winmail.dat":
             data = _payload(part)
             has_text = any(map(_is_text, parts)) if has_text is None else has_text

@@ -65,6 +65,8 @@ def test_a_signed_mail_is_read_as_if_it_were_not(tmp_path, signer):
     assert reading.metadata["attachments"] == ["eggs.txt"]
     twice = mail_of(signed(signer, mail_of(signed(signer, INNER))))
     assert "The herons nest in the reeds." in read(tmp_path, "b.eml", twice).text
+    kept_by_outlook = mail_of(INNER, "octet-stream")
+    assert "The herons nest in the reeds." in read(tmp_path, "c.eml", kept_by_outlook).text
 
 
 def test_an_encrypted_mail_says_so(tmp_path, signer):
