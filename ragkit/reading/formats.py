@@ -83,6 +83,7 @@ class Format(StrEnum):
     MBOX = "mbox", "mail.read_mbox", ".mbox", "mailbox"
     EXPORT = "export", "conversations.detection.read_archive", "", "archive"
     CONVERSATION = "conversation", ""
+    RECORDS = "records", "", "", "data"
 
 
 BYTE_FORMATS = (

@@ -13,6 +13,7 @@ from ragkit.reading.decode import clean
 from ragkit.reading.formats import Format
 from ragkit.reading.markdown import metadata_from
 from ragkit.reading.reading_parts import file_name, lines_at, one_line, stem, table
+from ragkit.reading.records import read_records
 from ragkit.types import Markup, OutlineEntry, Reading
 
 if TYPE_CHECKING:
@@ -123,6 +124,7 @@ def _plain(title: str) -> str:
     return one_line(_LITERAL.sub(lambda literal: literal[1] or literal[2], text))
 
 
+_OF_RECORDS = (Format.JSON, Format.JSONL, Format.YAML)
 _SAMPLE = 50_000
 _LONGEST_FIELD = 50_000_000
 _DELIMITERS = ",;\t|"
@@ -179,7 +181,9 @@ def _delimiter(text: str, name: str) -> str:
 
 
 def read_data(text: str, name: str, file_format: Format) -> Reading:
-    """Read JSON, YAML, TOML or INI; its top-level keys become the outline."""
+    """Read JSON, YAML, TOML or INI: as records, or else with top-level keys as the outline."""
+    if file_format in _OF_RECORDS and (records := read_records(text, name, file_format)):
+        return records
     warnings: tuple[str, ...] = ()
     if file_format is Format.JSON:
         text, warnings = _readable_json(text)

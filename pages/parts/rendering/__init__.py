@@ -58,7 +58,7 @@ def kind_of(file_format: str, path: str, markup: str = "") -> Kind:
     form = _FORMS.get(file_format)
     if form and not (form in ("sheet", "notebook") and markup == Markup.PLAIN):
         return Kind(form)
-    plain = (Format.TEXT, Format.PDF, Format.CSV)
+    plain = (Format.TEXT, Format.PDF, Format.CSV, Format.RECORDS)
     if markup:
         return Kind("markdown" if markup == Markup.MARKDOWN else "plain")
     return Kind("plain" if file_format in plain else "markdown")

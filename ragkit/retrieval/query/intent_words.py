@@ -90,8 +90,9 @@ _FORMS: Mapping[str, str] = {"bash": "shell", "opendocument": "odt,ods,odp,odg",
 """More names of formats, with their types."""
 
 _NO_FORMS = frozenset(
-    ("el", "dot", "less", "rest", "code", "export", "conversation", "calendar", "contacts",
-     "properties", "captions", "image", "word", "excel", "powerpoint", "pdf")
+    ("el", "dot", "less", "rest", "code", "export", "conversation", "records",
+     "calendar", "contacts", "properties", "captions", "image", "word", "excel", "powerpoint",
+     "pdf")
 )  # fmt: skip
 """Suffixes and formats that mean something else before "files", or are among ``_TYPES``."""
 
