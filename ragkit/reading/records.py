@@ -11,6 +11,7 @@ import json
 import re
 from collections import Counter
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ragkit.reading.decode import clean
@@ -19,7 +20,7 @@ from ragkit.reading.reading_parts import file_name, one_line, tidy, whole_line
 from ragkit.types import Markup, OutlineEntry, Reading
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
 Record: TypeAlias = tuple[str, Any]
 """What an object is called where it is the value of a key, and the object."""
@@ -95,26 +96,21 @@ class _Page:
         return "\n\n".join(self.pieces)
 
     def draw(self, value: Any, *, deepest: int, keyed: bool) -> bool:
-        """Draw a value, its records apart; return whether those are at least half of its text."""
-        of_records = 0
-        beside: dict[str, Any] = {}
-        for path, part, are_records in _parts(value, "", deepest, keyed=keyed):
-            if not are_records:
-                beside[path] = part
-                continue
-            self._add(self._lines("", beside))
-            beside = {}
-            before = self.length
-            if path:
+        """Draw a value, its records last; return whether those are at least half of its text."""
+        parts = list(_parts(value, "", deepest, keyed=keyed))
+        beside = (_fields(part, path, 0) for path, part, are_records in parts if not are_records)
+        self._add(self._lines("", chain.from_iterable(beside)))
+        before = self.length
+        for path, part, are_records in parts:
+            if are_records and path:
                 self._add([whole_line(path)], 1, path)
-            self.records(_listed(part), level=2 if path else 1)
-            of_records += self.length - before
-        self._add(self._lines("", beside))
-        return 2 * of_records >= self.length > 0
+            if are_records:
+                self.records(_listed(part), level=2 if path else 1)
+        return self.length >= 2 * before and self.length > 0
 
     def records(self, records: Sequence[Record], level: int) -> None:
         """Draw records: a line each, or if they are long a section each."""
-        drawn = [self._lines(*record) for record in records]
+        drawn = [self._lines(key, _fields(value, "", 0)) for key, value in records]
         long = any(len(lines) > 1 for lines in drawn)
         for number, (lines, (key, value)) in enumerate(zip(drawn, records, strict=True), 1):
             self._add(lines, level, (key or _name(value) or f"Record {number}") if long else "")
@@ -130,7 +126,7 @@ class _Page:
         self.pieces.append(piece)
         self.length = start + len(piece)
 
-    def _lines(self, key: str, value: Any) -> list[str]:
+    def _lines(self, key: str, fields: Iterable[tuple[str | None, str]]) -> list[str]:
         """Return the lines of a record: its short values together, each long one by itself.
 
         Raises:
@@ -144,7 +140,7 @@ class _Page:
                 lines.append(whole_line(" · ".join(together)))
                 together.clear()
 
-        for path, words in _fields(value, "", 0):
+        for path, words in fields:
             if path is None:
                 end_line()
                 continue

@@ -188,6 +188,13 @@ def test_hostile_data_is_read_as_records_or_as_it_was(tmp_path, text, as_records
     reading.text.encode()
 
 
+def test_what_stands_beside_records_stands_before_them(tmp_path):
+    items = [{"id": 1, "text": "One.\nTwo."}, {"id": 2, "text": "Three."}]
+    value = {"a": {"b": "x"}, "a.b": "y", "items": items, "total": 2}
+    reading = read(tmp_path, "a.json", value)
+    assert reading.text.startswith("a.b: x · a.b: y · total: 2\n\nitems\n\nid: 1\ntext: One.\n")
+
+
 def test_what_is_written_is_kept_in_order():
     value = [
         {"a b": "x  y", "#": "# no heading", "t": "| no | table |", "u": "a_b*c*<d>"},
