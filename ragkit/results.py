@@ -128,7 +128,8 @@ class Passage:
     ``chunks`` are the first and last index of its chunks. ``heading_path`` is that of its first
     matching chunk; ``headings`` are (offset, heading path) of its sections, if it has several.
     ``cut`` says that a limit ended it before its section did. ``shortens`` is the span of a weak
-    part of which it is the best sentence (``SearchOptions.shorten_below``).
+    part of which it is the best sentence (``SearchOptions.shorten_below``). ``header`` is the
+    header line of the table in the middle of which it begins.
     """
 
     start: int
@@ -142,6 +143,7 @@ class Passage:
     later_pages: tuple[tuple[int, int], ...] = ()
     headings: tuple[tuple[int, tuple[str, ...]], ...] = ()
     shortens: Span | None = None
+    header: str = ""
 
     def page_at(self, offset: int) -> int | None:
         """Return the number of the page at an offset in the document."""

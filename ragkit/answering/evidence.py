@@ -19,7 +19,7 @@ from ragkit.answering.meaning import Meaning
 from ragkit.answering.questions import Question
 from ragkit.answering.sentences import sentences_of
 from ragkit.answers import Source
-from ragkit.chunking.units import is_entry
+from ragkit.chunking.units import header_above, is_entry
 from ragkit.indexes.analyzer import STOP_WORDS
 from ragkit.indexes.tokenizer import fold, index_tokens, word_pattern
 from ragkit.results import Passage, Result
@@ -237,7 +237,14 @@ def _near(passage: Passage, result: Result, most: int) -> Passage:
         first = border.end() if border else first
     text = passage.text[first : first + most]
     start = passage.start + first
-    return replace(passage, start=start, end=start + len(text), text=text, highlights=())
+    return replace(
+        passage,
+        start=start,
+        end=start + len(text),
+        text=text,
+        highlights=(),
+        header=header_above(passage.text[:first], passage.header),
+    )
 
 
 def _rarities(question: Question, candidates: Evidence) -> Column:

@@ -38,13 +38,13 @@ class ExcerptKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
-    """The slice ``passage.text[start:end]``; ``header`` is the slice of a row's header line."""
+    """The slice ``passage.text[start:end]``; ``header`` is the header line of a table's row."""
 
     passage: Passage
     start: int
     end: int
     kind: ExcerptKind = ExcerptKind.PROSE
-    header: tuple[int, int] | None = None
+    header: str = ""
 
 
 def best_excerpts(
@@ -106,7 +106,8 @@ class _Read:
     @classmethod
     def of(cls, passage: Passage, result: Result, asked_terms: frozenset[str]) -> _Read:
         value = passage.text[:LONGEST_READ]
-        units = list(text_units(value, code=result.document.format == "code"))
+        code = result.document.format == "code"
+        units = list(text_units(value, code=code, above=passage.header))
         terms: list[set[str]] = [set() for _ in units]
         marks = iter(passage.highlights if asked_terms else ())
         mark = next(marks, None)

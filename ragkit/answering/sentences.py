@@ -15,7 +15,8 @@ def sentences_of(passage: Passage, document: DocumentRef) -> Iterator[Source]:
     Headings are left out; each sentence has the path of those above it.
     """
     path, changes = passage.heading_path, list(reversed(passage.headings))
-    for unit in text_units(passage.text, code=document.format == "code"):
+    code = document.format == "code"
+    for unit in text_units(passage.text, code=code, above=passage.header):
         while changes and changes[-1][0] <= passage.start + unit.start:
             path = changes.pop()[1]
         if unit.kind == "heading":
@@ -27,5 +28,5 @@ def sentences_of(passage: Passage, document: DocumentRef) -> Iterator[Source]:
             document=document,
             heading_path=path,
             page=passage.page_at(passage.start + unit.start),
-            header=passage.text[slice(*unit.header)] if unit.header else "",
+            header=unit.header,
         )

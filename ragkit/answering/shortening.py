@@ -14,6 +14,7 @@ from ragkit.answering.evidence import evidence
 from ragkit.answering.meaning import Meaning
 from ragkit.answering.questions import Question
 from ragkit.catalog import Catalog
+from ragkit.chunking.units import header_above
 from ragkit.results import Later, Passage, Result
 from ragkit.types import Chunk, Span
 
@@ -155,6 +156,7 @@ def _cut(passage: Passage, part: _Part) -> Passage:
         later_pages=tuple(later),
         headings=tuple(headings),
         shortens=part.shortens,
+        header=header_above(passage.text[: start - passage.start], passage.header),
     )
 
 

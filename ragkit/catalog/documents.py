@@ -181,6 +181,16 @@ class Documents:
             headings[place].append((start, _headings(path)))
         return [sections if len(sections) > 1 else [] for sections in headings]
 
+    def section_starts(self, places: Sequence[tuple[int, int]]) -> dict[tuple[int, int], int]:
+        """Return where the section begins that each place, a (document id, offset), lies in."""
+        rows = self._connections.rows(
+            "SELECT w.key, s.start FROM json_each(?) w JOIN sections s "
+            "ON s.document_id = w.value ->> 0 AND s.start <= w.value ->> 1 "
+            "AND s.stop > w.value ->> 1",
+            (json.dumps(places),),
+        )
+        return {places[number]: start for number, start in rows}
+
     def slices(
         self, spans: Sequence[tuple[int, int, int]], whole: Container[int] = ()
     ) -> Sequence[str]:

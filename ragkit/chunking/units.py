@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import NamedTuple
 
 from ragkit.chunking.full_stops import is_within_sentence
@@ -37,7 +38,7 @@ class Unit(NamedTuple):
     """A sentence, line or row of one block.
 
     ``quality``, from 0 to 1, is how well units of this kind answer questions. ``header`` is the
-    span of the header of a table's row, if the text has it; ``is_header``: this is the header.
+    header line of a table's row, if it is known; ``is_header``: this is the header.
     """
 
     start: int
@@ -45,14 +46,17 @@ class Unit(NamedTuple):
     kind: str
     block: int
     quality: float = 1.0
-    header: tuple[int, int] | None = None
+    header: str = ""
     is_header: bool = False
     speaker: bool = False
 
 
-def text_units(value: str, *, code: bool) -> Iterator[Unit]:
-    """Yield the units of a text in order; ``code``: all of it is source code."""
-    fenced, header, is_field = False, None, False
+def text_units(value: str, *, code: bool, above: str = "") -> Iterator[Unit]:
+    """Yield the units of a text in order; ``code``: all of it is source code.
+
+    ``above`` is the header line of the table that the text begins in the middle of.
+    """
+    fenced, header, is_field = False, above, False
     paragraph: tuple[int, int] | None = None
     block = offset = 0
     lines = value.split("\n")
@@ -77,7 +81,7 @@ def text_units(value: str, *, code: bool) -> Iterator[Unit]:
             # The first row of a passage from the middle of a table is not a header.
             is_header = not header and _TABLE_RULE.match(after.strip()) is not None
             yield Unit(start, end, "row", block, 0.4 if is_header else 1.0, header, is_header)
-            header = (start, end) if is_header else header
+            header = words if is_header else header
         elif kind == "code":
             yield Unit(offset, end, "code", 0, 0.2 if _IMPORT.match(words) else 1.0)
         elif kind == "entry":
@@ -86,10 +90,26 @@ def text_units(value: str, *, code: bool) -> Iterator[Unit]:
             speaker = not words.startswith("#")
             yield Unit(start, end, "heading", block, 0.3, speaker=speaker)
         if not words.startswith("|"):
-            header = None
+            header = ""
         offset += len(line) + 1
     if paragraph:
         yield from _sentences(value, *paragraph, block)
+
+
+def header_above(before: str, above: str = "") -> str:
+    """Return the header line of the table in which a text ends; empty where it ends in none.
+
+    ``above`` is that of the table in the middle of which the text begins.
+    """
+    lines = before.split("\n")
+    first = last = len(lines) - 1
+    while first and lines[first - 1].startswith("|"):
+        first -= 1
+    rows = lines[first:last] if not lines[last] else []
+    for row, after in pairwise(rows):
+        if _TABLE_RULE.match(after.strip()):
+            return row.strip()
+    return above if len(rows) == last else ""
 
 
 def is_entry(line: str) -> bool:

@@ -24,6 +24,7 @@ from ragkit.retrieval.passages import (
     with_texts,
 )
 from ragkit.retrieval.ranking import Hit
+from ragkit.retrieval.table_headers import table_headers
 from ragkit.types import InnerBlock, Level, Span
 
 _READ_WHOLE = 200_000
@@ -78,7 +79,7 @@ def _read(
             [(document, *passage.chunks, passage.end) for document, passage in passages]
         )
     )
-    return [
+    read = [
         with_texts(
             plan,
             [next(slices) for _ in plan.passages],
@@ -86,6 +87,22 @@ def _read(
             highlight,
         )
         for _, plan in plans
+    ]
+    headers = table_headers(
+        catalog.documents,
+        [
+            (group.document_id, passage)
+            for (group, _), of_group in zip(plans, read, strict=True)
+            for passage in of_group
+        ],
+        short,
+    )
+    return [
+        tuple(
+            replace(passage, header=header) if (header := next(headers)) else passage
+            for passage in of_group
+        )
+        for of_group in read
     ]
 
 

@@ -107,12 +107,12 @@ def reference_as_json(document: DocumentRef) -> dict[str, Any]:
 
 
 def _excerpt_as_json(excerpt: Excerpt) -> dict[str, Any]:
-    passage, header = excerpt.passage, excerpt.header
+    passage = excerpt.passage
     return {
         "start": passage.start + excerpt.start,
         "end": passage.start + excerpt.end,
         "text": passage.text[excerpt.start : excerpt.end],
-        "header": passage.text[slice(*header)] if header else "",
+        "header": excerpt.header,
     }
 
 

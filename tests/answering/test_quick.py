@@ -104,6 +104,31 @@ def test_a_sentence_keeps_its_heading_and_a_row_the_header_of_its_table(library)
     assert quick(library, "mean range of the tide at Husum")[0].header == "| Port | Mean range |"
 
 
+def test_a_row_far_below_the_header_of_its_table_has_it(tmp_path):
+    rows = [(f"L-{n:04}", f"{n} watts", 5 + n) for n in range(3000)]
+    rows[2500] = ("L-2500", "Copper lantern of the pilot", 4711)
+    table = "\n".join(f"| {' | '.join(map(str, row))} |" for row in rows)
+    prose = "Prices hold until May.\n\n" * 400
+    files = {
+        "lamps.csv": "sku,kind,price\n" + "\n".join(",".join(map(str, row)) for row in rows),
+        "stock.md": (
+            f"# Stock\n\n{prose}## Shelf\n\n| Code | Kind | Cost |\n|---|---|---|\n{table}\n"
+        ),
+    }
+    settings = load_settings(library=tmp_path / "library", reading={"processes": 1})
+    with Library.open(settings, create=True) as library:
+        add(library, write_files(tmp_path / "files", files))
+        for name, header in (
+            ("lamps.csv", "| sku | kind | price |"),
+            ("stock.md", "| Code | Kind | Cost |"),
+        ):
+            answer = find(library, f"price of the copper lantern of the pilot path:{name}")
+            first = library.answers.quick(answer)[0]
+            assert "Copper lantern" in first.text
+            assert first.start > 40_000
+            assert first.header == header
+
+
 def test_a_sentence_that_points_back_brings_the_one_before_it(library):
     texts = [source.text for source in quick(library, "What happened to the beacon in the storm?")]
     assert texts[0] == (

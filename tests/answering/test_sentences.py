@@ -57,6 +57,14 @@ def test_a_row_cut_out_of_a_table_is_not_put_under_another_row():
     assert found == ["", "| Day | Payer | Amount |", "| Day | Payer | Amount |"]
 
 
+def test_a_row_cut_out_of_a_table_has_the_header_that_its_passage_knows():
+    document = DocumentRef(1, "a.csv", "A", "default", "csv", 0, 1, "/a.csv")
+    text = "| 5 March | 7.00 |\n\n| Port | Range |\n| --- | --- |\n| Husum | 3.4 |"
+    passage = Passage(900, 900 + len(text), text, header="| Day | Amount |")
+    found = [one.header for one in sentences_of(passage, document)]
+    assert found == ["| Day | Amount |", "", "| Port | Range |"]
+
+
 def test_each_line_of_a_log_is_a_sentence():
     document = DocumentRef(1, "a.log", "A", "default", "text", 0, 1, "/a.log")
     lines = [

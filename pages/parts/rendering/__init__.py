@@ -22,7 +22,7 @@ from pages.parts.rendering.tables import draw_table, is_rule
 from ragkit.reading.formats import Format, code_language
 from ragkit.types import Markup
 
-__all__ = ["Kind", "blocks", "kind_of", "snippet", "source_view"]
+__all__ = ["Kind", "blocks", "kind_of", "row_snippet", "snippet", "source_view"]
 
 _LONGEST = 400_000
 _LONGEST_REGION = 20_000
@@ -111,6 +111,16 @@ def source_view(
     for line in lines_of(text, *span):
         canvas.block(*line, lambda line=line: _line(canvas, line))  # type: ignore[misc]
     return f'<div class="rk-text rk-code" dir="auto">{canvas.html()}</div>'
+
+
+def row_snippet(text: str, span: Span, marks: Sequence[Span], kind: Kind, header: str) -> str:
+    """Return a snippet of a text that begins below the ``header`` line of a table, if it does."""
+    if not header:
+        return snippet(text, span, marks, kind)
+    rule = "|" + " --- |" * max(1, header.count("|") - 1)
+    above = f"{header}\n{rule}\n"
+    moved = [(start + len(above), end + len(above)) for start, end in (span, *marks)]
+    return snippet(f"{above}{text}", moved[0], moved[1:], kind)
 
 
 def snippet(text: str, span: Span, marks: Sequence[Span], kind: Kind) -> str:

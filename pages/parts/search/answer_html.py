@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from itertools import groupby
 
 from pages.parts.common.markup import action, attributes, name, notices, number, page_range, text
-from pages.parts.rendering import Kind, kind_of, snippet
+from pages.parts.rendering import Kind, kind_of, row_snippet
 from pages.parts.rendering.allowed import safe_link
 from pages.parts.rendering.canvas import Span
 from ragkit.answers import (
@@ -60,12 +60,7 @@ def sentence(source: Source, question: str, longest: int) -> str:
 
 def _drawn(source: Source, span: Span, marks: Sequence[Span]) -> str:
     """Return a part of a sentence without markup; a row names its columns by their header."""
-    if not source.header:
-        return snippet(source.text, span, marks, _kind(source))
-    rule = "|" + " --- |" * max(1, source.header.count("|") - 1)
-    above = f"{source.header}\n{rule}\n"
-    moved = [(start + len(above), end + len(above)) for start, end in (span, *marks)]
-    return snippet(f"{above}{source.text}", moved[0], moved[1:], _kind(source))
+    return row_snippet(source.text, span, marks, _kind(source), source.header)
 
 
 def place_link(source: Source, question: str) -> str:

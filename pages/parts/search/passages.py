@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pages.parts.common.markup import action, document_link, folded, marked, name, page_range
-from pages.parts.rendering import Kind, blocks, kind_of, snippet
+from pages.parts.rendering import Kind, blocks, kind_of, row_snippet
 from ragkit.answering.excerpts import Excerpt, ExcerptKind, by_words
 from ragkit.answers import EXCERPT_WIDTH
 from ragkit.catalog.context_records import ContextRecord
@@ -121,7 +121,8 @@ def excerpt_html(result: Result, question: str, chosen: Excerpt | None = None) -
     near = [mark for mark in chosen.passage.highlights if mark[1] > start and mark[0] < end]
     marks = whole_identifiers(value, near)
     # A mark that was cut at the signs of an identifier is one again.
-    body = snippet(value, (start, end), marks, kind(result)).replace("</mark><mark>", "")
+    body = row_snippet(value, (start, end), marks, kind(result), chosen.passage.header)
+    body = body.replace("</mark><mark>", "")
     if not body:
         # Nothing but markup: better as it is written than an empty card.
         body = folded(marked(value, marks, start, end))
