@@ -49,6 +49,12 @@ class Format(StrEnum):
     HTML = "html", "html.read_html", ".html .htm .xhtml", "web page"
     FB2 = "fb2", "fb2.read_book", ".fb2", "e-book"
     OPML = "opml", "opml.read_outline", ".opml", "outline"
+    XML_DOCUMENT = (
+        "xml-document",
+        "xml_document.read_xml",
+        ".rss .atom .dbk .docbook .dita .tei .ttml .nxml",
+        "XML document",
+    )
     MHTML = "mhtml", "mail.read_saved_page", ".mhtml .mht .webarchive", "web page"
     PDF = "pdf", "pdf.reader.read_pdf", ".pdf", "PDF"
     DOCX = "docx", "office.word.read_word", ".docx .docm .dotx", "Word document", _DOCX

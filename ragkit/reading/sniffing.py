@@ -130,6 +130,8 @@ def sniff(name: str, data: bytes) -> Format:
         return by_suffix
     if _HTML_START.match(data[:2000]):
         return Format.HTML
+    if suffix == ".xml":
+        return Format.XML_DOCUMENT
     return by_suffix or (Format.CODE if code_language(name, data) else Format.TEXT)
 
 
