@@ -75,6 +75,14 @@ def test_documents_are_opened(tmp_path: Path):
             ".enex",
             ".emlx",
             ".webarchive",
+            ".rss",
+            ".atom",
+            ".dbk",
+            ".docbook",
+            ".dita",
+            ".tei",
+            ".ttml",
+            ".nxml",
         )
         assert open_in_os.may_open(made(tmp_path, f"notes{suffix}")) is expected, suffix
     assert open_in_os.may_open(made(tmp_path, "Picture.PNG"))
