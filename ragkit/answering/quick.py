@@ -19,6 +19,7 @@ from ragkit.answering.questions import Kind
 from ragkit.answers import Source
 from ragkit.indexes.tokenizer import index_tokens
 from ragkit.results import Answer
+from ragkit.retrieval.query.date_forms import date_forms
 from ragkit.retrieval.query.word_forms import without_function_words
 
 MOST = 3
@@ -104,6 +105,7 @@ def _chosen(evidence: Evidence, rows: Sequence[int]) -> Iterator[Source]:
     scores, matched = evidence.scores, evidence.matched
     weights = _ADDS * evidence.weights / (evidence.weights.sum() or 1.0)
     left = [row for row in rows if scores[row] >= scores[rows[0]] - _FURTHER]
+    left = _of_day(evidence, left)
     chosen: list[set[str]] = []
     used: set[int] = set()
     answered, gains = np.zeros(len(weights)), np.zeros(len(scores))
@@ -118,6 +120,20 @@ def _chosen(evidence: Evidence, rows: Sequence[int]) -> Iterator[Source]:
         answered = np.maximum(answered, matched[row])
         gains = np.maximum(matched - answered, 0.0) @ weights
         yield _joined(evidence, first, last)
+
+
+def _of_day(evidence: Evidence, rows: list[int]) -> list[int]:
+    """Return the rows that hold the whole day of the question, if the first of them does."""
+    places = {token: place for place, token in enumerate(evidence.question.words)}
+    for day in set(date_forms(evidence.question.text).values()):
+        own = [
+            places[token]
+            for token in day
+            if places.get(token, len(places)) < evidence.held.shape[1]
+        ]
+        if own and evidence.held[rows[0], own].all():
+            return [row for row in rows if evidence.held[row, own].all()]
+    return rows
 
 
 def _are_alike(words: set[str], other: set[str]) -> bool:

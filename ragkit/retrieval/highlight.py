@@ -10,6 +10,7 @@ from functools import cached_property, lru_cache
 from typing import Any, TypeAlias
 
 from ragkit.indexes.tokenizer import TokenSpan, token_spans, tokenize, without_stop_words
+from ragkit.retrieval.query.date_forms import date_forms
 from ragkit.retrieval.query.parser import without_filters
 from ragkit.retrieval.query.word_forms import without_function_words
 
@@ -175,7 +176,8 @@ def highlight_question(text: str, question: str) -> _Spans:
     A question with an invalid filter is taken as it is.
     """
     words = without_filters(question)
-    return highlight(text, without_function_words(words, tokenize(words)))
+    tokens = without_function_words(words, tokenize(words))
+    return highlight(text, (*tokens, *date_forms(words)))
 
 
 def best_window(text: str, highlights: Sequence[tuple[int, int]], width: int) -> tuple[int, int]:

@@ -5,7 +5,10 @@ from __future__ import annotations
 import pytest
 from small_library import add, find, open_library, write_files
 
+from ragkit.library import Library
+from ragkit.retrieval.highlight import highlight_question
 from ragkit.retrieval.query.date_forms import date_forms
+from ragkit.settings import load_settings
 
 SHOPS = ("Rewe", "Aldi", "Ikea", "Shell", "Telekom", "Amazon", "Apotheke")
 FILES = {
@@ -100,8 +103,17 @@ def test_a_day_in_words_fits_as_well_as_before(library):
     assert best.fit == pytest.approx(1.0)
 
 
-def test_the_quick_answer_is_the_row_of_the_day(library):
-    answer = find(library, "Amount on 12 May 2024")
-    evidence = library.answers._evidence(answer.query, answer.results)
-    best = evidence.best_of(0)
-    assert evidence.sentences[best].text.startswith("| 2024-05-12 |")
+def test_the_quick_answer_is_the_row_of_the_day(tmp_path):
+    """Rows of other days are alike, but for the day."""
+    settings = load_settings(library=tmp_path / "library", reading={"processes": 1})
+    with Library.open(settings, create=True) as library:
+        add(library, write_files(tmp_path / "files", FILES))
+        answer = find(library, "payment on 12 May 2024")
+        assert [source.text for source in library.answers.quick(answer)] == [
+            "| 2024-05-12 | Amazon | -12.20 |"
+        ]
+
+
+def test_the_whole_day_is_marked_in_a_sentence_that_writes_it_otherwise():
+    row = "| 2024-05-12 | Shell | -12.20 |"
+    assert highlight_question(row, "payment on 12 May 2024") == ((2, 12),)
