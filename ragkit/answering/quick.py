@@ -125,7 +125,7 @@ def _chosen(evidence: Evidence, rows: Sequence[int]) -> Iterator[Source]:
 def _of_day(evidence: Evidence, rows: list[int]) -> list[int]:
     """Return the rows that hold the whole day of the question, if the first of them does."""
     places = {token: place for place, token in enumerate(evidence.question.words)}
-    for day in set(date_forms(evidence.question.text).values()):
+    for day in dict.fromkeys(date_forms(evidence.question.text).values()):
         own = [
             places[token]
             for token in day
