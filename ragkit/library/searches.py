@@ -6,6 +6,7 @@ Both are private files of the library.
 from __future__ import annotations
 
 import json
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -88,6 +89,7 @@ class SearchHistory:
         self._off = paths.search_log / "off"
         self._log = SearchLog(paths.search_log)
         self._noted: dict[tuple[str, float], None] = {}
+        self._noting = threading.Lock()
 
     # -- noting ----------------------------------------------------------------------------
 
@@ -176,10 +178,11 @@ class SearchHistory:
 
     def _is_noted(self, words: str, ms: float) -> bool:
         """Return whether this very answer was logged before: no two take exactly the same time."""
-        noted = (words, ms) in self._noted
-        self._noted[words, ms] = None
-        while len(self._noted) > _REMEMBERED:
-            self._noted.pop(next(iter(self._noted)), None)
+        with self._noting:
+            noted = (words, ms) in self._noted
+            self._noted[words, ms] = None
+            if len(self._noted) > _REMEMBERED:
+                del self._noted[next(iter(self._noted))]
         return noted
 
     # -- the log ---------------------------------------------------------------------------

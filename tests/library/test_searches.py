@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -201,6 +202,19 @@ def test_several_processes_and_threads_lose_nothing_also_when_one_is_killed(hist
     theirs = sum(one.startswith("endless") for one in kept)
     assert {f"endless {n}" for n in range(theirs)} <= {*kept}
     assert len(kept) == len({*kept})
+
+
+def test_searches_of_many_threads_at_once_are_all_noted(history):
+    before = sys.getswitchinterval()
+    with ThreadPoolExecutor(8) as pool:
+        sys.setswitchinterval(1e-6)
+        try:
+            said = [*pool.map(lambda number: history._is_noted(f"q {number}", 1.0), range(40_000))]
+        finally:
+            sys.setswitchinterval(before)
+    assert said == [False] * 40_000
+    assert history._is_noted("q 39999", 1.0) is True
+    assert history._is_noted("q 0", 1.0) is False
 
 
 def test_no_search_fails_for_its_log(history, paths, monkeypatch):
