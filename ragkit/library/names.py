@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 import re
+import threading
 import time
 from bisect import bisect_left
 from collections import Counter
@@ -42,7 +43,7 @@ def folded(text: str) -> str:
 
 
 class DocumentNames:
-    """The names of all documents, cached by collection.
+    """The names of all documents, cached by collection. Safe to share between threads.
 
     They are read again after a change, but every ten seconds at most. ``collections`` that are
     empty stand for all of them.
@@ -51,6 +52,7 @@ class DocumentNames:
     def __init__(self, catalog: Catalog) -> None:
         self._catalog = catalog
         self._kept: dict[int, tuple[Version | None, float, _Names]] = {}
+        self._guard = threading.Lock()
 
     def latest(self, collections: Sequence[str], limit: int) -> list[NamedDocument]:
         """Return the documents whose files changed last, newest first; 20 at most."""
@@ -112,7 +114,7 @@ class DocumentNames:
 
     def _kept_names(self, collection_id: int, version: Version) -> _Names:
         """Return the names in a collection, or in all; they may be a few seconds old."""
-        read_version, read_at, names = self._kept.pop(collection_id, (None, 0.0, None))
+        read_version, read_at, names = self._kept.get(collection_id, (None, 0.0, None))
         age = time.monotonic() - read_at
         if names is None or (read_version != version and age > _STALE_SECONDS):
             rows = self._catalog.documents.names(collection_id)
@@ -125,9 +127,12 @@ class DocumentNames:
                 ]
             )
             read_version, read_at = version, time.monotonic()
-        self._kept[collection_id] = (read_version, read_at, names)
-        while len(self._kept) > _MOST_KEPT:
-            self._kept.pop(next(iter(self._kept)))
+        with self._guard:
+            # The one used last stands last.
+            self._kept.pop(collection_id, None)
+            self._kept[collection_id] = (read_version, read_at, names)
+            if len(self._kept) > _MOST_KEPT:
+                del self._kept[next(iter(self._kept))]
         return names
 
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from support import note_searches
 
 from ragkit.library import Library
 from ragkit.library.examples import question_by_itself
-from ragkit.library.names import NamedDocument, _Names, folded
+from ragkit.library.names import DocumentNames, NamedDocument, _Names, folded
 from ragkit.library.suggestions import LONGEST, Kind
 from ragkit.settings import Settings
 
@@ -162,6 +164,20 @@ def test_a_library_without_documents_has_no_examples(tmp_path):
     settings = Settings(library=tmp_path / "empty", models={"embedder": "hash"})
     with Library.open(settings, create=True) as opened:
         assert found_examples(opened, ["default"]) == ()
+
+
+def test_threads_share_names_of_more_collections_than_are_kept(library, monkeypatch):
+    monkeypatch.setattr("ragkit.library.names._MOST_KEPT", 20)
+    names, before = DocumentNames(library.catalog), sys.getswitchinterval()
+    monkeypatch.setattr(library.catalog.documents, "names", lambda _collection: [])
+    with ThreadPoolExecutor(8) as pool:
+        sys.setswitchinterval(1e-6)
+        try:
+            asked = pool.map(lambda at: names._kept_names(at % 100, None), range(20_000))
+            assert all(found.documents == [] for found in asked)
+        finally:
+            sys.setswitchinterval(before)
+    assert len(names._kept) == 20
 
 
 def test_twenty_thousand_names_are_searched_at_once():
