@@ -123,16 +123,22 @@ def _chosen(evidence: Evidence, rows: Sequence[int]) -> Iterator[Source]:
 
 
 def _of_day(evidence: Evidence, rows: list[int]) -> list[int]:
-    """Return the rows that hold the whole day of the question, if the first of them does."""
+    """Leave out rows of tables that lack the day of the question, if the best is one of that day.
+
+    They are alike but for the day; other sentences may answer without it.
+    """
+    tabular = [evidence.sentences[row].text.startswith("|") for row in rows]
+    if not any(tabular[:1]):
+        return rows
     places = {token: place for place, token in enumerate(evidence.question.words)}
+    known = evidence.held.shape[1]
     for day in dict.fromkeys(date_forms(evidence.question.text).values()):
-        own = [
-            places[token]
-            for token in day
-            if places.get(token, len(places)) < evidence.held.shape[1]
-        ]
-        if own and evidence.held[rows[0], own].all():
-            return [row for row in rows if evidence.held[row, own].all()]
+        own = [places[token] for token in day if places.get(token, known) < known]
+        of_day = [bool(held[own].all()) for held in evidence.held]
+        if own and of_day[rows[0]]:
+            return [
+                row for row, is_row in zip(rows, tabular, strict=True) if of_day[row] or not is_row
+            ]
     return rows
 
 
