@@ -134,11 +134,9 @@ def _of_day(evidence: Evidence, rows: list[int]) -> list[int]:
     known = evidence.held.shape[1]
     for day in dict.fromkeys(date_forms(evidence.question.text).values()):
         own = [places[token] for token in day if places.get(token, known) < known]
-        of_day = [bool(held[own].all()) for held in evidence.held]
-        if own and of_day[rows[0]]:
-            return [
-                row for row, is_row in zip(rows, tabular, strict=True) if of_day[row] or not is_row
-            ]
+        if own and evidence.held[rows[0], own].all():
+            both = zip(rows, tabular, strict=True)
+            return [row for row, is_row in both if not is_row or evidence.held[row, own].all()]
     return rows
 
 

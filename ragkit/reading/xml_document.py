@@ -18,6 +18,7 @@ from ragkit.reading.html import to_markdown
 from ragkit.reading.markdown import first_heading
 from ragkit.reading.reading_parts import joined, one_line, whole_line
 from ragkit.reading.titles import choose
+from ragkit.reading.xml_names import local_name
 from ragkit.types import Markup, Reading
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ def read_xml(text: str, name: str, file_format: Format = Format.XML_DOCUMENT) ->
     if root is None:
         return read_code(text, name)
     title, page = "", ""
-    if _local(root) in _FEEDS:
+    if local_name(root) in _FEEDS:
         title, page = _feed(root)
     elif _is_prose(root):
         page = "".join(_page(root))
@@ -119,14 +120,11 @@ def _character(entity: re.Match[str]) -> str:
     return chr(name2codepoint[name]) if name in name2codepoint else f"&amp;{name};"
 
 
-def _local(element: Element) -> str:
-    """Return the name of an element without its namespace; empty for a comment."""
-    return element.tag.rpartition("}")[2] if isinstance(element.tag, str) else ""
-
-
 def _is_prose(root: Element) -> bool:
     """Return whether it is a known kind of document, or mostly text in runs of many words."""
-    if _local(root) in _DOCUMENTS and any(_local(part) in _OF_DOCUMENTS for part in root.iter()):
+    if local_name(root) in _DOCUMENTS and any(
+        local_name(part) in _OF_DOCUMENTS for part in root.iter()
+    ):
         return True
     whole = running = attributes = 0
     for element in root.iter():
@@ -158,12 +156,12 @@ def _page(root: Element, level: int = 0) -> Iterator[str]:
         stack.append((element, False, element.tail or "" if element is not root else ""))
         stack += [(child, True, "") for child in reversed(element)]
         level, within = inner_level, inner
-        yield start + (escape(element.text or "", quote=False) if _local(element) else "")
+        yield start + (escape(element.text or "", quote=False) if local_name(element) else "")
 
 
 def _tags(element: Element, level: int, *, within: bool) -> tuple[str, str, int, bool]:
     """Return the start and end of an element, the level inside, and if that is in a paragraph."""
-    name = _local(element)
+    name = local_name(element)
     if not name:
         return "", "", level, within
     if name in _NOTES and within:
@@ -183,7 +181,7 @@ def _tags(element: Element, level: int, *, within: bool) -> tuple[str, str, int,
         return f"<{tag}>", f"</{tag}>", level, True
     if name in _PARAGRAPHS:
         return "<p>", "</p>", level, True
-    if name == "table" and any(_local(child) == "tgroup" for child in element):
+    if name == "table" and any(local_name(child) == "tgroup" for child in element):
         return "<div>", "</div>", _UNTITLED, False
     if tag := _AS.get(name):
         return f"<{tag}>", f"</{tag}>", level, tag in ("pre", "td")
@@ -204,10 +202,10 @@ def _address(element: Element) -> str:
 
 def _feed(root: Element) -> tuple[str, str]:
     """Return the title of a feed, and a page with a section for each item; empty without any."""
-    entries = [element for element in root.iter() if _local(element) in ("item", "entry")]
+    entries = [element for element in root.iter() if local_name(element) in ("item", "entry")]
     if not entries:
         return "", ""
-    above = next((child for child in root if _local(child) == "channel"), root)
+    above = next((child for child in root if local_name(child) == "channel"), root)
     about = [_plain(_first(above, "description", "subtitle"))]
     page = [f"<p>{escape(words)}</p>" for words in about if words]
     return _plain(_first(above, "title")), "".join((*page, *map(_entry, entries)))
@@ -215,9 +213,11 @@ def _feed(root: Element) -> tuple[str, str]:
 
 def _entry(entry: Element) -> str:
     """Return an item as a section: its title, when and by whom, where, and its text."""
-    link = next((child for child in entry if _local(child) == "link"), None)
+    link = next((child for child in entry if local_name(child) == "link"), None)
     address = "" if link is None else link.get("href") or (link.text or "").strip()
-    subjects = [_plain(child) or child.get("term", "") for child in entry if _local(child) in _TAGS]
+    subjects = [
+        _plain(child) or child.get("term", "") for child in entry if local_name(child) in _TAGS
+    ]
     date, author = _plain(_first(entry, *_DATES)), _plain(_first(entry, *_AUTHORS))
     about = joined((date, author, address, joined(subjects, ", ")), " · ")
     heading = _plain(_first(entry, "title"))
@@ -236,9 +236,9 @@ def _bodies(entry: Element) -> Iterator[Element]:
     texts = {
         child: _whole(child)
         for child in entry
-        if _local(child) in _BODIES or len(_whole(child).split()) >= _FEWEST_WORDS
+        if local_name(child) in _BODIES or len(_whole(child).split()) >= _FEWEST_WORDS
     }
-    written = [_whole(child) for child in entry if _local(child) == "title"]
+    written = [_whole(child) for child in entry if local_name(child) == "title"]
     for child in sorted(texts, key=lambda child: -len(texts[child])):
         words = texts[child]
         if words and not any(words[:_BEGINNING] in other for other in written[:_MOST_COMPARED]):
@@ -250,7 +250,7 @@ def _first(element: Element, *names: str) -> Element | None:
     """Return the first child with one of the names, in their order, that holds anything."""
     for name in names:
         for child in element:
-            if _local(child) == name and (len(child) or (child.text or "").strip()):
+            if local_name(child) == name and (len(child) or (child.text or "").strip()):
                 return child
     return None
 

@@ -13,6 +13,7 @@ from ragkit.reading.decode import clean
 from ragkit.reading.limits import MEGABYTE, too_much_text
 from ragkit.reading.pdf.contents import sound
 from ragkit.reading.reading_parts import one_line, tidy
+from ragkit.reading.xml_names import local_name
 
 if TYPE_CHECKING:
     from pypdf import PageObject, PdfReader
@@ -239,17 +240,17 @@ def _secrets(template: bytes) -> set[str]:
         element.get("name", "")
         for element in _parsed(template).iter()
         if element.get("presence") in ("hidden", "invisible", "inactive")
-        or any(_tag(part) == "passwordEdit" for part in element.iterfind("{*}ui/{*}*"))
+        or any(local_name(part) == "passwordEdit" for part in element.iterfind("{*}ui/{*}*"))
     }
 
 
 def _leaves(datasets: ElementTree.Element, secrets: set[str]) -> Iterator[str]:
     """Yield a line for each value of the data, in order."""
-    data = next(element for element in datasets.iter() if _tag(element) == "data")
+    data = next(element for element in datasets.iter() if local_name(element) == "data")
     waiting = [(element, "") for element in reversed(data)]
     while waiting:
         element, above = waiting.pop()
-        name = _tag(element)
+        name = local_name(element)
         if name in secrets:
             continue
         path = f"{above}.{name}"
@@ -257,8 +258,3 @@ def _leaves(datasets: ElementTree.Element, secrets: set[str]) -> Iterator[str]:
         if value:
             yield f"{readable(path)}: {value}"
         waiting += [(child, path) for child in reversed(element)]
-
-
-def _tag(element: ElementTree.Element) -> str:
-    """Return an element's name without its namespace."""
-    return element.tag.rpartition("}")[2]

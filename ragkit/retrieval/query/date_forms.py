@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from functools import cache
+from functools import cache, lru_cache
 from itertools import islice
 
 from ragkit import months
@@ -21,6 +21,7 @@ _DIGITS = (
 )
 
 
+@lru_cache(64)
 def date_forms(text: str) -> Mapping[str, tuple[str, ...]]:
     """Return the tokens of other ways to write the days of a text, which name the year.
 
