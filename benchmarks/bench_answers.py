@@ -19,7 +19,8 @@ import re
 import tempfile
 import time
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from bench_excerpts import overlaps, scifact
@@ -87,7 +88,43 @@ def chroma(files: Path) -> Figures:
                 )
                 figures[f"chroma_chunking, {name}: one of three{words}"] = mean(map(any, hits))
             figures[f"chroma_chunking, {name}: silent"] = mean(not one for one in answers)
+            pairs = list(zip(rows[::2], rows[1::2], strict=False))
+            figures |= two_in_one(library, f"chroma_chunking, {name}, two in one", pairs, is_there)
     return figures
+
+
+def two_in_one(
+    library: Library,
+    name: str,
+    pairs: list[tuple[dict, dict]],
+    right: Callable[[Source, str], bool],
+) -> Figures:
+    """Ask two questions in one message: whether each is answered, by one search or by its own."""
+    shared, apart, sentences = [], [], []
+    read_for_one, read_for_each = [], []
+    for pair in pairs:
+        answer = library.search(" ".join(row["text"] for row in pair))
+        as_one = library.answers.quick(replace(answer, questions=1))
+        each = library.answers.quick(answer)
+        sentences.append(len(each))
+        for row in pair:
+            own = [source for source in each if source.question in ("", row["text"])]
+            shared.append(any(right(source, row["_id"]) for source in as_one))
+            apart.append(any(right(source, row["_id"]) for source in own))
+        for found, read in ((replace(answer, questions=1), read_for_one), (answer, read_for_each)):
+            passages = [
+                Source(passage.text, passage.start, passage.end, result.document)
+                for result in library.answers.read_for(found)
+                for passage in result.passages
+            ]
+            read += [any(right(each, row["_id"]) for each in passages) for row in pair]
+    return {
+        f"{name}: searched as one": mean(shared),
+        f"{name}: each by itself": mean(apart),
+        f"{name}: sentences": sum(sentences) / len(sentences),
+        f"{name}: passages read, searched as one": mean(read_for_one),
+        f"{name}: passages read, each by itself": mean(read_for_each),
+    }
 
 
 def plain(text: str) -> str:

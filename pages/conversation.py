@@ -13,6 +13,7 @@ from pages.parts.common.markup import action, as_label
 from pages.parts.evaluate.running import in_progress, moved_on
 from pages.parts.search import long_question as conversation
 from pages.parts.search.controls import long_controls
+from ragkit.answers import Source
 from ragkit.errors import RagkitError
 from ragkit.evaluation.background import BackgroundNaming
 from ragkit.library import Library
@@ -140,6 +141,8 @@ def answered(library: Library) -> None:
     try:
         with st.spinner("Searching each topic …"):
             answer = library.search_chunked(text, options, chunked)
+            # A text that is a document itself would answer its own questions.
+            answers = () if chunked.exclude else library.answers.quick_apart(text, options)
     except RagkitError as error:
         st.html(markup.problem(error.message, error.cure))
         return
@@ -149,7 +152,7 @@ def answered(library: Library) -> None:
         if context:
             title = "A Markdown block of these documents, for a prompt or a note"
             st.html(action("copy-path", "Copy as context", data_text=context, title=title))
-    show(library, text, answer)
+    show(library, text, answer, answers)
 
 
 def note(
@@ -215,8 +218,8 @@ def naming(library: Library, text: str, topics: Sequence[Topic]) -> None:
         st.rerun(scope="app")
 
 
-def show(library: Library, text: str, answer: ChunkedAnswer) -> None:
-    """Draw both columns."""
+def show(library: Library, text: str, answer: ChunkedAnswer, answers: Sequence[Source]) -> None:
+    """Draw both columns; ``answers`` are those of the questions in the text."""
     answer = with_names(library, text, answer)
     chosen = st.session_state[TOPIC]
     if chosen is not None and chosen >= len(answer.topics):
@@ -226,7 +229,7 @@ def show(library: Library, text: str, answer: ChunkedAnswer) -> None:
         naming(library, text, [part.topic for part in answer.topics])
         st.html(
             conversation.topic_list(answer, chosen)
-            + conversation.coloured(text, answer.topics, chosen)
+            + conversation.coloured(text, answer.topics, chosen, answers)
         )
     parts = [conversation.summary(answer), markup.notices(answer.notices)]
     if chosen is not None:

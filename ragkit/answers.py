@@ -21,8 +21,8 @@ class Source:
 
     It is the slice ``text == stored_text[start:end]`` of a ``document``. A sentence from the web
     has a ``url`` and ``title`` instead. ``page`` is the number of the page on which it starts.
-    ``header`` is the header line of the table that it is a row of. ``changed`` says that the
-    document no longer contains it there.
+    ``header`` is the header line of the table that it is a row of. ``question`` is the one that it
+    answers, if there are several. ``changed`` says that the document no longer contains it there.
     """
 
     text: str
@@ -35,6 +35,7 @@ class Source:
     title: str = ""
     changed: bool = False
     header: str = ""
+    question: str = ""
 
     @property
     def own_headings(self) -> tuple[str, ...]:

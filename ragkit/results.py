@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
-from ragkit.options import Sort
+from ragkit.options import SearchOptions, Sort
 from ragkit.traces import Trace
 from ragkit.types import BlockKind, Level, Metadata, Span, pickled_as_call
 
@@ -334,8 +334,8 @@ class Answer:
     searched for, if that is not ``query``, and ``spelled`` are its corrected words. ``readings``
     are the phrases that can be read as filters, in order. ``listed`` says that the question has
     filters only: results then have no scores. ``asked_sort`` is the order that the question asks
-    for, if any. ``questions`` is the number of questions in it. ``rerank`` and ``phrasings`` are
-    set if the options asked for them.
+    for, if any. ``questions`` is the number of questions in it, ``options`` are those of the
+    search. ``rerank`` and ``phrasings`` are set if these asked for them.
     """
 
     query: str
@@ -354,6 +354,7 @@ class Answer:
     phrasings: PhrasingOutcome | None = None
     document_ids: NDArray[np.int64] | None = field(default=None, compare=False, repr=False)
     questions: int = 1
+    options: SearchOptions | None = field(default=None, compare=False, repr=False)
     asked_sort: Sort | None = None
 
     def sorted_by(self, sort: Sort) -> Sort:

@@ -31,7 +31,11 @@ def _turn(turn: Turn) -> Iterator[str]:
         yield from ("", f"Asked as: {escape_markdown(turn.asked)}")
     if turn.quick:
         yield from ("", "**From the documents**", "")
+        question = ""
         for number, source in enumerate(turn.quick, start=1):
+            if source.question != question:
+                question = source.question
+                yield from (escape_markdown(question), "")
             yield from (f"> {escape_markdown(source.text)} [{number}]", "")
         yield from _sources(turn.quick, quoted=False)
     if turn.written is not None:

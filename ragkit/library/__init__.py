@@ -334,7 +334,7 @@ class Library:
         """Answers to questions, made from the results of a search."""
         from ragkit.library.answers import AnswerService
 
-        return AnswerService(self.settings, self.catalog)
+        return AnswerService(self.settings, self.catalog, self.search)
 
     @cached_property
     def threads(self) -> ThreadService:

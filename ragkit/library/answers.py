@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from ragkit.answers import EXCERPT_WIDTH, AnswerState, WrittenAnswer
 from ragkit.errors import OllamaError
 from ragkit.models.factory import local_embedder
+from ragkit.options import Phrasings, Rerank, SearchOptions
 
 if TYPE_CHECKING:
     from ragkit.answering.evidence import Evidence
@@ -27,10 +28,12 @@ if TYPE_CHECKING:
     from ragkit.retrieval.multi_query import ChunkedAnswer
     from ragkit.settings import AnswerSettings, Settings
 
+Search: TypeAlias = "Callable[[str, SearchOptions], Answer]"
+
 
 def answers_of(experiment: Experiment, settings: Settings) -> AnswerService:
     """Return the service that answers an experiment's questions."""
-    return AnswerService(settings, experiment.catalog)
+    return AnswerService(settings, experiment.catalog, experiment.engine.search)
 
 
 def _asked(question: str) -> Question:
@@ -45,21 +48,56 @@ def _asked(question: str) -> Question:
 class AnswerService:
     """Answers questions from the results of a search. Safe to share between threads."""
 
-    def __init__(self, settings: Settings, catalog: Catalog) -> None:
+    def __init__(self, settings: Settings, catalog: Catalog, search: Search) -> None:
         self._settings = settings
         self._catalog = catalog
+        self._search = search
         self._last: tuple[str, Sequence[Result], Evidence] | None = None
 
     def quick(self, answer: Answer) -> tuple[Source, ...]:
         """Return the one to three sentences that answer best, best first; none if none is good.
 
-        No language model is asked, and no server.
+        Each of several questions is searched and answered by itself, in one or two sentences. No
+        language model is asked, and no server.
         """
         from ragkit.answering.quick import quick_answer
 
-        return quick_answer(
-            answer, self._evidence(answer.corrected or answer.query, answer.results)
-        )
+        if answer.questions > 1 and answer.options:
+            apart = self.quick_apart(answer.query, answer.options)
+            if apart:
+                return apart
+        question = answer.corrected or answer.query
+        return quick_answer(answer, self._evidence(question, answer.results))
+
+    def quick_apart(self, message: str, options: SearchOptions) -> tuple[Source, ...]:
+        """Return the one or two sentences that answer each question of a message best.
+
+        Each has its ``question``. None where a message has not several questions, or is long.
+
+        Raises:
+            NotFoundError: when a collection is not there.
+        """
+        from ragkit.answering.evidence import evidence
+        from ragkit.answering.quick import quick_answer
+        from ragkit.answering.several import best_of_each
+
+        def best(answer: Answer) -> tuple[Source, ...]:
+            asked = _asked(answer.corrected or answer.query)
+            return quick_answer(answer, evidence(asked, answer.results, self._meaning))
+
+        found = self._searched_apart(message, options)
+        return tuple(best_of_each((question, best(answer)) for question, answer in found))
+
+    def _searched_apart(self, message: str, options: SearchOptions) -> Iterator[tuple[str, Answer]]:
+        """Yield each of several questions with what a search for it alone finds."""
+        from ragkit.answering.several import questions_apart
+
+        # A model that looks at each of them would take long.
+        plain = replace(options, rerank=Rerank.NONE, phrasings=Phrasings.NONE, show_content=True)
+        collections = self._catalog.collections.apart(options.collections)
+        fields = self._catalog.filters.field_names(collections)
+        for question in questions_apart(message, fields):
+            yield question.typed, self._search(question.asked, plain)
 
     def excerpts(
         self, question: str, results: Sequence[Result], width: int = EXCERPT_WIDTH
@@ -138,6 +176,7 @@ class AnswerService:
     ) -> Generator[WrittenAnswer, None, None]:
         """Have a model write an answer from the results of a search; yield each state of it.
 
+        Each of several questions is searched by itself, and has its share of the passages read.
         The last state is done, cancelled or failed. ``carried`` are sentences that the previous
         turn cited, ``history`` the previous turns, ``extra`` sentences from elsewhere, such as the
         web. ``longest`` limits the tokens further than the settings do. Closing the generator
@@ -154,7 +193,7 @@ class AnswerService:
             return
         yield from write_answer(
             question,
-            self._in_parents(answer.results),
+            self.read_for(answer),
             self._client,
             writer,
             self._settings_for(longest),
@@ -189,18 +228,34 @@ class AnswerService:
     def context(self, answer: Answer | ChunkedAnswer) -> str:
         """Return the best results as Markdown, for a prompt or a note; empty without results.
 
-        It holds the parents of the best chunks, up to ``answers.passages`` of them and
-        ``answers.context_tokens`` in total.
+        It holds what ``read_for`` returns, up to ``answers.context_tokens``.
         """
-        from ragkit.retrieval.context_block import format_as_context, results_of
+        from ragkit.retrieval.context_block import format_as_context
 
-        in_parents = self._in_parents(results_of(answer))
-        return format_as_context(in_parents, self._settings.answers.context_tokens)
+        return format_as_context(self.read_for(answer), self._settings.answers.context_tokens)
 
-    def _in_parents(self, results: Sequence[Result]) -> tuple[Result, ...]:
+    def read_for(self, answer: Answer | ChunkedAnswer) -> tuple[Result, ...]:
+        """Return the results that a model reads for an answer: the parents of the best chunks.
+
+        They are ``answers.passages`` in total; each of several questions has its share of them.
+        """
+        from ragkit.answering.several import joined
+        from ragkit.results import Answer
+        from ragkit.retrieval.context_block import results_of
+
+        most = self._settings.answers.passages
+        if isinstance(answer, Answer) and answer.questions > 1 and answer.options:
+            found = list(self._searched_apart(answer.query, answer.options))
+            share = -(-most // max(len(found), 1))
+            apart = joined(self._in_parents(one.results, share) for _, one in found)
+            if apart:
+                return apart
+        return self._in_parents(results_of(answer), most)
+
+    def _in_parents(self, results: Sequence[Result], most: int) -> tuple[Result, ...]:
         from ragkit.retrieval.parents import in_parents
 
-        return in_parents(self._catalog, results, self._settings.answers.passages)
+        return in_parents(self._catalog, results, most)
 
     def _chosen_model(self) -> str:
         from ragkit.catalog.background_state import context_model_name

@@ -314,6 +314,7 @@ class SearchEngine:
             phrasings=grouped.phrasings,
             document_ids=document_ids,
             questions=_questions_in(query.text),
+            options=options,
         )
         return query, answer, 0.0 if query.trouble else seconds_kept(answer)
 
@@ -394,8 +395,8 @@ class SearchEngine:
 
 def _questions_in(text: str) -> int:
     """Count the questions of a text; 1 where it has hardly two."""
-    if text.count("?") < 2:
+    if sum(map(text.count, "?？؟")) < 2:
         return 1
-    from ragkit.retrieval.query_segmentation.topics import questions_in
+    from ragkit.retrieval.query_segmentation.topics import questions_of
 
-    return questions_in(text)
+    return max(len(questions_of(text)), 1)

@@ -164,10 +164,13 @@ def chunked_answer_as_json(answer: ChunkedAnswer) -> dict[str, Any]:
     }
 
 
-def remarks(answer: Answer) -> Iterator[str]:
-    """Yield sentences about an answer that a person should read before its results."""
+def remarks(answer: Answer, *, apart: bool = False) -> Iterator[str]:
+    """Yield sentences about an answer that a person should read before its results.
+
+    ``apart`` says that each of several questions is answered by itself.
+    """
     yield from answer.notices
-    if answer.questions > 1:
+    if answer.questions > 1 and not apart:
         yield f"These are {answer.questions} questions in one. To search for each, add: --chunked"
     yield from map(plain, answer.understood)
     if any(reading.restricts for reading in answer.readings):

@@ -122,7 +122,9 @@ def source_as_json(source: Source) -> dict[str, Any]:
             "start": source.start,
             "end": source.end,
         }
-    return {"text": source.text, **place, **({"changed": True} if source.changed else {})}
+    question = {"question": source.question} if source.question else {}
+    changed = {"changed": True} if source.changed else {}
+    return {"text": source.text, **question, **place, **changed}
 
 
 # -- text ----------------------------------------------------------------------------------
@@ -134,9 +136,17 @@ def has_text(written: WrittenAnswer) -> bool:
 
 
 def quick_as_text(quick: Sequence[Source]) -> Iterator[str]:
-    """Yield the sentences of a quick answer with numbers, then their places."""
+    """Yield the sentences of a quick answer with numbers, then their places.
+
+    Where several questions are answered, each stands above its sentences.
+    """
+    question = ""
     for number, source in enumerate(quick, start=1):
-        yield f"{_line(source.text, _LONGEST_SHOWN)} [{number}]"
+        if source.question != question:
+            question = source.question
+            yield _line(question)
+        indent = "  " if question else ""
+        yield f"{indent}{_line(source.text, _LONGEST_SHOWN)} [{number}]"
     for number, source in enumerate(quick, start=1):
         yield f"  [{number}] {_place(source)}"
 

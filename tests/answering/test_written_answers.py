@@ -72,6 +72,22 @@ def test_an_answer_grows_and_each_sentence_has_its_place(library, server):
         assert text[source.start : source.end] == source.text
 
 
+def test_each_of_several_questions_has_its_share_of_the_passages(files, server):
+    asked = f"{QUESTION} How much water do Tomaten need im Sommer?"
+    settings = {"models": {"embedder": "hash", "ollama_url": server.url}}
+    with open_library(files, **settings, answers={"passages": 2}) as library:
+        written(library, asked)
+        [several] = [request.body for request in server.asked("/api/chat")]
+        written(library, f"{QUESTION} It was for a refund of money, support said.")
+    prompt = several["messages"][-1]["content"]
+    assert asked in prompt
+    assert FIRST in prompt
+    assert "Die Tomaten brauchen im Sommer jeden Tag Wasser" in prompt
+    one = server.asked("/api/chat")[-1].body["messages"][-1]["content"]
+    assert FIRST in one
+    assert "Tomaten" not in one
+
+
 def test_what_is_sent_is_fixed_and_refuses_to_be_cut(library, server):
     written(library)
     body = server.asked("/api/chat")[0].body

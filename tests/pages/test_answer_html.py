@@ -9,6 +9,7 @@ import pytest
 from running import html, run
 
 from pages.parts.search.answer_html import as_text, quick, state_of, written
+from pages.parts.search.long_question import coloured
 from ragkit.answers import (
     AnswerSentence,
     AnswerState,
@@ -18,6 +19,8 @@ from ragkit.answers import (
     WrittenAnswer,
 )
 from ragkit.results import DocumentRef
+from ragkit.retrieval.multi_query import TopicAnswer
+from ragkit.retrieval.query_segmentation.topics import Segment, Topic
 
 HOSTILE = "<script>alert(1)</script> ![spy](http://spy.invalid/a.png) **bold** [x](javascript:y)"
 PAPER = DocumentRef(7, "handbook/refunds.md", "Refund policy", "c", "markdown", 0, 3, "/f")
@@ -45,6 +48,34 @@ def test_a_quick_answer_is_its_sentences_with_marks_and_links_to_their_places():
     assert "<script" not in hostile
     assert "<img" not in hostile
     assert 'href="javascript' not in hostile
+
+
+def test_each_of_several_questions_stands_above_its_answers():
+    asked = replace(DAYS, question="How long?"), replace(DAYS, question=HOSTILE)
+    shown = quick((asked[0], asked[0], asked[1]), "days")
+    parts = re.findall(r"<(h3|p) class=\"(rk-quick-\w+)", shown)
+    heading, row = ("h3", "rk-quick-asked"), ("p", "rk-quick-row")
+    assert parts == [heading, row, row, heading, row]
+    assert ">How long?</h3>" in shown
+    assert "find=How+long" in shown
+    assert "<script" not in shown
+    assert "rk-quick-asked" not in quick((DAYS,), "days")
+
+
+def test_an_answer_stands_under_its_question_in_a_long_text():
+    typed = "How many days? Who pays?"
+    segments = [Segment(0, 14, "How many days?"), Segment(15, 24, "Who pays?")]
+    topics = [
+        TopicAnswer(Topic(at, segment.start, segment.end, "", (segment,)), ())
+        for at, segment in enumerate(segments)
+    ]
+    answers = (replace(DAYS, question="How many days?"), replace(DAYS, question="Of no topic?"))
+    first, second = coloured(typed, topics, None, answers).split('id="rk-span-1"')
+    assert first.index("How many days?") < first.index("rk-answer-quick")
+    assert "30 <mark>days</mark>" in first
+    assert "rk-quick-asked" not in first
+    assert "rk-answer-quick" not in second
+    assert "rk-answer-quick" not in coloured(typed, topics, None)
 
 
 def test_a_row_is_shown_with_the_names_of_its_columns():
@@ -154,3 +185,22 @@ def test_the_quick_answer_stands_above_the_results_or_nowhere(library, tmp_path)
     said = html(run(library, q="when is a refund paid"))
     assert said.index("rk-answer-quick") < said.index("rk-summary") < said.index("rk-card")
     assert "rk-answer" not in html(run(library, q="zebra quartz"))
+
+
+def test_several_questions_are_answered_one_by_one_on_both_pages(library, tmp_path):
+    folder = tmp_path / "papers"
+    folder.mkdir()
+    (folder / "refund.md").write_text("# Refund policy\n\nA full refund is paid within 30 days.\n")
+    (folder / "crane.md").write_text("# Crane\n\nMarta Olsen repaired the crane in May 2021.\n")
+    library.jobs.wait(library.sources.sync(library.sources.add_folder(folder)))
+    message = "When is a refund paid? Who repaired the crane?"
+    said = html(run(library, q=message))
+    answers = said[said.index("rk-answer-quick") : said.index("rk-summary")]
+    first, second = answers.split("Who repaired the crane?</h3>")
+    assert "When is a refund paid?</h3>" in first
+    assert "within 30 days" in first
+    assert "Marta Olsen" in second
+    said = html(run(library, "conversation", text=message))
+    first, second = said.split('id="rk-span-1"')
+    assert "within 30 days" in first[first.index("rk-answer-quick") :]
+    assert "Marta Olsen" in second[second.index("rk-answer-quick") : second.index("rk-summary")]

@@ -294,6 +294,17 @@ def test_without_ollama_the_quick_answer_stands_and_the_failure_is_an_event(api)
     assert [name for name, _ in alone] == ["quick", "done"]
 
 
+def test_each_of_several_questions_is_answered_by_itself(api):
+    question = f"{REFUND} How many characters has a password?"
+    told = events(api.post("ask", json={"question": question, "no_model": True}).text)
+    for _, value in told:
+        answers = {one["question"]: one["text"] for one in reversed(value["quick"])}
+        assert answers == {
+            REFUND: "A customer may ask for a refund within thirty days.",
+            "How many characters has a password?": "A password has at least twelve characters.",
+        }
+
+
 async def _leave_early(app, token, body):
     """Ask, and go away once the model has begun to write."""
     given = {"content-type": "application/json", "host": f"localhost:{PORT}", **token}

@@ -104,6 +104,16 @@ def test_text_has_the_quick_answer_its_sources_and_the_titles(here):
     assert "Ollama" not in silent.stderr
 
 
+def test_each_of_several_questions_is_answered_by_itself(here):
+    second = "What does a missing cap cost?"
+    done = here("ask", f"{ASKED} {second}", "--no-model")
+    lines = done.stdout.splitlines()
+    assert lines[0] == ASKED
+    assert lines[1].startswith("  A customer can return a Heron buoy")
+    assert lines[lines.index(second) + 1].startswith("  A missing cap is charged at 49 euros")
+    assert "--chunked" not in done.stderr
+
+
 def test_what_cannot_be_asked_says_why(here):
     assert here("ask", " ").returncode == 2
     assert "no thread 99" in here("ask", "--thread", "99", "why?").stderr

@@ -465,6 +465,22 @@ def test_an_answer_is_sentences_with_their_places(found, library):
     assert failed["notices"][0] in text
 
 
+def test_each_of_several_questions_has_its_own_answer(found):
+    questions = ["How long may a customer ask for a refund?", "How many characters has a password?"]
+    value, text = found("ask", question=" ".join(questions))
+    first = value["quick"][0]
+    assert (first["question"], first["text"]) == (
+        questions[0],
+        "A customer may ask for a refund within thirty days.",
+    )
+    last = value["quick"][-1]
+    assert (last["question"], last["text"]) == (
+        questions[1],
+        "A password has at least twelve characters.",
+    )
+    assert text.index(questions[0]) < text.index(first["text"])
+
+
 @pytest.fixture
 def writing(library, server):
     """A library whose model is a stand-in's."""

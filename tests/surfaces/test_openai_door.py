@@ -302,6 +302,9 @@ def test_without_ollama_sentences_of_the_documents_answer_and_it_says_so(client,
     assert shown.content.endswith(f"These sentences of your documents answer it:\n\n> {FIRST} [1]")
     assert len(shown.annotations) == 1
     assert answer.usage.total_tokens == 0
+    several = content(client, f"{QUESTION} How many characters has a password?")
+    assert several.split("\n\n")[2:4] == [QUESTION, f"> {FIRST} [1]"]
+    assert "\n\nHow many characters has a password?\n\n> A password has at least" in several
     silent = content(client, "Who invented the telephone in 1876?")
     assert silent.endswith("\n\nNot in your documents: no sentence of them answers this by itself.")
     with pytest.raises(openai.InternalServerError, match="Start it: ollama serve") as away:

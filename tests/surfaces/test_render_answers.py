@@ -89,6 +89,35 @@ def test_json_is_what_the_issue_says():
     assert (answer["holding"], answer["dropped"]) == (1, 1)
 
 
+SEVERAL = (
+    replace(DAYS, question="How long?"),
+    replace(DAYS, text="Never.", question="How long?"),
+    replace(DAYS, text="By *post*.", question="How is it *sent*?"),
+)
+
+
+def test_each_of_several_questions_stands_above_its_answers():
+    assert list(render_answers.quick_as_text(SEVERAL))[:-3] == [
+        "How long?",
+        "  Within 30 days. [1]",
+        "  Never. [2]",
+        "How is it *sent*?",
+        "  By *post*. [3]",
+    ]
+    value = render_answers.asked_as_json(SEVERAL, None, ANSWER)
+    assert [one["question"] for one in value["quick"]] == [one.question for one in SEVERAL]
+    thread = replace(THREAD, turns=(replace(THREAD.turns[0], quick=SEVERAL),))
+    lines = [line for line in thread_as_markdown(thread).splitlines() if line]
+    begin = lines.index("How long?")
+    assert lines[begin : begin + 5] == [
+        "How long?",
+        "> Within 30 days. [1]",
+        "> Never. [2]",
+        "How is it \\*sent\\*?",
+        "> By \\*post\\*. [3]",
+    ]
+
+
 def test_without_a_written_answer_there_is_null():
     failed = WrittenAnswer("q", state=AnswerState.FAILED, failure="Ollama does not answer.")
     for written in (None, failed):

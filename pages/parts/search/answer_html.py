@@ -37,15 +37,25 @@ _PASSED = (
 
 
 def quick(sources: Sequence[Source], question: str) -> str:
-    """Return the sentences that answer best, each with a link to its place; empty without any."""
+    """Return the sentences that answer best, each with a link to its place; empty without any.
+
+    Where several questions are answered, each stands above its sentences.
+    """
     if not sources:
         return ""
-    rows = "".join(
+    rows = ""
+    for asked, answers in groupby(sources, key=lambda source: source.question):
+        if asked:
+            rows += f'<h3 class="rk-quick-asked" dir="auto">{text(asked)}</h3>'
+        rows += "".join(_quick_row(source, asked or question) for source in answers)
+    return f'<section class="rk-answer rk-answer-quick" aria-label="Quick answer">{rows}</section>'
+
+
+def _quick_row(source: Source, question: str) -> str:
+    return (
         f'<p class="rk-quick-row">{sentence(source, question, _LONGEST_QUICK)} '
         f"{place_link(source, question)}</p>"
-        for source in sources
     )
-    return f'<section class="rk-answer rk-answer-quick" aria-label="Quick answer">{rows}</section>'
 
 
 def sentence(source: Source, question: str, longest: int) -> str:

@@ -9,9 +9,11 @@ from dataclasses import replace
 
 from pages.parts.common.markup import action, attributes, name, text, took
 from pages.parts.library.source_tables import with_meter
+from pages.parts.search.answer_html import quick
 from pages.parts.search.cards import coverage, open_link
 from pages.parts.search.passages import excerpt_html
 from pages.parts.search.trace_view import trace_view
+from ragkit.answers import Source
 from ragkit.catalog.records import DocumentRecord
 from ragkit.formatting import plural
 from ragkit.indexing.progress import Progress
@@ -88,10 +90,12 @@ def dots(topics: Sequence[Topic]) -> str:
     return f'<span class="rk-dots" role="group" aria-label="{label}">{inner}</span>'
 
 
-def coloured(value: str, topics: Sequence[TopicAnswer], chosen: int | None) -> str:
+def coloured(
+    value: str, topics: Sequence[TopicAnswer], chosen: int | None, answers: Sequence[Source] = ()
+) -> str:
     """Return the text with each topic's span in its colour, headed by a button that chooses it.
 
-    The text is only ever text.
+    ``answers`` are shown under the questions that they answer. The text is only ever text.
     """
     parts, position = [], 0
     stop = min(len(value), LONGEST_SHOWN)
@@ -110,6 +114,7 @@ def coloured(value: str, topics: Sequence[TopicAnswer], chosen: int | None) -> s
             f'<button type="button" class="rk-span-head"{link}>{dot(topic.index)}'
             f"<bdi>{name(topic.name)}</bdi></button>",
             text(value[start:end].strip()),
+            _answered(topic, answers),
             "</div>",
         ]
         position = end
@@ -119,6 +124,13 @@ def coloured(value: str, topics: Sequence[TopicAnswer], chosen: int | None) -> s
         '<div class="rk-long-text" tabindex="0" role="region" aria-label="The text and its topics" '
         f'dir="auto">{"".join(parts)}{more}</div>'
     )
+
+
+def _answered(topic: Topic, answers: Sequence[Source]) -> str:
+    """Return the sentences that answer a topic's question."""
+    asked = {segment.text for segment in topic.segments}
+    own = [replace(source, question="") for source in answers if source.question in asked]
+    return quick(own, "\n".join(asked))
 
 
 def summary(answer: ChunkedAnswer) -> str:

@@ -23,6 +23,7 @@ from ragkit.chunking.structure import front_matter_end
 from ragkit.options import ChunkedOptions, CutMethod
 from ragkit.retrieval.query_segmentation.exchanges import (
     Embed,
+    Exchange,
     backgrounds,
     conversations,
     exchanges_between,
@@ -111,11 +112,11 @@ def cut_question(text: str, embed: Embed | None, options: ChunkedOptions) -> tup
     return _topics([_segments(group) for group in _by_topic(text, units, embed)])
 
 
-def questions_in(text: str) -> int:
-    """Count the questions of a text that was typed; 1 where it is long."""
+def questions_of(text: str) -> list[Exchange]:
+    """Return the questions of a text that was typed; none where it is long."""
     if len(text) > _LONGEST_COUNTED:
-        return 1
-    return max(len(exchanges_of(find_sentences(without_mail_parts(text)))), 1)
+        return []
+    return exchanges_of(find_sentences(without_mail_parts(text)))
 
 
 def is_cut(text: str) -> bool:

@@ -165,7 +165,7 @@ def _put_found(asked: _Asked) -> None:
         console.say(render.plain(f"Asked as: {follow.rewritten}"))
     if follow.notice:
         console.say(render.plain(follow.notice))
-    console.say(*render.remarks(asked.answer))
+    console.say(*render.remarks(asked.answer, apart=True))
     if asked.quick:
         console.put(*render_answers.quick_as_text(asked.quick))
     else:

@@ -118,8 +118,12 @@ def _as_text(value: dict[str, Any], written: WrittenAnswer | None) -> Iterator[s
     yield from map(one_line, value["notices"])
     if not value["quick"]:
         yield "No sentence of the documents answers this by itself. Search with rag_search."
+    question = None
     for number, source in enumerate(value["quick"], start=1):
         document = source["document"]
+        if source.get("question") != question:
+            question = source["question"]
+            yield from ("", one_line(question))
         yield ""
         yield f"{number}. “{plain(source['text'], _LONGEST)}”"
         yield (

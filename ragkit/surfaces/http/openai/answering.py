@@ -169,7 +169,11 @@ class _Answering:
         yield self._paragraph(f"*{escape_markdown(why)}*")
         quick = self._library.answers.quick(self._found)
         yield self._paragraph(_QUOTED if quick else _NO_SENTENCE)
+        question = ""
         for source in quick:
+            if source.question != question:
+                question = source.question
+                yield self._paragraph(escape_markdown(question))
             quote = AnswerSentence(source.text, (1,))
             yield from self._cited(quote, (source,), "\n\n> ")
         yield from self._list()

@@ -1,0 +1,80 @@
+"""Several questions in one message: each as it is searched for by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+
+from ragkit.answering.elliptic import stand_alone
+from ragkit.answers import Source, Turn
+from ragkit.errors import QueryError
+from ragkit.results import Result
+from ragkit.retrieval.query.parser import parse_query
+from ragkit.retrieval.query_segmentation.topics import questions_of
+
+MOST_SENTENCES = 2
+"""How many sentences answer one question of a message at most."""
+
+MOST_QUESTIONS = 8
+"""How many questions of a message are answered, each with one search; the first ones."""
+
+
+@dataclass(frozen=True, slots=True)
+class OneOfSeveral:
+    """A question of a message: as it is typed, and as it stands alone, with filters."""
+
+    typed: str
+    asked: str
+
+
+def questions_apart(message: str, known_fields: Sequence[str] = ()) -> tuple[OneOfSeveral, ...]:
+    """Return the questions of a message, in order; none where there are not several.
+
+    One that leans on what precedes it ("And how much is it?") takes over its words. Filters and
+    exclusions of the message hold for each. ``known_fields`` are fields of front matter.
+    """
+    try:
+        parsed = parse_query(message, known_fields)
+    except QueryError:
+        return ()
+    exchanges = questions_of(parsed.text)[:MOST_QUESTIONS]
+    if len(exchanges) < 2:
+        return ()
+    filters = dict.fromkeys(message[slice(*each.span)].strip() for each in parsed.restrictions)
+    questions: list[OneOfSeveral] = []
+    before = ""
+    for exchange in exchanges:
+        before = exchange.lead or before
+        turns = [Turn(before, before)] if before else []
+        before = stand_alone(exchange.question, turns, known_fields)
+        questions.append(OneOfSeveral(exchange.question, " ".join([before, *filters])))
+    return tuple(questions)
+
+
+def best_of_each(answered: Iterable[tuple[str, Sequence[Source]]]) -> Iterator[Source]:
+    """Yield the best sentences for each question, with it; ``answered`` has those of one in order.
+
+    The best of a question may have answered an earlier one too; the others are new.
+    """
+    said: list[Source] = []
+    for question, best in answered:
+        kept = [*best[:1], *(source for source in best[1:] if source not in said)][:MOST_SENTENCES]
+        said += kept
+        yield from (replace(source, question=question) for source in kept)
+
+
+def joined(results_of_each: Iterable[Sequence[Result]]) -> tuple[Result, ...]:
+    """Join the results of each question: each document once, with all passages found in it."""
+    by_document: dict[int, Result] = {}
+    for result in chain.from_iterable(results_of_each):
+        known = by_document.setdefault(result.document.id, result)
+        if known is not result:
+            passages = {each.start: each for each in (*result.passages, *known.passages)}
+            chunks = {each.index: each for each in (*result.matched_chunks, *known.matched_chunks)}
+            by_document[result.document.id] = replace(
+                known,
+                passages=tuple(passages[start] for start in sorted(passages)),
+                matched_chunks=tuple(chunks[index] for index in sorted(chunks)),
+            )
+    return tuple(by_document.values())
