@@ -11,7 +11,7 @@ from ragkit.answers import Source, Turn
 from ragkit.errors import QueryError
 from ragkit.results import Result
 from ragkit.retrieval.query.parser import parse_query
-from ragkit.retrieval.query_segmentation.topics import questions_of
+from ragkit.retrieval.query_segmentation.topics import find_units, questions_of
 
 MOST_SENTENCES = 2
 """How many sentences answer one question of a message at most."""
@@ -29,7 +29,7 @@ class OneOfSeveral:
 
 
 def questions_apart(message: str, known_fields: Sequence[str] = ()) -> tuple[OneOfSeveral, ...]:
-    """Return the questions of a message, in order; none where there are not several.
+    """Return the questions of a message, in order; none of a conversation, or if there is one only.
 
     One that leans on what precedes it ("And how much is it?") takes over its words. Filters and
     exclusions of the message hold for each. ``known_fields`` are fields of front matter.
@@ -39,7 +39,7 @@ def questions_apart(message: str, known_fields: Sequence[str] = ()) -> tuple[One
     except QueryError:
         return ()
     exchanges = questions_of(parsed.text)[:MOST_QUESTIONS]
-    if len(exchanges) < 2:
+    if len(exchanges) < 2 or any(unit.role for unit in find_units(parsed.text)):
         return ()
     filters = dict.fromkeys(message[slice(*each.span)].strip() for each in parsed.restrictions)
     questions: list[OneOfSeveral] = []

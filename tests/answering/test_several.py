@@ -75,6 +75,19 @@ def test_filters_of_a_message_hold_for_each_question_and_are_not_shown():
     assert asked("Who? When was that? after:tomorrowish") == []
 
 
+@pytest.mark.parametrize(
+    "chat",
+    [
+        "Ana: Who repaired the beacon?\nRui: Marta did.\nAna: What does a berth cost?\nRui: 240.",
+        "12/03/2026, 18:03 - Ana: Who repaired the beacon?\n"
+        "12/03/2026, 18:05 - Rui: what does a berth cost?\n"
+        "12/03/2026, 18:09 - Ana: 240 euros",
+    ],
+)
+def test_a_conversation_is_no_list_of_questions(chat):
+    assert asked(chat) == []
+
+
 def test_the_first_questions_of_very_many_are_asked():
     message = " ".join(f"What does the part {name} cost?" for name in "abcdefghijkl")
     assert asked(message) == [f"What does the part {name} cost?" for name in "abcdefgh"]
