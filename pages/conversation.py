@@ -142,7 +142,7 @@ def answered(library: Library) -> None:
         with st.spinner("Searching each topic …"):
             answer = library.search_chunked(text, options, chunked)
             # A text that is a document itself would answer its own questions.
-            answers = () if chunked.exclude else library.answers.quick_apart(text, options)
+            answers = () if chunked.exclude else library.answers.quick(answer)
     except RagkitError as error:
         st.html(markup.problem(error.message, error.cure))
         return

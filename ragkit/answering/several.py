@@ -5,13 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
+from typing import TYPE_CHECKING
 
 from ragkit.answering.elliptic import stand_alone
 from ragkit.answers import Source, Turn
 from ragkit.errors import QueryError
-from ragkit.results import Result
+from ragkit.results import Answer, Result
 from ragkit.retrieval.query.parser import parse_query
+from ragkit.retrieval.query_segmentation.question_units import find_sentences
 from ragkit.retrieval.query_segmentation.topics import find_units, questions_of
+
+if TYPE_CHECKING:
+    from ragkit.retrieval.multi_query import ChunkedAnswer, TopicAnswer
 
 MOST_SENTENCES = 2
 """How many sentences answer one question of a message at most."""
@@ -28,12 +33,23 @@ class OneOfSeveral:
     asked: str
 
 
-def questions_apart(message: str, known_fields: Sequence[str] = ()) -> tuple[OneOfSeveral, ...]:
-    """Return the questions of a message, in order; none of a conversation, or if there is one only.
+def questions_in(
+    answer: Answer | ChunkedAnswer, known_fields: Sequence[str] = ()
+) -> tuple[OneOfSeveral, ...]:
+    """Return the questions of a message, or of a long text's topics, in order; none if it has one.
 
     One that leans on what precedes it ("And how much is it?") takes over its words. Filters and
-    exclusions of the message hold for each. ``known_fields`` are fields of front matter.
+    exclusions of a message hold for each. ``known_fields`` are fields of front matter.
     """
+    if not isinstance(answer, Answer):
+        return _of_topics(answer.topics, known_fields)
+    return () if answer.listed else questions_of_message(answer.query, known_fields)
+
+
+def questions_of_message(
+    message: str, known_fields: Sequence[str] = ()
+) -> tuple[OneOfSeveral, ...]:
+    """Return the questions of a message; a conversation, which others answer, has none."""
     try:
         parsed = parse_query(message, known_fields)
     except QueryError:
@@ -45,11 +61,34 @@ def questions_apart(message: str, known_fields: Sequence[str] = ()) -> tuple[One
     questions: list[OneOfSeveral] = []
     before = ""
     for exchange in exchanges:
-        before = exchange.lead or before
-        turns = [Turn(before, before)] if before else []
-        before = stand_alone(exchange.question, turns, known_fields)
+        before = _alone(exchange.question, exchange.lead or before, known_fields)
         questions.append(OneOfSeveral(exchange.question, " ".join([before, *filters])))
     return tuple(questions)
+
+
+def _of_topics(
+    topics: Sequence[TopicAnswer], known_fields: Sequence[str]
+) -> tuple[OneOfSeveral, ...]:
+    """Return the questions that ask for topics; a topic of other texts, or a weak one, has none."""
+    questions: list[OneOfSeveral] = []
+    for topic in topics:
+        segment = topic.topic.segments[0]
+        sentences = find_sentences(segment.text)
+        asking = [at for at, sentence in enumerate(sentences) if sentence.asks]
+        if topic.weak or len(topic.topic.segments) > 1 or not asking:
+            continue
+        question, before = segment.text, segment.background
+        if len(asking) == 1:
+            question = sentences[asking[0]].text
+            lead = (sentence.text for sentence in sentences[: asking[0]])
+            before = " ".join(filter(None, (before, *lead)))
+        questions.append(OneOfSeveral(segment.text, _alone(question, before, known_fields)))
+    return tuple(questions[:MOST_QUESTIONS])
+
+
+def _alone(question: str, before: str, known_fields: Sequence[str]) -> str:
+    turns = [Turn(before, before)] if before else []
+    return stand_alone(question, turns, known_fields)
 
 
 def best_of_each(answered: Iterable[tuple[str, Sequence[Source]]]) -> Iterator[Source]:

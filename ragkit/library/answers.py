@@ -54,49 +54,39 @@ class AnswerService:
         self._search = search
         self._last: tuple[str, Sequence[Result], Evidence] | None = None
 
-    def quick(self, answer: Answer) -> tuple[Source, ...]:
+    def quick(self, answer: Answer | ChunkedAnswer) -> tuple[Source, ...]:
         """Return the one to three sentences that answer best, best first; none if none is good.
 
-        Each of several questions is searched and answered by itself, in one or two sentences. No
-        language model is asked, and no server.
+        Each of several questions, as topics of a long text may be, is searched and answered by
+        itself, in one or two sentences. No language model is asked, and no server.
         """
         from ragkit.answering.quick import quick_answer
-
-        if answer.questions > 1 and answer.options:
-            apart = self.quick_apart(answer.query, answer.options)
-            if apart:
-                return apart
-        question = answer.corrected or answer.query
-        return quick_answer(answer, self._evidence(question, answer.results))
-
-    def quick_apart(self, message: str, options: SearchOptions) -> tuple[Source, ...]:
-        """Return the one or two sentences that answer each question of a message best.
-
-        Each has its ``question``. None where a message has not several questions, or is long.
-
-        Raises:
-            NotFoundError: when a collection is not there.
-        """
-        from ragkit.answering.evidence import evidence
-        from ragkit.answering.quick import quick_answer
-        from ragkit.answering.several import best_of_each
+        from ragkit.results import Answer
 
         def best(answer: Answer) -> tuple[Source, ...]:
-            asked = _asked(answer.corrected or answer.query)
-            return quick_answer(answer, evidence(asked, answer.results, self._meaning))
+            asked = answer.corrected or answer.query
+            return quick_answer(answer, self._evidence(asked, answer.results))
 
-        found = self._searched_apart(message, options)
-        return tuple(best_of_each((question, best(answer)) for question, answer in found))
+        apart: tuple[Source, ...] = ()
+        if found := list(self._searched_apart(answer)):
+            from ragkit.answering.several import best_of_each
 
-    def _searched_apart(self, message: str, options: SearchOptions) -> Iterator[tuple[str, Answer]]:
+            apart = tuple(best_of_each((question, best(one)) for question, one in found))
+        return best(answer) if isinstance(answer, Answer) and not apart else apart
+
+    def _searched_apart(self, answer: Answer | ChunkedAnswer) -> Iterator[tuple[str, Answer]]:
         """Yield each of several questions with what a search for it alone finds."""
-        from ragkit.answering.several import questions_apart
+        from ragkit.results import Answer
+
+        options = answer.options
+        if options is None or (isinstance(answer, Answer) and answer.questions < 2):
+            return
+        from ragkit.answering.several import questions_in
 
         # A model that looks at each of them would take long.
         plain = replace(options, rerank=Rerank.NONE, phrasings=Phrasings.NONE, show_content=True)
         collections = self._catalog.collections.apart(options.collections)
-        fields = self._catalog.filters.field_names(collections)
-        for question in questions_apart(message, fields):
+        for question in questions_in(answer, self._catalog.filters.field_names(collections)):
             yield question.typed, self._search(question.asked, plain)
 
     def excerpts(
@@ -239,14 +229,14 @@ class AnswerService:
 
         They are ``answers.passages`` in total; each of several questions has its share of them.
         """
-        from ragkit.answering.several import joined
         from ragkit.results import Answer
         from ragkit.retrieval.context_block import results_of
 
         most = self._settings.answers.passages
-        if isinstance(answer, Answer) and answer.questions > 1 and answer.options:
-            found = list(self._searched_apart(answer.query, answer.options))
-            share = -(-most // max(len(found), 1))
+        if isinstance(answer, Answer) and (found := list(self._searched_apart(answer))):
+            from ragkit.answering.several import joined
+
+            share = -(-most // len(found))
             apart = joined(self._in_parents(one.results, share) for _, one in found)
             if apart:
                 return apart

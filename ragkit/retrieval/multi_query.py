@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice
 from operator import attrgetter
@@ -74,7 +74,10 @@ class ChunkedResult:
 
 @dataclass(frozen=True, slots=True)
 class ChunkedAnswer:
-    """The answer to a long text; ``segments``, ``hits`` and ``documents`` count what led to it."""
+    """The answer to a long text; ``segments``, ``hits`` and ``documents`` count what led to it.
+
+    ``options`` are those of the search.
+    """
 
     topics: tuple[TopicAnswer, ...]
     results: tuple[ChunkedResult, ...]
@@ -84,6 +87,7 @@ class ChunkedAnswer:
     trace: Trace
     notices: tuple[str, ...] = ()
     rerank: RerankOutcome | None = None
+    options: SearchOptions | None = field(default=None, compare=False, repr=False)
 
     @property
     def nothing_close(self) -> bool:
@@ -207,6 +211,7 @@ class ChunkedSearch:
                 *([_NOT_PHRASED] if options.phrasings is not Phrasings.NONE else []),
             ),
             rerank=rerank,
+            options=options,
         )
         if logger.isEnabledFor(logging.INFO):
             logger.info("search by topics: %s, %s", answer.summary, answer.trace.summary)

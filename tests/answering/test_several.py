@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pytest
 from small_library import add, open_library, write_files
 
-from ragkit.answering.several import best_of_each, joined, questions_apart
+from ragkit.answering.several import (
+    OneOfSeveral,
+    best_of_each,
+    joined,
+    questions_in,
+    questions_of_message,
+)
 from ragkit.answers import Source
-from ragkit.errors import NotFoundError
-from ragkit.options import SearchOptions
+from ragkit.retrieval.multi_query import ChunkedAnswer, TopicAnswer
+from ragkit.retrieval.query_segmentation.topics import Segment, Topic
+from ragkit.traces import Trace
 
 FILES = {
     "boats.md": (
@@ -34,7 +42,7 @@ def library(tmp_path_factory):
 
 
 def asked(message: str) -> list[str]:
-    return [question.asked for question in questions_apart(message)]
+    return [question.asked for question in questions_of_message(message)]
 
 
 @pytest.mark.parametrize(
@@ -63,7 +71,7 @@ def test_a_question_that_leans_on_the_one_before_takes_over_its_words():
 
 def test_filters_of_a_message_hold_for_each_question_and_are_not_shown():
     message = 'Who repaired the beacon? type:md What does a berth cost? -winter path:"a b/"'
-    assert [question.typed for question in questions_apart(message)] == [
+    assert [question.typed for question in questions_of_message(message)] == [
         "Who repaired the beacon?",
         "What does a berth cost?",
     ]
@@ -149,10 +157,6 @@ def test_filters_and_the_options_of_the_search_hold(library):
     message = "Who is Marta Olsen? What does Marta Olsen sow? type:md"
     texts = {text for _, text in answers(library, message)}
     assert texts == {"The beacon was repaired by Marta Olsen in May."}
-    with pytest.raises(NotFoundError):
-        library.answers.quick_apart(
-            "Who is Marta? What does she sow?", SearchOptions(collections=("nowhere",))
-        )
 
 
 def test_one_question_is_answered_as_before(library):
@@ -160,10 +164,49 @@ def test_one_question_is_answered_as_before(library):
     as_one = library.answers.quick(replace(library.search(message), questions=1))
     assert {source.question for source in as_one} == {""}
     assert [question for question, _ in answers(library, "What does a berth cost?")] == [""]
-    assert library.answers.quick_apart("What does a berth cost?", library.options()) == ()
 
 
 def test_the_search_counts_questions_of_other_scripts(library):
     assert library.search("評価はいつ始まりますか？担当者は誰ですか？").questions == 2
     assert library.search("ما هي مدة الإجازة؟ من يوافق على السفر؟").questions == 2
     assert library.search("評価はいつ始まりますか？").questions == 1
+
+
+CHAT = (
+    "Ana: Hello! What does a berth cost?\n\nRui: I do not know.\n\n"
+    "Ana: Never mind. Did you see the regatta on Sunday, with all the red sails?\n\n"
+    "Rui: Yes, it was windy.\n\nAna: And how long does compost ripen?\n\nRui: Ask Marta.\n"
+)
+
+
+def test_topics_of_a_conversation_are_answered_where_they_ask(library):
+    chat = library.search_chunked(CHAT)
+    asked = [topic.topic.segments[0].text for topic in chat.topics]
+    found = {source.question: source.text for source in reversed(library.answers.quick(chat))}
+    assert set(found) <= set(asked)
+    texts = {question: text for question, text in found.items() if "berth" in question}
+    assert list(texts.values()) == ["A berth of up to eight metres costs 240 euros a month."]
+
+
+def test_one_question_of_a_message_is_asked_without_the_rest_unless_it_leans_on_it():
+    def topic(text: str, *, weak: bool = False) -> TopicAnswer:
+        return TopicAnswer(Topic(0, 0, len(text), "", (Segment(0, len(text), text),)), (), weak)
+
+    messages = (
+        "Morning! What does a berth cost?",
+        "We have the red boat. What does it need?",
+        "Who is Ana? Who is Rui?",
+        "It rained.",
+    )
+    topics = [*map(topic, messages), topic("Who came?", weak=True)]
+    answer = ChunkedAnswer(tuple(topics), (), 5, 0, 0, Trace())
+    greeted, leaning, both = questions_in(answer)
+    assert greeted == OneOfSeveral(messages[0], "What does a berth cost?")
+    assert leaning.typed == messages[1]
+    assert {"red", "boat", "need"} < set(re.findall(r"\w+", leaning.asked))
+    assert both == OneOfSeveral(messages[2], messages[2])
+
+
+def test_a_long_text_that_asks_nothing_has_no_answers(library):
+    text = "\n\n".join(["A berth costs 240 euros a month.", "Compost ripens for nine months."] * 9)
+    assert library.answers.quick(library.search_chunked(text)) == ()
