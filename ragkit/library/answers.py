@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
 from ragkit.answers import EXCERPT_WIDTH, AnswerState, WrittenAnswer
-from ragkit.errors import OllamaError
+from ragkit.errors import OllamaError, QueryError
 from ragkit.models.factory import local_embedder
 from ragkit.options import Phrasings, Rerank, SearchOptions
 
@@ -87,7 +88,9 @@ class AnswerService:
         plain = replace(options, rerank=Rerank.NONE, phrasings=Phrasings.NONE, show_content=True)
         collections = self._catalog.collections.apart(options.collections)
         for question in questions_in(answer, self._catalog.filters.field_names(collections)):
-            yield question.typed, self._search(question.asked, plain)
+            # A long text may have words that look like a filter with a wrong value.
+            with suppress(QueryError):
+                yield question.typed, self._search(question.asked, plain)
 
     def excerpts(
         self, question: str, results: Sequence[Result], width: int = EXCERPT_WIDTH

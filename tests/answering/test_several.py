@@ -207,6 +207,12 @@ def test_one_question_of_a_message_is_asked_without_the_rest_unless_it_leans_on_
     assert both == OneOfSeveral(messages[2], messages[2])
 
 
+def test_what_only_looks_like_a_filter_in_a_long_text_costs_no_other_answer(library):
+    text = "What does a berth cost after:tomorrowish?\n\nHow long does compost ripen?"
+    found = library.answers.quick(library.search_chunked(text))
+    assert {source.question for source in found} == {"How long does compost ripen?"}
+
+
 def test_a_long_text_that_asks_nothing_has_no_answers(library):
     text = "\n\n".join(["A berth costs 240 euros a month.", "Compost ripens for nine months."] * 9)
     assert library.answers.quick(library.search_chunked(text)) == ()
