@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
+from operator import attrgetter
 
 from ragkit.formatting import plural, shortened
 from ragkit.results import DocumentRef
@@ -60,6 +62,32 @@ class Source:
         page = "" if self.page is None else f"p. {self.page}"
         path = "" if document.path == title else document.path
         return " · ".join(filter(None, (headings, page, path)))
+
+
+def told_apart(sources: Iterable[Source]) -> dict[int, str]:
+    """Return what tells documents of the same title apart, by id: date, path or collection.
+
+    It is the first of them that differs for all. Documents whose title no other one of the sources
+    has are left out.
+    """
+    by_title: dict[str, dict[int, DocumentRef]] = {}
+    for document in (source.document for source in sources):
+        if document is not None and document.title:
+            by_title.setdefault(document.title.casefold(), {})[document.id] = document
+    apart: dict[int, str] = {}
+    for documents in by_title.values():
+        if len(documents) == 1:
+            continue
+        for of_document in (_day, attrgetter("path"), attrgetter("collection")):
+            values = {number: of_document(each) for number, each in documents.items()}
+            if all(values.values()) and len(set(values.values())) == len(values):
+                apart |= values
+                break
+    return apart
+
+
+def _day(document: DocumentRef) -> str:
+    return document.date[:10]
 
 
 class CheckKind(StrEnum):

@@ -62,6 +62,27 @@ def test_each_of_several_questions_stands_above_its_answers():
     assert "rk-quick-asked" not in quick((DAYS,), "days")
 
 
+def test_versions_of_a_document_are_told_apart_by_date_or_path():
+    def source(number: int, **changes: str) -> Source:
+        return replace(DAYS, document=replace(PAPER, id=number, **changes))
+
+    def places(*sources: Source) -> list[str]:
+        shown = quick(sources, "days")
+        return [re.sub("<[^>]*>", "", one) for one in re.findall(r"marked\">(.*?)</a>", shown)]
+
+    own = f"{PAPER.title} › Window, p. 3"
+    old, new = source(1, date="2024-01-05T10:00"), source(2, date="2025-03-01")
+    assert places(old, new, old) == [f"{own} · {day}" for day in
+                                     ("2024-01-05", "2025-03-01", "2024-01-05")]  # fmt: skip
+    undated = source(3, path="old/refunds.md")
+    assert places(undated, new) == [f"{own} · old/refunds.md", f"{own} · {PAPER.path}"]
+    assert places(old, old) == [own, own]
+    assert places(old, source(4, title="Another")) == [own, "Another › Window, p. 3"]
+    elsewhere = source(5, collection="archive", date="2025-03-01")
+    assert places(new, elsewhere) == [f"{own} · c", f"{own} · archive"]
+    assert "· <bdi>2025-03-01</bdi>" in written(replace(BASE, sources=(old, new)))
+
+
 def test_an_answer_stands_under_its_question_in_a_long_text():
     typed = "How many days? Who pays?"
     segments = [Segment(0, 14, "How many days?"), Segment(15, 24, "Who pays?")]

@@ -5,7 +5,7 @@ What a model wrote is text and nothing else: no Markdown, no links, no pictures 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import groupby
 
 from pages.parts.common.markup import action, attributes, name, notices, number, page_range, text
@@ -20,6 +20,7 @@ from ragkit.answers import (
     Source,
     Turn,
     WrittenAnswer,
+    told_apart,
 )
 from ragkit.formatting import plural
 from ragkit.retrieval.highlight import best_window, highlight_question
@@ -43,18 +44,18 @@ def quick(sources: Sequence[Source], question: str) -> str:
     """
     if not sources:
         return ""
-    rows = ""
+    rows, apart = "", told_apart(sources)
     for asked, answers in groupby(sources, key=lambda source: source.question):
         if asked:
             rows += f'<h3 class="rk-quick-asked" dir="auto">{text(asked)}</h3>'
-        rows += "".join(_quick_row(source, asked or question) for source in answers)
+        rows += "".join(_quick_row(source, asked or question, apart) for source in answers)
     return f'<section class="rk-answer rk-answer-quick" aria-label="Quick answer">{rows}</section>'
 
 
-def _quick_row(source: Source, question: str) -> str:
+def _quick_row(source: Source, question: str, apart: Mapping[int, str]) -> str:
     return (
         f'<p class="rk-quick-row">{sentence(source, question, _LONGEST_QUICK)} '
-        f"{place_link(source, question)}</p>"
+        f"{place_link(source, question, apart)}</p>"
     )
 
 
@@ -73,16 +74,19 @@ def _drawn(source: Source, span: Span, marks: Sequence[Span]) -> str:
     return row_snippet(source.text, span, marks, _kind(source), source.header)
 
 
-def place_link(source: Source, question: str) -> str:
-    """Return a link to the place of a sentence, which opens with exactly it marked."""
+def place_link(source: Source, question: str, apart: Mapping[int, str]) -> str:
+    """Return a link to the place of a sentence, which opens with exactly it marked.
+
+    ``apart`` is what tells documents of the same title apart (``told_apart``).
+    """
     data = attributes(
         class_="rk-answer-place", title="Opens the document with this sentence marked"
     )
-    return f"<a{_leads(source, question)}{data}>{place_of(source)}</a>"
+    return f"<a{_leads(source, question)}{data}>{place_of(source, apart)}</a>"
 
 
-def place_of(source: Source) -> str:
-    """Return the place of a sentence, as HTML: title, the last heading, page."""
+def place_of(source: Source, apart: Mapping[int, str]) -> str:
+    """Return the place of a sentence, as HTML: title, the last heading, page, what tells apart."""
     document = source.document
     title = source.title or source.url if document is None else document.title or document.path
     parts = [f"<bdi>{name(title, 90)}</bdi>"]
@@ -93,6 +97,8 @@ def place_of(source: Source) -> str:
         parts.append(f", {page_range(source.page, source.page, format_)}")
     if document is None:
         parts.append(' <span class="rk-soft">(web)</span>')
+    elif document.id in apart:
+        parts.append(f" · <bdi>{name(apart[document.id], 70)}</bdi>")
     return "".join(parts)
 
 
@@ -248,7 +254,8 @@ def _citation(number_: int, answer: WrittenAnswer) -> str:
         return ""
     source = answer.sources[number_ - 1]
     shown = sentence(source, "", _LONGEST_SOURCE)
-    card = f'<span class="rk-cite-card" role="tooltip">{shown}<i>{place_of(source)}</i></span>'
+    place = place_of(source, told_apart(answer.sources))
+    card = f'<span class="rk-cite-card" role="tooltip">{shown}<i>{place}</i></span>'
     label = attributes(class_="rk-cite", aria_label=f"Source {number_}", data_source=number_)
     return f"<a{_leads(source, answer.question)}{label}>{number_}{card}</a>"
 
@@ -306,9 +313,10 @@ def _sources(answer: WrittenAnswer) -> str:
     if not answer.sources:
         return ""
     changed = ' <span class="rk-check">changed since</span>'
+    apart = told_apart(answer.sources)
     items = "".join(
         f"<li>{sentence(source, '', _LONGEST_SOURCE)} "
-        f"{place_link(source, answer.question)}{changed * source.changed}</li>"
+        f"{place_link(source, answer.question, apart)}{changed * source.changed}</li>"
         for source in answer.sources
     )
     return f'<ol class="rk-answer-sources" aria-label="Sources">{items}</ol>'
