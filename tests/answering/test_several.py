@@ -90,6 +90,7 @@ def test_filters_of_a_message_hold_for_each_question_and_are_not_shown():
         "12/03/2026, 18:03 - Ana: Who repaired the beacon?\n"
         "12/03/2026, 18:05 - Rui: what does a berth cost?\n"
         "12/03/2026, 18:09 - Ana: 240 euros",
+        "> The loan ends in May.\n\nWhat does a berth cost then?\n\n> Ten clients.\n\nWhose?",
     ],
 )
 def test_a_conversation_is_no_list_of_questions(chat):
