@@ -94,6 +94,7 @@ def test_an_answer_stands_under_its_question_in_a_long_text():
     first, second = coloured(typed, topics, None, answers).split('id="rk-span-1"')
     assert first.index("How many days?") < first.index("rk-answer-quick")
     assert "30 <mark>days</mark>" in first
+    assert 'aria-label="Answer to topic 1"' in first
     assert "rk-quick-asked" not in first
     assert "rk-answer-quick" not in second
     assert "rk-answer-quick" not in coloured(typed, topics, None)

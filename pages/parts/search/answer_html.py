@@ -37,10 +37,11 @@ _PASSED = (
 # -- the quick answer ------------------------------------------------------------------------
 
 
-def quick(sources: Sequence[Source], question: str) -> str:
+def quick(sources: Sequence[Source], question: str, label: str = "Quick answer") -> str:
     """Return the sentences that answer best, each with a link to its place; empty without any.
 
-    Where several questions are answered, each stands above its sentences.
+    Where several questions are answered, each stands above its sentences. ``label`` names the
+    answer to who does not see it, and only it on a page.
     """
     if not sources:
         return ""
@@ -49,7 +50,8 @@ def quick(sources: Sequence[Source], question: str) -> str:
         if asked:
             rows += f'<h3 class="rk-quick-asked" dir="auto">{text(asked)}</h3>'
         rows += "".join(_quick_row(source, asked or question, apart) for source in answers)
-    return f'<section class="rk-answer rk-answer-quick" aria-label="Quick answer">{rows}</section>'
+    given = attributes(class_="rk-answer rk-answer-quick", aria_label=label)
+    return f"<section{given}>{rows}</section>"
 
 
 def _quick_row(source: Source, question: str, apart: Mapping[int, str]) -> str:

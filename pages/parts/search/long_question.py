@@ -130,7 +130,7 @@ def _answered(topic: Topic, answers: Sequence[Source]) -> str:
     """Return the sentences that answer a topic's question."""
     asked = {segment.text for segment in topic.segments}
     own = [replace(source, question="") for source in answers if source.question in asked]
-    return quick(own, "\n".join(asked))
+    return quick(own, "\n".join(asked), f"Answer to topic {topic.index + 1}")
 
 
 def summary(answer: ChunkedAnswer) -> str:
