@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from operator import attrgetter
@@ -62,6 +62,14 @@ class Source:
         page = "" if self.page is None else f"p. {self.page}"
         path = "" if document.path == title else document.path
         return " · ".join(filter(None, (headings, page, path)))
+
+
+def headed(sources: Iterable[Source]) -> Iterator[tuple[str, Source]]:
+    """Yield sources, each with the question that stands above it: of several, before its first."""
+    question = ""
+    for source in sources:
+        yield source.question if source.question != question else "", source
+        question = source.question
 
 
 def told_apart(sources: Iterable[Source]) -> dict[int, str]:

@@ -11,6 +11,7 @@ from ragkit.answering.elliptic import stand_alone
 from ragkit.answers import Source, Turn
 from ragkit.errors import QueryError
 from ragkit.results import Answer, Result
+from ragkit.retrieval.parents import best_first
 from ragkit.retrieval.query.parser import parse_query
 from ragkit.retrieval.query_segmentation.question_units import find_sentences
 from ragkit.retrieval.query_segmentation.topics import find_units, questions_of
@@ -36,7 +37,7 @@ class OneOfSeveral:
 def questions_in(
     answer: Answer | ChunkedAnswer, known_fields: Sequence[str] = ()
 ) -> tuple[OneOfSeveral, ...]:
-    """Return the questions of a message, or of a long text's topics, in order; none if it has one.
+    """Return the questions of a message of several, or those that topics of a long text ask.
 
     One that leans on what precedes it ("And how much is it?") takes over its words. Filters and
     exclusions of a message hold for each. ``known_fields`` are fields of front matter.
@@ -114,6 +115,6 @@ def joined(results_of_each: Iterable[Sequence[Result]]) -> tuple[Result, ...]:
             by_document[result.document.id] = replace(
                 known,
                 passages=tuple(passages[start] for start in sorted(passages)),
-                matched_chunks=tuple(chunks[index] for index in sorted(chunks)),
+                matched_chunks=tuple(sorted(chunks.values(), key=best_first, reverse=True)),
             )
     return tuple(by_document.values())

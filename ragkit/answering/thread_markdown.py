@@ -9,7 +9,15 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from itertools import groupby
 
-from ragkit.answers import AnswerSentence, AnswerState, Source, Thread, Turn, WrittenAnswer
+from ragkit.answers import (
+    AnswerSentence,
+    AnswerState,
+    Source,
+    Thread,
+    Turn,
+    WrittenAnswer,
+    headed,
+)
 from ragkit.formatting import escape_markdown
 
 
@@ -31,10 +39,8 @@ def _turn(turn: Turn) -> Iterator[str]:
         yield from ("", f"Asked as: {escape_markdown(turn.asked)}")
     if turn.quick:
         yield from ("", "**From the documents**", "")
-        question = ""
-        for number, source in enumerate(turn.quick, start=1):
-            if source.question != question:
-                question = source.question
+        for number, (question, source) in enumerate(headed(turn.quick), start=1):
+            if question:
                 yield from (escape_markdown(question), "")
             yield from (f"> {escape_markdown(source.text)} [{number}]", "")
         yield from _sources(turn.quick, quoted=False)

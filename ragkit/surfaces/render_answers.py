@@ -12,6 +12,7 @@ from ragkit.answers import (
     Thread,
     Turn,
     WrittenAnswer,
+    headed,
 )
 from ragkit.formatting import plural, shortened
 from ragkit.results import Answer
@@ -140,12 +141,10 @@ def quick_as_text(quick: Sequence[Source]) -> Iterator[str]:
 
     Where several questions are answered, each stands above its sentences.
     """
-    question = ""
-    for number, source in enumerate(quick, start=1):
-        if source.question != question:
-            question = source.question
+    for number, (question, source) in enumerate(headed(quick), start=1):
+        if question:
             yield _line(question)
-        indent = "  " if question else ""
+        indent = "  " if source.question else ""
         yield f"{indent}{_line(source.text, _LONGEST_SHOWN)} [{number}]"
     for number, source in enumerate(quick, start=1):
         yield f"  [{number}] {_place(source)}"

@@ -125,7 +125,9 @@ def test_results_of_each_question_are_joined_by_document(library):
     for result in both:
         starts = [passage.start for passage in result.passages]
         indexes = [chunk.index for chunk in result.matched_chunks]
-        assert (starts, indexes) == (sorted(set(starts)), sorted(set(indexes)))
+        scores = [chunk.score for chunk in result.matched_chunks]
+        assert (starts, sorted(indexes)) == (sorted(set(starts)), sorted(set(indexes)))
+        assert scores == sorted(scores, reverse=True)
     assert joined([]) == ()
 
 

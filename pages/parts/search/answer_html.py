@@ -40,8 +40,8 @@ _PASSED = (
 def quick(sources: Sequence[Source], question: str, label: str = "Quick answer") -> str:
     """Return the sentences that answer best, each with a link to its place; empty without any.
 
-    Where several questions are answered, each stands above its sentences. ``label`` names the
-    answer to who does not see it, and only it on a page.
+    Where several questions are answered, each stands above its sentences. ``label`` is its
+    accessible name, unique on a page.
     """
     if not sources:
         return ""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from ragkit.answering.follow_up import FollowUp
 from ragkit.answering.thread_markdown import sentence_as_markdown
-from ragkit.answers import AnswerSentence, AnswerState, Source, Turn, WrittenAnswer
+from ragkit.answers import AnswerSentence, AnswerState, Source, Turn, WrittenAnswer, headed
 from ragkit.errors import OllamaError
 from ragkit.formatting import escape_markdown, shortened
 from ragkit.library import Library
@@ -169,10 +169,8 @@ class _Answering:
         yield self._paragraph(f"*{escape_markdown(why)}*")
         quick = self._library.answers.quick(self._found)
         yield self._paragraph(_QUOTED if quick else _NO_SENTENCE)
-        question = ""
-        for source in quick:
-            if source.question != question:
-                question = source.question
+        for question, source in headed(quick):
+            if question:
                 yield self._paragraph(escape_markdown(question))
             quote = AnswerSentence(source.text, (1,))
             yield from self._cited(quote, (source,), "\n\n> ")
