@@ -145,6 +145,18 @@ def home(_isolated_session: None, tmp_path_factory: pytest.TempPathFactory) -> I
     os.umask(umask)
 
 
+@pytest.fixture
+def nothing_collected() -> Iterator[None]:
+    """For input that is nested without end.
+
+    The collector could run at the limit of recursion, where finalizers of what other tests have
+    left fail for want of frames.
+    """
+    gc.disable()
+    yield
+    gc.enable()
+
+
 @pytest.fixture(scope="session", autouse=True)
 def kept_readers() -> Iterator[KeptReaders]:
     """Have pools take over the processes of earlier ones; tests/reading starts its own."""

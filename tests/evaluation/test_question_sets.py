@@ -246,6 +246,7 @@ def test_a_path_that_could_be_two_documents_is_none(catalog, shelf, tmp_path):
         ("missing", None, NotFoundError, "File not found"),
     ],
 )
+@pytest.mark.usefixtures("nothing_collected")
 def test_what_cannot_be_used_is_refused(
     catalog, shelf, papers, tmp_path, name, content, error, message
 ):

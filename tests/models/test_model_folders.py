@@ -396,6 +396,7 @@ def _cut(file, share):
         ),
     ],
 )
+@pytest.mark.usefixtures("nothing_collected")
 def test_a_damaged_folder_says_what_is_wrong_and_what_to_do(tmp_path, name, damage, said):
     folder = embedder_folder(tmp_path / "tiny")
     damage(folder / name)

@@ -48,6 +48,7 @@ def test_an_object_is_found_where_models_put_it(text):
     "text",
     ["", "{", '{"a": "b', "[1]", "5", "<html>{}</html", "null", "[" * 100_000, "{" * 100_000],
 )
+@pytest.mark.usefixtures("nothing_collected")
 def test_what_is_no_object_is_refused(text):
     with pytest.raises(ValueError, match="no JSON object") if text != "<html>{}</html" else _fine():
         json_object(text)

@@ -77,6 +77,7 @@ def test_long_outputs_are_shortened_and_end_their_fence(tmp_path):
 
 
 @pytest.mark.parametrize("source", ["{", "[]", '{"cells": 3}', "[" * 100_000])
+@pytest.mark.usefixtures("nothing_collected")
 def test_broken_notebooks_fail_with_a_reason(tmp_path, source):
     with pytest.raises(ReadingError) as caught:
         read(tmp_path, "a.ipynb", source)

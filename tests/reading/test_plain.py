@@ -120,6 +120,7 @@ def test_escapes_that_are_no_letters_stay(tmp_path):
     assert read(tmp_path, "a.json", text).text == text
 
 
+@pytest.mark.usefixtures("nothing_collected")
 def test_json_that_is_none_stays_text(tmp_path):
     reading = read(tmp_path, "a.json", "{oops")
     assert reading.text == "{oops"

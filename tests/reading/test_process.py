@@ -144,6 +144,7 @@ def test_a_file_that_takes_over_its_reader_is_an_error(first_child, told, lie):
 
 
 @pytest.mark.parametrize("lie", ["a header nested too deeply", "endless noise", "no reading"])
+@pytest.mark.usefixtures("nothing_collected")
 def test_a_file_that_takes_over_its_reader_fails_alone(first_child, tasks, lie):
     first_child(LIES[lie])
     lied, true = results(tasks)

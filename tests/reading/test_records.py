@@ -181,6 +181,7 @@ def test_settings_and_trees_stay_json(tmp_path, value):
     ],
     ids=["numbers", "letters", "twice", "lines twice", "deep", "tree", "cut", "keys", "many"],
 )  # fmt: skip
+@pytest.mark.usefixtures("nothing_collected")
 def test_hostile_data_is_read_as_records_or_as_it_was(tmp_path, text, as_records):
     reading = read(tmp_path, "a.jsonl" if text.startswith("{") else "a.json", text)
     assert (reading.format == Format.RECORDS) is as_records

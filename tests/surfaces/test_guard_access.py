@@ -116,6 +116,7 @@ def test_a_link_to_another_file_lets_nobody_in(file, tmp_path):
      b'{"links": {"a": "x"}, "sessions": {}, "server": {}}',
      b'{"links": [], "sessions": {}, "server": {}}'],
 )  # fmt: skip
+@pytest.mark.usefixtures("nothing_collected")
 def test_a_damaged_file_lets_nobody_in_and_is_replaced(file, content):
     session = Access(file).enter(Access(file).mint())
     file.write_bytes(content)

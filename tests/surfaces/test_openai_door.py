@@ -480,6 +480,7 @@ def test_what_cannot_be_done_is_refused_with_a_sentence(base, changed, status, p
         (b" " * 10_000_000, 413, f"more than {LARGEST_BODY:,} bytes"),
     ],
 )
+@pytest.mark.usefixtures("nothing_collected")
 def test_bodies_that_are_no_request_are_refused(base, body, status, words):
     answer = httpx.post(f"{base}/v1/chat/completions", content=body, timeout=20)
     assert answer.status_code == status

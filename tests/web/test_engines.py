@@ -97,6 +97,7 @@ def test_a_refusal_is_told_in_words(answer, engine, status, said):
     ],
 )
 @pytest.mark.parametrize("engine", ["searxng", "tavily"])
+@pytest.mark.usefixtures("nothing_collected")
 def test_what_is_no_list_of_results_is_refused(answer, engine, text, content_type, said):
     with pytest.raises(WebError, match=said):
         answer(engine, text, content_type=content_type)
