@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,19 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.browser)
             # What is looked at can be late on a starved machine.
             item.add_marker(pytest.mark.flaky(reruns=1))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Say of a test that fails what its pages had sent: whether a click was lost on its way."""
+    report = yield
+    tabs = getattr(item, "funcargs", {}).get("tabs")
+    if report.failed and tabs is not None:
+        lines = [f"{time.monotonic():.2f} now", *tabs.sent]
+        report.sections.append(("What the pages sent", "\n".join(lines)))
+    return report
 
 
 @pytest.fixture(scope="session")

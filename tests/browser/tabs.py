@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import time
+from collections import deque
 from typing import Any
+
+from streamlit.proto.BackMsg_pb2 import BackMsg
 
 # A text of the server's own. Elsewhere the tab would get another process, as slow as a new tab.
 _AT_REST = "_stcore/health"
@@ -17,6 +21,8 @@ class Tabs:
         self._taken = 0
         self._asked: list[str] = []
         self._faults: list[str] = []
+        self.sent: deque[str] = deque(maxlen=60)
+        """The last messages of the pages to the server, each with its second and its clicks."""
 
     def take(self) -> Any:
         """Return a tab that no other test or window of this test uses."""
@@ -41,6 +47,7 @@ class Tabs:
         found = self._asked[:], self._faults[:]
         self._asked.clear()
         self._faults.clear()
+        self.sent.clear()
         return found
 
     def close(self) -> None:
@@ -53,7 +60,20 @@ class Tabs:
         page.on("request", lambda request: self._asked.append(request.url))
         page.on("console", self._note_refusal)
         page.on("pageerror", self._note_error)
+        page.on("websocket", lambda socket: socket.on("framesent", self._note_sent))
         return page
+
+    def _note_sent(self, payload: str | bytes) -> None:
+        message = BackMsg()
+        message.ParseFromString(payload if isinstance(payload, bytes) else payload.encode())
+        rerun = message.rerun_script
+        clicks = [
+            widget.id.rpartition("-")[2]
+            for widget in rerun.widget_states.widgets
+            if widget.trigger_value or widget.json_trigger_value
+        ]
+        what, part = message.WhichOneof("type"), rerun.fragment_id[:6] or "page"
+        self.sent.append(f"{time.monotonic():.2f} {what} {part} {' '.join(clicks)}")
 
     def _note_error(self, error: Any) -> None:
         # Streamlit's own race, which the page recovers from (recover.page.js).
