@@ -78,15 +78,12 @@ def closer(library: Library) -> None:
             key="verify",
             help="Reads the whole library: every text, vector and word.",
         )
-        compact = st.button("Compact", key="compact-now", type="tertiary")
+        st.button("Compact", key="compact-now", type="tertiary",
+                  on_click=ask, args=(library, "compact"))  # fmt: skip
         # What lies on a server is copied there.
-        backup = not library.health.server and st.button(
-            "Back up now", key="backup-now", type="tertiary"
-        )
-    if compact:
-        ask(library, "compact")
-    if backup:
-        ask(library, "backup")
+        if not library.health.server:
+            st.button("Back up now", key="backup-now", type="tertiary",
+                      on_click=ask, args=(library, "backup"))  # fmt: skip
     if not library.health.server:
         st.html(health_view.backups_list(library.health.backups()))
     if verify:
@@ -138,8 +135,7 @@ def _fix(library: Library, finding: Finding, key: str, offered: set[str]) -> Non
     if label is None or finding.fix in offered:
         return
     offered.add(finding.fix)
-    if st.button(label, key=f"mend-{key}-{finding.fix}"):
-        ask(library, finding.fix)
+    st.button(label, key=f"mend-{key}-{finding.fix}", on_click=ask, args=(library, finding.fix))
 
 
 def ask(library: Library, mend: str) -> None:
@@ -148,10 +144,10 @@ def ask(library: Library, mend: str) -> None:
         library.health.fix(mend)
         library.worker.ensure_running()
     except (RagkitError, OSError) as error:
-        st.html(markup.notices([str(error)]))
+        # The page is drawn anew whenever a job ends: a sentence in it would be gone at once.
+        st.toast(markup.as_label(str(error)))
         return
     st.session_state.pop(_VERIFIED, None)
-    st.rerun()
 
 
 def jobs(library: Library) -> None:

@@ -68,7 +68,7 @@ def sources(library: Library, collection: str) -> None:
     """Draw the folders that are read, and a form to add one."""
     st.html("<h2>Folders</h2>")
     with st.form("add-folder", border=False, clear_on_submit=False):
-        path = st.text_input(
+        st.text_input(
             "Folder",
             key=dialogs.BOX,
             label_visibility="collapsed",
@@ -76,10 +76,11 @@ def sources(library: Library, collection: str) -> None:
             help="ragkit reads the folder and follows its changes. It never changes a file in it.",
         )
         with st.container(horizontal=True):
-            add = st.form_submit_button("Add folder", type="primary")
+            st.form_submit_button(
+                "Add folder", type="primary", on_click=dialogs.add_typed, args=(library, collection)
+            )
             st.form_submit_button("Browse …", on_click=dialogs.browse, args=(library,))
-    if add or st.session_state.pop(dialogs.WANTED, False):
-        dialogs.add_typed(library, collection, path)
+    dialogs.draw_refusal(library, collection)
     folders = library.sources.list(collection)
     for source in folders:
         with st.container(key=f"source-{source.id}"):

@@ -80,21 +80,14 @@ def switch(library: Library) -> None:
         st.toast(markup.as_label(f"{error.message} {error.cure}"))
 
 
-@st.dialog("Clear the log of searches?", on_dismiss=dialog.close)
+@dialog.titled(_CLEAR, "Clear the log of searches?")
 def clear(library: Library) -> None:
     """Ask for confirmation."""
     st.html(
         "<p>All searches are deleted from this machine, with those of programs, and the recent "
         "searches of the home page. Pinned searches stay.</p>"
     )
-    if dialog.answers("Clear", "Cancel", _CLEAR):
-        try:
-            library.searches.clear()
-        except RagkitError as error:
-            st.html(markup.notices([str(error)]))
-            return
-        dialog.close()
-        st.rerun()
+    dialog.answers("Clear", "Cancel", _CLEAR, library.searches.clear)
 
 
 def listed(library: Library) -> None:

@@ -41,7 +41,7 @@ _SECRET = (("web", "key"), ("backend",))
 def sentence(error: ValidationError) -> str:
     """Return a sentence that names every wrong setting and what is wrong with it."""
     faults = [
-        f"{'.'.join(map(str, fault['loc'])) or 'settings'}: {rule(fault)}"
+        ": ".join(filter(None, (".".join(map(str, fault["loc"])), rule(fault))))
         for fault in error.errors()
     ]
     return f"Wrong settings: {'; '.join(faults)}."

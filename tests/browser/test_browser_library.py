@@ -248,6 +248,32 @@ def test_deleting_a_collection_takes_its_name_as_it_is_typed(open_page, tmp_path
     expect(page.get_by_text("Deleting Pochards in")).to_have_count(0, timeout=40_000)
 
 
+def test_why_a_click_had_no_effect_stays_when_the_page_is_drawn_anew(open_page, served):
+    page = open_page("library")
+    page.get_by_label("Folder", exact=True).fill("nowhere/at/all")
+    page.get_by_role("button", name="Add folder").click()
+    refused = page.get_by_text("Type the whole path")
+    expect(refused).to_be_visible()
+    page.get_by_role("button", name="New collection").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_label("Name").fill("default")
+    dialog.get_by_role("button", name="Create").click()
+    said = dialog.get_by_text('There is already a collection "default".')
+    expect(said).to_be_visible()
+    (served.folder / "teal.md").write_text("The teal is the smallest duck.\n")
+    try:
+        expect(page.locator(".rk-docs")).to_contain_text("teal.md", timeout=30_000)
+        expect(said).to_be_visible()
+        dialog.get_by_role("button", name="Close").click()
+        expect(dialog).to_have_count(0)
+        expect(refused).to_be_visible()
+        page.get_by_role("button", name="New collection").click()
+        expect(dialog.get_by_label("Name")).to_have_value("")
+        expect(said).to_have_count(0)
+    finally:
+        (served.folder / "teal.md").unlink()
+
+
 def test_the_folder_chooser_walks_and_adds(open_page, served):
     home = Path(served.environment["HOME"])
     (home / "Shelf" / "Inner").mkdir(parents=True, exist_ok=True)

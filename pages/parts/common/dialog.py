@@ -1,22 +1,33 @@
-"""The dialog that is open. It is kept in the session: the page may rerun meanwhile."""
+"""The dialog that is open. It is kept in the session: the page may rerun meanwhile.
+
+Buttons work in callbacks, and the reason why a click had no effect is kept as well: the page is
+drawn anew whenever a job ends, and a sentence that only that click had drawn would be gone.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, Literal
 
 import streamlit as st
 
-_OPEN = "open_dialog"
+from pages.parts.common import markup
+from ragkit.errors import RagkitError
+
+_OPEN, _REFUSED = "open_dialog", "dialog_refused"
 
 
 def ask(kind: str, *about: Any) -> None:
     """Open a dialog: which one, and what it is about."""
     st.session_state[_OPEN] = (kind, *about)
+    st.session_state.pop(_REFUSED, None)
 
 
 def close() -> None:
     """Close the open dialog."""
     st.session_state.pop(_OPEN, None)
+    st.session_state.pop(_REFUSED, None)
 
 
 def current() -> tuple[Any, ...]:
@@ -25,19 +36,58 @@ def current() -> tuple[Any, ...]:
     return opened
 
 
-def submits(yes: str, no: str, key: str) -> bool:
-    """Draw the buttons of a dialog's form; return whether ``yes`` was chosen. ``no`` closes it."""
-    with st.container(horizontal=True):
-        chosen = st.form_submit_button(yes, type="primary", key=f"{key}-yes")
-        if st.form_submit_button(no, key=f"{key}-no", on_click=close):
-            st.rerun()
-    return chosen
+def titled(
+    kind: str, title: str, *, width: Literal["small", "medium", "large"] = "small"
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Draw a function as the dialog of a kind, with why the last click had no effect below it."""
+
+    def as_dialog(draw: Callable[..., None]) -> Callable[..., None]:
+        @st.dialog(title, on_dismiss=close, width=width)
+        @wraps(draw)
+        def drawn(*about: Any) -> None:
+            if current()[0] == kind:
+                draw(*about)
+            if current()[0] != kind:
+                st.rerun()
+            if refused := st.session_state.get(_REFUSED):
+                st.html(markup.notices([refused]))
+
+        return drawn
+
+    return as_dialog
 
 
-def answers(yes: str, no: str, key: str, *, disabled: bool = False) -> bool:
-    """Draw a dialog's buttons; return whether ``yes`` was chosen. ``no`` closes it."""
+def ends(work: Callable[[], object]) -> Callable[[], None]:
+    """Return a callback that does something and closes the dialog, unless that opened another one.
+
+    Where it is not possible, the dialog stays and says why.
+    """
+
+    def act() -> None:
+        before = current()
+        try:
+            work()
+        except RagkitError as error:
+            st.session_state[_REFUSED] = str(error)
+            return
+        if current() == before:
+            close()
+
+    return act
+
+
+def answers(
+    yes: str, no: str, key: str, work: Callable[[], object], *, disabled: bool = False
+) -> None:
+    """Draw a dialog's buttons: ``yes`` does what is asked for, ``no`` only closes it."""
     with st.container(horizontal=True):
-        chosen = st.button(yes, type="primary", key=f"{key}-yes", disabled=disabled)
-        if st.button(no, key=f"{key}-no", on_click=close):
-            st.rerun()
-    return chosen
+        st.button(yes, type="primary", key=f"{key}-yes", disabled=disabled, on_click=ends(work))
+        st.button(no, key=f"{key}-no", on_click=close)
+
+
+def submits(yes: str, key: str, work: Callable[[], object], no: str = "") -> None:
+    """Draw the buttons of a dialog's form, which sends what is typed together with the click."""
+    with st.container(horizontal=True):
+        st.form_submit_button(yes, type="primary", key=f"{key}-yes", on_click=ends(work))
+        if no:
+            st.form_submit_button(no, key=f"{key}-no", on_click=close)

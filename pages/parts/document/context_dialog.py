@@ -6,9 +6,10 @@ from collections.abc import Mapping
 
 import streamlit as st
 
-from pages.parts.common import dialog, markup
+from pages.parts.common import dialog
 from pages.parts.common.markup import name
 from ragkit.catalog.records import JobState
+from ragkit.errors import RagkitError
 from ragkit.library import Library
 
 _JOB = "context_job"
@@ -54,7 +55,7 @@ def draw(library: Library, document_id: int) -> None:
         replace(library, *about)
 
 
-@st.dialog("Edit context", on_dismiss=dialog.close)
+@dialog.titled("edit-context", "Edit context")
 def edit(library: Library, document_id: int, index: int) -> None:
     """Let the person write a context."""
     record = library.contexts.at([(document_id, index)]).get((document_id, index))
@@ -62,34 +63,36 @@ def edit(library: Library, document_id: int, index: int) -> None:
         f"Chunk {index + 1}. Say in a sentence or two what it is about and where it belongs. "
         "Searches use it, it is marked as yours, and no model changes it."
     )
-    written = st.text_area(
+    key = f"context-text-{document_id}-{index}"
+    st.text_area(
         "Context",
         value=record.answer.context if record else "",
         max_chars=_LONGEST,
         height=160,
-        key=f"context-text-{document_id}-{index}",
+        key=key,
     )
-    if dialog.answers("Save", "Cancel", "edit-context"):
+
+    def save() -> None:
+        written = str(st.session_state[key] or "")
         if not written.strip():
-            st.html(markup.notices(["Write something first, or regenerate it."]))
-            return
+            raise RagkitError("Write something first, or regenerate it.")
         st.session_state[_JOB] = (document_id, library.contexts.edit(document_id, index, written))
         library.worker.ensure_running()
-        dialog.close()
-        st.rerun()
+
+    dialog.answers("Save", "Cancel", "edit-context", save)
 
 
-@st.dialog("Replace your context?", on_dismiss=dialog.close)
+@dialog.titled("write-again", "Replace your context?")
 def replace(library: Library, document_id: int, index: int) -> None:
     """Ask before a model writes over what a person wrote."""
     st.html(
         f"<p>You wrote the context of chunk {index + 1}. A model will write a new one, "
         "and yours will be lost.</p>"
     )
-    if dialog.answers("Regenerate", "Keep mine", "replace-context"):
-        write_again(library, document_id, index)
-        dialog.close()
-        st.rerun()
+    dialog.answers(
+        "Regenerate", "Keep mine", "replace-context",
+        lambda: write_again(library, document_id, index),
+    )  # fmt: skip
 
 
 def outcome(library: Library, document_id: int) -> tuple[str, bool]:

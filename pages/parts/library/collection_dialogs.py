@@ -12,12 +12,15 @@ from ragkit.catalog.records import CollectionContents
 from ragkit.errors import RagkitError
 from ragkit.formatting import plural
 from ragkit.library import Library
+from ragkit.library.collections import Leaving
 from ragkit.option_codec import dump_options
 
 _UNDO_SECONDS = 15
 _BOX, _NEXT = "library_collection", "library_next_collection"
+_NAME = "collection_name"
 NEW, RENAME, CHUNKS, DELETE = "new-collection", "rename", "chunk-sizes", "delete-collection"
 SEARCH, _OPTION = "search-settings", "collection_option_"
+_MANAGE = "manage-collection"
 STATUS, TABLE_PAGE = "library_status", "library_page"
 _MENU = {
     "Search settings …": SEARCH,
@@ -49,16 +52,20 @@ def choose(library: Library) -> str:
             help="A collection is searched on its own.",
         )
         st.button("New collection", key=NEW, on_click=dialog.ask, args=(NEW,))
-        asked = st.menu_button(
-            "Manage", list(_MENU), key="manage-collection", disabled=not collections.count()
-        )
-        if asked is not None:
-            state.forget(_OPTION)
-            dialog.ask(_MENU[asked], chosen)
+        st.menu_button(
+            "Manage", list(_MENU), key=_MANAGE, disabled=not collections.count(), on_click=_ask,
+            args=(chosen,),
+        )  # fmt: skip
     if chosen != st.session_state.get(state.ACTIVE):
         st.session_state[state.ACTIVE] = chosen
         st.session_state.pop(state.COLLECTION, None)
     return chosen
+
+
+def _ask(collection: str) -> None:
+    """Open the dialog that was chosen from the menu."""
+    state.forget(_OPTION)
+    dialog.ask(_MENU[st.session_state[_MANAGE]], collection)
 
 
 def first_page() -> None:
@@ -83,33 +90,25 @@ def draw(library: Library) -> None:
         _delete(library, about[0])
 
 
-@st.dialog("New collection", on_dismiss=dialog.close)
+@dialog.titled(NEW, "New collection")
 def _new(library: Library) -> None:
     st.caption("Folders and uploads of a collection are searched apart from those of others.")
     with st.form("form-new-collection", border=False):
-        name = st.text_input("Name", max_chars=80, key="new-collection-name")
-        made = st.form_submit_button("Create", type="primary")
-    if made:
-        try:
-            _end(library.collections.add(name).name)
-        except RagkitError as error:
-            st.html(markup.notices([str(error)]))
+        st.text_input("Name", max_chars=80, key=_NAME)
+        dialog.submits("Create", NEW, lambda: _show(library.collections.add(_typed()).name))
 
 
-@st.dialog("Rename collection", on_dismiss=dialog.close)
+@dialog.titled(RENAME, "Rename collection")
 def _rename(library: Library, before: str) -> None:
     st.caption("Documents, ratings and settings stay with it.")
     with st.form("form-rename", border=False):
-        name = st.text_input("Name", value=before, max_chars=80, key="rename-name")
-        done = st.form_submit_button("Rename", type="primary")
-    if done:
-        try:
-            _end(library.collections.rename(before, name).name)
-        except RagkitError as error:
-            st.html(markup.notices([str(error)]))
+        st.text_input("Name", value=before, max_chars=80, key=_NAME)
+        dialog.submits(
+            "Rename", RENAME, lambda: _show(library.collections.rename(before, _typed()).name)
+        )
 
 
-@st.dialog("Search settings", on_dismiss=dialog.close)
+@dialog.titled(SEARCH, "Search settings")
 def _search(library: Library, collection: str) -> None:
     """Set how a collection is searched, unless a search itself says otherwise."""
     st.caption(
@@ -119,32 +118,26 @@ def _search(library: Library, collection: str) -> None:
     own = bool(library.collections.get(collection).settings.get("search"))
     search_controls(library.options(collections=(collection,)), _OPTION)
     with st.container(horizontal=True):
-        saved = st.button(
+        st.button(
             "Save", type="primary", key="search-settings-save",
-            on_click=_save_search, args=(library, collection),
+            on_click=dialog.ends(lambda: _save_search(library, collection)),
         )  # fmt: skip
-        reset = st.button(
+        st.button(
             "Use the library's settings", key="search-settings-reset", disabled=not own,
-            on_click=_save_search, args=(library, collection), kwargs={"reset": True},
+            on_click=dialog.ends(lambda: _save_search(library, collection, reset=True)),
         )  # fmt: skip
-    if saved or reset:
-        st.rerun()
 
 
 def _save_search(library: Library, collection: str, *, reset: bool = False) -> None:
-    """Store the settings in the controls, or remove them all, and close the dialog."""
+    """Store the settings in the controls, or remove them all."""
     # Options of no collection are those of the settings file.
     usual = library.options(collections=())
-    try:
-        chosen = usual if reset else changed(library.options(collections=(collection,)), _OPTION)
-        library.collections.set_search(collection, dump_options(chosen, usual))
-    except RagkitError as error:
-        st.toast(str(error))
+    chosen = usual if reset else changed(library.options(collections=(collection,)), _OPTION)
+    library.collections.set_search(collection, dump_options(chosen, usual))
     state.forget_options()
-    dialog.close()
 
 
-@st.dialog("Chunk sizes", on_dismiss=dialog.close)
+@dialog.titled(CHUNKS, "Chunk sizes")
 def _chunks(library: Library, collection: str) -> None:
     """Set the sizes by which the documents of a collection are cut."""
     now = library.collections.chunking(collection)
@@ -154,40 +147,47 @@ def _chunks(library: Library, collection: str) -> None:
         f"this re-indexes {plural(documents, 'document')}; they can be searched meanwhile."
     )
     with st.form("form-chunks", border=False):
-        words = st.number_input("Words in a chunk, at most", 20, 5000, now.words, step=20)
-        overlap = st.number_input("Words repeated from the chunk before", 0, 2500, now.overlap)
-        least = st.number_input("Merge sections with fewer words than", 0, 5000, now.min_words)
-        saved = st.form_submit_button("Save and re-index", type="primary")
-    if saved:
-        sizes = {"words": int(words), "overlap": int(overlap), "min_words": int(least)}
-        try:
-            library.collections.set_chunking(collection, sizes)
-            _end(collection)
-        except RagkitError as error:
-            st.html(markup.notices([str(error)]))
+        st.number_input(
+            "Words in a chunk, at most", 20, 5000, now.words, step=20, key=f"{CHUNKS}-words"
+        )
+        st.number_input(
+            "Words repeated from the chunk before", 0, 2500, now.overlap, key=f"{CHUNKS}-overlap"
+        )
+        st.number_input(
+            "Merge sections with fewer words than", 0, 5000, now.min_words,
+            key=f"{CHUNKS}-min_words",
+        )  # fmt: skip
+        dialog.submits("Save and re-index", CHUNKS, lambda: _save_chunks(library, collection))
 
 
-@st.dialog("Delete collection?", on_dismiss=dialog.close)
+def _save_chunks(library: Library, collection: str) -> None:
+    sizes = ("words", "overlap", "min_words")
+    chosen = {name: int(st.session_state[f"{CHUNKS}-{name}"]) for name in sizes}
+    library.collections.set_chunking(collection, chosen)
+    _show(collection)
+
+
+@dialog.titled(DELETE, "Delete collection?")
 def _delete(library: Library, collection: str) -> None:
     """Ask for confirmation: by its name where something would be lost for good."""
     if library.collections.find(collection) is None:
         dialog.close()
-        st.rerun()
+        return
     contents = library.collections.contents(collection)
     st.html(loss(collection, contents))
-    if not contents.irreplaceable:
-        chosen = dialog.answers("Delete", "Cancel", "delete")
-    else:
-        # A form sends what is typed together with the click.
-        with st.form("form-delete", border=False):
-            typed = st.text_input("Type its name to delete it", key="delete-name") or ""
-            chosen = dialog.submits("Delete", "Cancel", "delete")
-        if chosen and typed.strip() != collection:
-            st.html(markup.notices([f"Nothing was deleted: the name is {collection}."]))
-            return
-    if chosen:
+
+    def delete() -> None:
+        if contents.irreplaceable and _typed().strip() != collection:
+            raise RagkitError(f"Nothing was deleted: the name is {collection}.")
         library.collections.delete(collection, after_seconds=_UNDO_SECONDS)
-        _end("")
+        _show("")
+
+    if not contents.irreplaceable:
+        dialog.answers("Delete", "Cancel", "delete", delete)
+        return
+    with st.form("form-delete", border=False):
+        st.text_input("Type its name to delete it", key=_NAME)
+        dialog.submits("Delete", "delete", delete, no="Cancel")
 
 
 def loss(collection: str, contents: CollectionContents) -> str:
@@ -220,19 +220,27 @@ def leaving(library: Library) -> None:
                 f"<bdi>{markup.name(collection.name)}</bdi>{left} …</p>",
                 width="content",
             )
-            if left and st.button("Undo", key=f"keep-{collection.job_id}"):
-                if library.collections.keep(collection.job_id):
-                    st.session_state[_NEXT] = collection.name
-                else:
-                    st.toast(f"Too late: {markup.as_label(collection.name)} is being deleted.")
-                st.rerun(scope="app")
+            if left:
+                st.button("Undo", key=f"keep-{collection.job_id}",
+                          on_click=_keep, args=(library, collection))  # fmt: skip
     browser.pulse("leaving-pulse", 1)
-    if not collections:
+    if not collections or _NEXT in st.session_state:
         st.rerun(scope="app")
 
 
-def _end(chosen: str) -> None:
-    """Close the dialog and show a collection."""
+def _keep(library: Library, collection: Leaving) -> None:
+    """Undo the deletion of a collection, and show it."""
+    if library.collections.keep(collection.job_id):
+        _show(collection.name)
+    else:
+        st.toast(f"Too late: {markup.as_label(collection.name)} is being deleted.")
+
+
+def _typed() -> str:
+    """Return what is in the dialog's box for a name."""
+    return str(st.session_state.get(_NAME) or "")
+
+
+def _show(chosen: str) -> None:
+    """Have the page show a collection."""
     st.session_state[_NEXT] = chosen
-    dialog.close()
-    st.rerun()

@@ -14,12 +14,14 @@ from pages.parts.common import dialog, markup
 from pages.parts.library import folder_chooser
 from pages.parts.library import source_tables as tables
 from ragkit.catalog.records import DocumentRecord, SourceRecord
-from ragkit.errors import RagkitError, UnconfirmedError
+from ragkit.errors import RagkitError, SourceError, UnconfirmedError
 from ragkit.formatting import plural
 from ragkit.library import Library
 
-BOX, WANTED = "folder_path", "folder_wanted"
-"""The box for a folder's path, and whether its folder is to be added now."""
+BOX = "folder_path"
+"""The box for a folder's path."""
+
+_SAID = "folder_said"
 
 
 def draw(library: Library, collection: str) -> None:
@@ -38,24 +40,33 @@ def draw(library: Library, collection: str) -> None:
         confirm_documents(library, list(library.documents.records(about[0]).values()))
 
 
-def add_typed(library: Library, collection: str, typed: str) -> None:
-    """Add a folder by the path that a person typed, or say why that is not possible."""
-    if not typed.strip():
-        st.html('<p class="rk-notice rk-warn">Type the path of a folder first.</p>')
-        return
+def add_typed(library: Library, collection: str) -> None:
+    """Add the folder whose path is in the box, or have the page say why that is not possible."""
+    typed = str(st.session_state.get(BOX) or "")
+    st.session_state.pop(_SAID, None)
     try:
+        if not typed.strip():
+            raise SourceError("Type the path of a folder first.")
         folder = folder_chooser.typed_folder(typed)
+        if is_file(folder):
+            st.session_state[_SAID] = (collection, f"{markup.path(str(folder))} is a file.", folder)
+        else:
+            add_folder(library, collection, folder)
     except RagkitError as error:
-        st.html(f'<p class="rk-notice rk-warn">{markup.text(str(error))}</p>')
+        st.session_state[_SAID] = (collection, markup.text(str(error)), None)
+
+
+def draw_refusal(library: Library, collection: str) -> None:
+    """Draw why the folder in the box was not added, until something else is done about folders."""
+    of, html, file = st.session_state.get(_SAID, ("", "", None))
+    if not html or of != collection:
         return
-    if is_file(folder):
-        st.html(f'<p class="rk-notice rk-warn">{markup.path(str(folder))} is a file.</p>')
+    st.html(f'<p class="rk-notice rk-warn">{html}</p>')
+    if file is not None:
         st.button(
-            f"Add its folder {markup.as_label(str(folder.parent))} instead",
-            key="add-its-folder", on_click=_want, args=(folder.parent,),
+            f"Add its folder {markup.as_label(str(file.parent))} instead",
+            key="add-its-folder", on_click=_add_its_folder, args=(library, collection, file.parent),
         )  # fmt: skip
-        return
-    add_folder(library, collection, str(folder))
 
 
 def is_file(path: Path) -> bool:
@@ -65,43 +76,46 @@ def is_file(path: Path) -> bool:
     return False
 
 
-def _want(folder: Path) -> None:
-    """Put a folder into the box, and have the page add it."""
-    st.session_state.update({BOX: str(folder), WANTED: True})
+def _add_its_folder(library: Library, collection: str, folder: Path) -> None:
+    """Put a folder into the box, and add it."""
+    st.session_state[BOX] = str(folder)
+    add_typed(library, collection)
 
 
 def browse(library: Library) -> None:
     """Open the chooser, at the folder that is typed if there is one."""
+    st.session_state.pop(_SAID, None)
     allowed = folder_chooser.roots(library.settings.sources.allowed_roots)
     folder_chooser.begin_at(st.session_state.get(BOX) or "", allowed)
     dialog.ask("folder")
 
 
-def add_folder(library: Library, collection: str, path: str, *, confirmed: bool = False) -> None:
-    """Add a folder as a source and read it; ask or say why when that is not possible."""
+def add_folder(library: Library, collection: str, folder: Path, *, confirmed: bool = False) -> None:
+    """Add a folder as a source and read it, or ask whether it is meant.
+
+    Raises:
+        RagkitError: when it cannot be added.
+    """
     try:
-        source = library.sources.add_folder(Path(path), collection, confirmed=confirmed)
-        library.sources.sync(source)
+        source = library.sources.add_folder(folder, collection, confirmed=confirmed)
     except UnconfirmedError as error:
-        dialog.ask("unsure", path, error.message)
-        st.rerun()
-    except RagkitError as error:
-        st.html(markup.notices([str(error)]))
+        dialog.ask("unsure", folder, error.message)
         return
+    library.sources.sync(source)
     folder_chooser.forget()
-    dialog.close()
-    st.rerun()
 
 
-@st.dialog("Add this folder?", on_dismiss=dialog.close)
-def confirm_folder(library: Library, collection: str, path: str, why: str) -> None:
+@dialog.titled("unsure", "Add this folder?")
+def confirm_folder(library: Library, collection: str, folder: Path, why: str) -> None:
     """Ask for confirmation of a folder outside the home folder."""
     st.html(f"<p>{markup.name(why)} Every readable file in it becomes part of this library.</p>")
-    if dialog.answers("Add folder", "Cancel", "unsure"):
-        add_folder(library, collection, path, confirmed=True)
+    dialog.answers(
+        "Add folder", "Cancel", "unsure",
+        lambda: add_folder(library, collection, folder, confirmed=True),
+    )  # fmt: skip
 
 
-@st.dialog("Choose a folder", on_dismiss=dialog.close, width="medium")
+@dialog.titled("folder", "Choose a folder", width="medium")
 def choose_folder(library: Library, collection: str) -> None:
     """Browse the folders of this machine."""
     watched = [source.root for source in library.sources.list() if source.kind == "folder"]
@@ -112,24 +126,23 @@ def choose_folder(library: Library, collection: str) -> None:
     may = folder_chooser.may_add(current, allowed)
     if not may:
         st.caption("This folder cannot be added as a whole. Choose one inside it.")
-    if st.button("Add this folder", type="primary", key="browse-add", disabled=not may):
-        add_folder(library, collection, str(current))
+    st.button(
+        "Add this folder", type="primary", key="browse-add", disabled=not may,
+        on_click=dialog.ends(lambda: add_folder(library, collection, current)),
+    )  # fmt: skip
 
 
 # -- removal ---------------------------------------------------------------------------------
 
 
-@st.dialog("Remove from the library?", on_dismiss=dialog.close)
+@dialog.titled("source", "Remove from the library?")
 def confirm_removal(library: Library, source: SourceRecord) -> None:
     """Ask for confirmation, with what will be lost."""
     st.html(tables.source_html(source) + f"<p>{tables.loss(source)}</p>")
-    if dialog.answers("Remove", "Cancel", "remove-source"):
-        library.sources.remove(source.id)
-        dialog.close()
-        st.rerun()
+    dialog.answers("Remove", "Cancel", "remove-source", lambda: library.sources.remove(source.id))
 
 
-@st.dialog("Remove documents?", on_dismiss=dialog.close)
+@dialog.titled("documents", "Remove documents?")
 def confirm_documents(library: Library, chosen: list[DocumentRecord]) -> None:
     """Ask for confirmation; files of a watched folder stay, since they would come back."""
     uploads = {source.id for source in library.sources.list() if source.kind == "uploads"}
@@ -145,7 +158,8 @@ def confirm_documents(library: Library, chosen: list[DocumentRecord]) -> None:
             f"<p>{plural(kept, 'file')} of a watched folder cannot be removed here. Delete the "
             "file, or list it in a <code>.ragkitignore</code> file in the folder.</p>"
         )
-    if dialog.answers("Remove", "Cancel", "remove-documents", disabled=not removable):
-        library.documents.remove([record.id for record in removable])
-        dialog.close()
-        st.rerun()
+    dialog.answers(
+        "Remove", "Cancel", "remove-documents",
+        lambda: library.documents.remove([record.id for record in removable]),
+        disabled=not removable,
+    )  # fmt: skip

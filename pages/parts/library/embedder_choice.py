@@ -113,8 +113,9 @@ def live(library: Library) -> None:
         elif state.previous:
             st.button(f"Go back to {as_label(label(state.previous)[:60])}", key="embedder-back",
                       type="tertiary", on_click=_back, args=(library, state.previous))  # fmt: skip
-        if not state.target and st.button("Change …", key="embedder-change", type="tertiary"):
-            _open()
+        if not state.target and st.button(
+            "Change …", key="embedder-change", type="tertiary", on_click=_open
+        ):
             st.rerun(scope="app")
     browser.pulse("embedder-pulse", 1 if busy else 4)
 
@@ -144,7 +145,7 @@ def draw_dialog(library: Library) -> None:
         choose(library)
 
 
-@st.dialog("Choose an embedding model", on_dismiss=dialog.close)
+@dialog.titled(_KIND, "Choose an embedding model")
 def choose(library: Library) -> None:
     """Choose among the built-in embedder, folders that were added, and what Ollama has."""
     if _OFFERS not in st.session_state:
@@ -173,10 +174,10 @@ def choose(library: Library) -> None:
     st.html(f'<p class="rk-soft" role="status">{text(cost(offer, seconds))}</p>')
     with st.container(horizontal=True):
         word = "Use this model" if not offer.lacking else "Embed all and switch"
-        if not offer.active and st.button(word, type="primary", key="embedder-choose"):
-            _take(library, offer)
-        if st.button("Cancel", key="embedder-keep", on_click=dialog.close):
-            st.rerun()
+        if not offer.active:
+            st.button(word, type="primary", key="embedder-choose",
+                      on_click=dialog.ends(lambda: _take(library, offer)))  # fmt: skip
+        st.button("Cancel", key="embedder-keep", on_click=dialog.close)
 
 
 def _about(offer: EmbedderOffer) -> str:
@@ -210,8 +211,5 @@ def _take(library: Library, offer: EmbedderOffer) -> None:
     try:
         library.embedders.choose(offer.name)
         library.worker.ensure_running()
-    except (RagkitError, OSError) as error:
-        st.html(markup.notices([str(error)]))
-        return
-    dialog.close()
-    st.rerun()
+    except OSError as error:
+        raise RagkitError(str(error)) from error

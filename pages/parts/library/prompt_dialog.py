@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import streamlit as st
 
 from pages.parts.common import dialog, markup
@@ -28,12 +30,12 @@ _ABOUT: dict[PromptKind, str] = {
 _KIND, _REWRITE = "prompt-kind", "prompt-rewrite"
 
 
-@st.dialog("Context prompts", on_dismiss=dialog.close, width="medium")
+@dialog.titled(PROMPTS, "Context prompts", width="medium")
 def draw(library: Library, collection: str) -> None:
     """Let a person read and replace the prompts of a collection."""
     if library.collections.find(collection) is None:
         dialog.close()
-        st.rerun()
+        return
     prompts = library.contexts.prompts(collection)
     kind: PromptKind = st.segmented_control(
         "Prompt for", list(_LABELS), format_func=_LABELS.__getitem__, default="document",
@@ -53,21 +55,24 @@ def draw(library: Library, collection: str) -> None:
         key=_REWRITE,
         help=_estimate(library.contexts.status(collection), outdated),
     )
-    with st.container(horizontal=True):
-        save = st.button("Save", type="primary", key="prompt-save", disabled=bool(problem))
-        reset = st.button(
-            "Use the built-in prompt", key="prompt-reset", disabled=not prompts[kind].own
-        )
-        if st.button("Cancel", key="prompt-cancel", on_click=dialog.close):
-            st.rerun()
-    if save or reset:
-        library.contexts.set_prompt(collection, kind, "" if reset else typed)
-        if save and rewrite:
-            library.contexts.rewrite(collection, kind)
-            library.worker.ensure_running()
-        if save:
+
+    def save() -> None:
+        # What is wrong with a prompt is said for as long as it is in the box.
+        with suppress(RagkitError):
+            library.contexts.set_prompt(collection, kind, st.session_state[key] or "")
+            if rewrite:
+                library.contexts.rewrite(collection, kind)
+                library.worker.ensure_running()
             dialog.close()
-        st.rerun(scope="app" if save else "fragment")
+
+    with st.container(horizontal=True):
+        st.button("Save", type="primary", key="prompt-save", disabled=bool(problem),
+                  on_click=save)  # fmt: skip
+        st.button(
+            "Use the built-in prompt", key="prompt-reset", disabled=not prompts[kind].own,
+            on_click=library.contexts.set_prompt, args=(collection, kind, ""),
+        )  # fmt: skip
+        st.button("Cancel", key="prompt-cancel", on_click=dialog.close)
 
 
 def _about(collection: str, kind: PromptKind, prompt: Prompt) -> str:

@@ -15,7 +15,7 @@ from ragkit.library import Library
 from ragkit.surfaces.http.thread_file import address_of
 
 _SHOWN, _LONGEST = 8, 80
-_DELETED = "thread_deleted"
+_DELETED, _RENAME = "thread_deleted", "rename-thread"
 
 
 def threads_list(threads: Sequence[ThreadSummary], deleted: Thread | None = None) -> str:
@@ -51,7 +51,7 @@ def act(library: Library, values: Mapping[str, str]) -> bool:
     verb, thread_id = values.get("rk", ""), int(values.get("thread") or 0)
     try:
         if verb == "thread-rename":
-            dialog.ask("rename-thread", thread_id, library.threads.get(thread_id).title)
+            dialog.ask(_RENAME, thread_id, library.threads.get(thread_id).title)
         elif verb == "thread-delete":
             st.session_state[_DELETED] = library.threads.delete(thread_id)
         elif verb == "thread-undo":
@@ -73,21 +73,19 @@ def settle() -> None:
 def draw_dialog(library: Library) -> None:
     """Draw the dialog that renames a thread, if it is open."""
     verb, *about = dialog.current()
-    if verb == "rename-thread":
+    if verb == _RENAME:
         _rename(library, *about)
 
 
-@st.dialog("Rename thread", on_dismiss=dialog.close)
+@dialog.titled(_RENAME, "Rename thread")
 def _rename(library: Library, thread_id: int, title: str) -> None:
-    given = st.text_input("Name", value=title, max_chars=_LONGEST, key=f"thread-name-{thread_id}")
-    if dialog.answers("Rename", "Cancel", "rename-thread", disabled=not (given or "").strip()):
-        try:
-            library.threads.rename(thread_id, given or title)
-        except RagkitError as error:
-            st.html(markup.problem(error.message, error.cure))
-            return
-        dialog.close()
-        st.rerun()
+    key = f"thread-name-{thread_id}"
+    given = st.text_input("Name", value=title, max_chars=_LONGEST, key=key)
+    dialog.answers(
+        "Rename", "Cancel", _RENAME,
+        lambda: library.threads.rename(thread_id, st.session_state[key] or title),
+        disabled=not (given or "").strip(),
+    )  # fmt: skip
 
 
 def _opens(thread: ThreadSummary) -> str:
