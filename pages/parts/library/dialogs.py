@@ -42,25 +42,27 @@ def draw(library: Library, collection: str) -> None:
 
 def add_typed(library: Library, collection: str) -> None:
     """Add the folder whose path is in the box, or have the page say why that is not possible."""
-    typed = str(st.session_state.get(BOX) or "")
-    st.session_state.pop(_SAID, None)
+    typed = st.session_state.get(BOX) or ""
+    said: tuple[str, Path | None] | None = None
     try:
         if not typed.strip():
             raise SourceError("Type the path of a folder first.")
         folder = folder_chooser.typed_folder(typed)
         if is_file(folder):
-            st.session_state[_SAID] = (collection, f"{markup.path(str(folder))} is a file.", folder)
+            said = f"{markup.path(str(folder))} is a file.", folder
         else:
             add_folder(library, collection, folder)
     except RagkitError as error:
-        st.session_state[_SAID] = (collection, markup.text(str(error)), None)
+        said = markup.text(str(error)), None
+    st.session_state[_SAID] = ((collection, typed), said)
 
 
 def draw_refusal(library: Library, collection: str) -> None:
-    """Draw why the folder in the box was not added, until something else is done about folders."""
-    of, html, file = st.session_state.get(_SAID, ("", "", None))
-    if not html or of != collection:
+    """Draw why the folder in the box was not added, for as long as it is there."""
+    about, said = st.session_state.get(_SAID, (None, None))
+    if said is None or about != (collection, st.session_state.get(BOX) or ""):
         return
+    html, file = said
     st.html(f'<p class="rk-notice rk-warn">{html}</p>')
     if file is not None:
         st.button(
@@ -84,7 +86,6 @@ def _add_its_folder(library: Library, collection: str, folder: Path) -> None:
 
 def browse(library: Library) -> None:
     """Open the chooser, at the folder that is typed if there is one."""
-    st.session_state.pop(_SAID, None)
     allowed = folder_chooser.roots(library.settings.sources.allowed_roots)
     folder_chooser.begin_at(st.session_state.get(BOX) or "", allowed)
     dialog.ask("folder")
