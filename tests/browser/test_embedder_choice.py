@@ -39,11 +39,23 @@ def ollama(served: Served) -> Iterator[OllamaStandIn]:
 
 
 def test_moving_to_an_embedder_of_ollamas_and_back(open_page, served, ollama):
-    ollama.delay = 0.6
     page = open_page("library")
     part = page.locator(".st-key-embedder")
     part.get_by_role("button", name="Change …").click()
     dialog = page.get_by_role("dialog")
+    expect(dialog).to_contain_text("nomic-embed-text (Ollama)")
+    # Why it cannot be measured is still there when it has been chosen again.
+    ollama.failure = "html"
+    for _ in range(2):
+        dialog.get_by_text("nomic-embed-text (Ollama)").click()
+        expect(dialog.locator(".rk-notice")).to_contain_text("Ollama")
+        expect(dialog).to_contain_text(re.compile(r"texts to embed first\."))
+        dialog.get_by_text("WordLlama").first.click()
+        expect(dialog).to_contain_text("In use.")
+    dialog.get_by_role("button", name="Cancel").click()
+    expect(dialog).to_have_count(0)
+    ollama.failure, ollama.delay = "", 0.6
+    part.get_by_role("button", name="Change …").click()
     expect(dialog).to_contain_text("nomic-embed-text (Ollama)")
     expect(dialog).to_contain_text("274 MB")
     dialog.get_by_text("nomic-embed-text (Ollama)").click()

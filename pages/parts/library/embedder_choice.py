@@ -170,7 +170,9 @@ def choose(library: Library) -> None:
         st.html(markup.notices([f"Ollama has no embedding model. {_GET_ONE}."]))
     st.html(f'<p class="rk-soft">{_ADD_ONE}</p>')
     offer = by_name.get(chosen or names[active], offers.offers[active])
-    seconds = _measured(library, offer)
+    seconds, trouble = _measured(library, offer)
+    if trouble:
+        st.html(markup.notices([trouble]))
     st.html(f'<p class="rk-soft" role="status">{text(cost(offer, seconds))}</p>')
     with st.container(horizontal=True):
         word = "Use this model" if not offer.lacking else "Embed all and switch"
@@ -192,18 +194,17 @@ def _about(offer: EmbedderOffer) -> str:
     return " · ".join(parts)
 
 
-def _measured(library: Library, offer: EmbedderOffer) -> float | None:
-    """Return the estimated seconds, measured once while the dialog is open, or ``None``."""
+def _measured(library: Library, offer: EmbedderOffer) -> tuple[float | None, str]:
+    """Return the estimated seconds, or ``None`` and why; measured once while the dialog is open."""
     if offer.active or not offer.lacking:
-        return None
-    costs: dict[str, float | None] = st.session_state.setdefault(_COSTS, {})
+        return None, ""
+    costs: dict[str, tuple[float | None, str]] = st.session_state.setdefault(_COSTS, {})
     if offer.name not in costs:
         try:
             with st.spinner("Measuring on a few texts …"):
-                costs[offer.name] = library.embedders.estimate(offer.name)
+                costs[offer.name] = library.embedders.estimate(offer.name), ""
         except RagkitError as error:
-            costs[offer.name] = None
-            st.html(markup.notices([str(error)]))
+            costs[offer.name] = None, str(error)
     return costs[offer.name]
 
 
