@@ -281,11 +281,22 @@ def test_the_folder_chooser_walks_and_adds(open_page, served):
     page = open_page("library")
     page.get_by_role("button", name="Browse …").click()
     dialog = page.get_by_role("dialog")
-    dialog.get_by_role("button", name="Shelf").click()
-    dialog.get_by_role("button", name="Inner").click()
+    dialog.get_by_role("button", name="Shelf · 0 files").click()
+    dialog.get_by_role("button", name="Inner · 1 file").click()
     expect(dialog).to_contain_text("1 file directly in Inner")
     dialog.get_by_role("button", name="Add this folder").click()
     expect_found(page, served, "fern+unrolls+april", "fern.txt")
+    # Why a folder in it is not added is not said of the next folder.
+    (home / "Shelf/Inner/Deeper").mkdir(exist_ok=True)
+    page.goto(f"{served.url}/library")
+    page.get_by_role("button", name="Browse …").click()
+    for name in ("Shelf · 0 files", "Inner · 1 file", "Deeper · 0 files", "Add this folder"):
+        dialog.get_by_role("button", name=name).click()
+    refused = dialog.get_by_text("which is already in this collection")
+    expect(refused).to_be_visible()
+    dialog.get_by_role("button", name="Up").click()
+    expect(dialog).to_contain_text("1 file directly in Inner")
+    expect(refused).to_have_count(0)
 
 
 def test_the_table_says_why_a_file_is_left_out_and_the_status_that_all_is_read(open_page, served):

@@ -21,12 +21,17 @@ _OPEN, _REFUSED = "open_dialog", "dialog_refused"
 def ask(kind: str, *about: Any) -> None:
     """Open a dialog: which one, and what it is about."""
     st.session_state[_OPEN] = (kind, *about)
-    st.session_state.pop(_REFUSED, None)
+    go_on()
 
 
 def close() -> None:
     """Close the open dialog."""
     st.session_state.pop(_OPEN, None)
+    go_on()
+
+
+def go_on() -> None:
+    """Forget why the last click had no effect: the person does something else now."""
     st.session_state.pop(_REFUSED, None)
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 import psutil
 import streamlit as st
 
+from pages.parts.common import dialog
 from pages.parts.common.markup import as_label, number
 from ragkit.errors import RagkitError, SourceError
 from ragkit.formatting import plural
@@ -237,3 +238,4 @@ def _places(allowed: Sequence[Path], lately: Sequence[Path]) -> None:
 
 def _look_at(folder: Path) -> None:
     st.session_state[_AT] = str(folder)
+    dialog.go_on()

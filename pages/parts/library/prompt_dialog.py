@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
-
 import streamlit as st
 
 from pages.parts.common import dialog, markup
@@ -57,13 +55,14 @@ def draw(library: Library, collection: str) -> None:
     )
 
     def save() -> None:
-        # What is wrong with a prompt is said for as long as it is in the box.
-        with suppress(RagkitError):
+        try:
             library.contexts.set_prompt(collection, kind, st.session_state[key] or "")
-            if rewrite:
-                library.contexts.rewrite(collection, kind)
-                library.worker.ensure_running()
-            dialog.close()
+        except RagkitError:
+            return  # it is said beside the box, for as long as it holds
+        if rewrite:
+            library.contexts.rewrite(collection, kind)
+            library.worker.ensure_running()
+        dialog.close()
 
     with st.container(horizontal=True):
         st.button("Save", type="primary", key="prompt-save", disabled=bool(problem),
