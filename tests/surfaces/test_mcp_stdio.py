@@ -172,3 +172,17 @@ def test_the_command_ends_with_the_client_that_started_it(folder):
     client.stdout.close()
     gone, alive = psutil.wait_procs([child], timeout=10)
     assert (len(gone), alive) == (1, [])
+
+
+def test_a_client_that_leaves_during_a_call_is_no_error(folder):
+    child = Child(*command(folder / "library"))
+    child.begin()
+    call = {"name": "rag_search", "arguments": {"query": "token"}}
+    child.send(json.dumps({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": call}))
+    child.process.stdin.close()
+    child.process.stdout.close()
+    assert child.process.wait(timeout=30) == 0
+    assert child.process.stderr.read() == ""
+    child.process.stderr.close()
+    log = folder / "library" / "logs" / "mcp.log"
+    assert "ERROR" not in (log.read_text("utf-8") if log.exists() else "")

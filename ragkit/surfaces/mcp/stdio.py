@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 import threading
 from contextlib import suppress
@@ -46,6 +47,8 @@ def serve(settings: Settings) -> None:
 
     try:
         anyio.run(run)
+    except* BrokenPipeError:
+        logging.getLogger(__name__).info("the client left during a call")
     finally:
         library.close()
 
