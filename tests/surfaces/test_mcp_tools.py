@@ -351,6 +351,15 @@ def test_neighbours_of_a_chunk_are_one_passage(found, library, refused):
     )
 
 
+def test_neighbours_are_as_many_as_the_collection_of_the_document_has(asked, tmp_path):
+    with open_library(tmp_path / "library", models={"embedder": "hash"}) as opened:
+        add(opened, write_files(tmp_path / "files", {"tide.md": LONG}), "odd")
+        [record] = opened.documents.list("odd")
+        opened.collections.set_search("odd", {"neighbours": 0})
+        result = asked("neighbours", opened=lambda: opened, id=record.id, chunk=3)
+    assert result.structured_content["passage"]["chunks"] == [2, 2]
+
+
 def test_documents_are_listed_in_pages_or_by_filters(found):
     first, text = found("list_documents", limit=4)
     second, _ = found("list_documents", limit=4, offset=4)

@@ -155,14 +155,13 @@ def _get_document(call: Call) -> Found:
 
 def _neighbours(call: Call) -> Found:
     documents, identity, at = call.library.documents, call["id"], call["chunk"] - 1
-    reach = call["neighbours"]
+    record, reach = _record(call), call["neighbours"]
     if reach is None:
-        reach = call.library.options().neighbours
-    total = _record(call).chunks
-    if at >= total:
+        reach = call.library.options(collections=record.collection).neighbours
+    if at >= record.chunks:
         raise NotFoundError(
             f"Document {identity} has no chunk {at + 1}.",
-            f"It has {plural(total, 'chunk')}, from 1.",
+            f"It has {plural(record.chunks, 'chunk')}, from 1.",
         )
     full = documents.neighbours(identity, at, reach)
     passage = full
@@ -174,7 +173,7 @@ def _neighbours(call: Call) -> Found:
     if too_long(passage.text, call.tokens):
         passage = cut(passage, call.tokens)
         left_out = f"{left_out} The chunk is cut: get_document reads it whole.".strip()
-    return _read(_record(call), passage, left_out)
+    return _read(record, passage, left_out)
 
 
 def _record(call: Call) -> DocumentRecord:
