@@ -99,6 +99,7 @@ def test_documents_are_listed_in_parts_and_shown(api, ids):
     rest = api.get("documents", params={"limit": 3, "offset": 2}).json()
     listed = [render.document_as_json(record) for record in api.library.documents.list()]
     assert first["documents"] + rest["documents"] == listed
+    assert api.get("documents", params={"filters": " ", "limit": 2}).json() == first
     assert (first["more"], rest["more"]) == (True, False)
     named = api.get("documents", params={"containing": "handbook", "status": "indexed"}).json()
     assert [one["path"] for one in named["documents"]] == [

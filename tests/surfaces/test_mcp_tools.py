@@ -377,6 +377,8 @@ def test_documents_are_listed_in_pages_or_by_filters(found):
     assert found("list_documents", filter="type:md", offset=500)[0]["documents"] == []
     odd, _ = found("list_documents", collection="odd")
     assert [one["path"] for one in odd["documents"]] == ["hostile.md"]
+    blank, _ = found("list_documents", filter=" ", collection="odd")
+    assert blank == odd
 
 
 def test_resources_are_documents_in_pages(asked, library):

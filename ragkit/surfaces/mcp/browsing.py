@@ -212,7 +212,7 @@ def _list_documents(call: Call) -> Found:
     limit, offset = call["limit"] or _LISTED, call["offset"] or 0
     name = call["collection"] or library.settings.collection
     records: Sequence[DocumentRecord]
-    if call["filter"]:
+    if (call["filter"] or "").strip():
         filters_ = library.options(filters=call["filter"], collections=name).filters
         records = library.documents.filtered(filters_, [name], limit=limit + 1, offset=offset)
     else:

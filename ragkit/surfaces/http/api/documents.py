@@ -50,7 +50,7 @@ def list_documents(
     library = library_of(request)
     part = {"limit": limit + 1, "offset": offset}
     records: Sequence[DocumentRecord]
-    if not filters:
+    if not filters.strip():
         records = library.documents.list(collection, status=status, containing=containing, **part)
     elif containing or status:
         raise QueryError("filters cannot be combined with containing or status.", "Leave one out.")
