@@ -17,6 +17,7 @@ from mcp.shared.exceptions import MCPError
 from small_library import HANDBOOK, add, open_library, write_files
 from support import found_answer, run_async
 
+from ragkit.indexing.writer import writer_lock
 from ragkit.models.hashing import HashEmbedder
 from ragkit.options import SEARCH_OPTIONS, Mode
 from ragkit.results import Later, MatchedChunk, Passage
@@ -430,6 +431,16 @@ def test_collections_and_status_are_as_their_commands_print_them(found, library,
     assert (state["collections"], state["sources"]) == (["default"], whole["sources"][:1])
     assert state["left_out"] == "Left out: 1 more collections, 1 more sources."
     assert state["left_out"] in text.splitlines()
+
+
+def test_status_says_whether_changes_are_read_and_not_that_an_idle_worker_writes(found, library):
+    assert found("status")[1].endswith(
+        "\nNew and changed files are not read now: ragkit serve or ragkit worker does so."
+    )
+    with writer_lock(library.paths.lock, "worker"):
+        state, text = found("status")
+    assert state["writing"] is True
+    assert text.endswith("\nNew and changed files are read.")
 
 
 def test_searches_are_in_the_log_of_their_person(found, library):

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from ragkit.settings import Settings
 
 _LISTED, _MOST_LISTED = 50, 200
+_UNREAD = "New and changed files are not read now: ragkit serve or ragkit worker does so."
 _ONE_PASSAGE = {"note": "string", "document": "object", "passage": "object", "left_out": "string"}
 
 
@@ -118,7 +119,7 @@ def status(_settings: Settings) -> Tool:
         "status",
         "State of the library",
         "Tells how many documents are indexed, wait or could not be read, which folders they are "
-        "from, and whether the library is being written.",
+        "from, and whether a process reads new and changed files.",
         (),
         {"documents": "integer", "indexed": "integer", "pending": "integer", "skipped": "integer",
          "failed": "integer", "chunks": "integer", "collections": "array", "sources": "array",
@@ -283,7 +284,8 @@ def _status_lines(value: Mapping[str, Any]) -> Iterator[str]:
         )
     if value["left_out"]:
         yield value["left_out"]
-    yield "The library is being written." if value["writing"] else "Nothing is being written."
+    # Who writes holds the lock also while there is nothing to write, as an idle worker does.
+    yield "New and changed files are read." if value["writing"] else _UNREAD
 
 
 def _document(record: DocumentRecord) -> dict[str, Any]:
