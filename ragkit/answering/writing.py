@@ -158,8 +158,9 @@ def write_answer(
         return
     written = writing.answer(state=AnswerState.DONE, cut=cut)
     if not (written.sentences or written.not_found):
-        # What it wrote is no sentence, such as brackets alone.
-        nothing = _wrote_nothing(model, False, end)
+        # What it wrote is no sentence, such as brackets alone, or the beginning of one.
+        begun = cut and written.unfinished
+        nothing = _cut_short(model) if begun else _wrote_nothing(model, False, end)
         written = replace(
             written, state=AnswerState.FAILED, failure=nothing.message, cure=nothing.cure
         )
@@ -270,6 +271,14 @@ def _wrote_nothing(model: str, thought: bool, end: StreamEnd) -> OllamaError:
         return thought_too_long(model)
     return OllamaAnswerError(
         f'"{one_line(model, 80)}" wrote nothing.', "Ask again, or choose another model."
+    )
+
+
+def _cut_short(model: str) -> OllamaError:
+    return OllamaAnswerError(
+        f'"{one_line(model, 80)}" reached the longest length of an answer within its first '
+        "sentence.",
+        "Allow it more tokens: answers.answer_tokens, or those of the request.",
     )
 
 

@@ -233,6 +233,16 @@ def test_an_answer_that_reaches_its_longest_length_says_so(files, server):
     assert (answer.holding, answer.claims) == (1, 1)
 
 
+def test_an_answer_that_is_cut_in_its_first_sentence_did_not_think(library, server):
+    server.reply = lambda messages: "And this goes on " + "and on " * 200
+    answer = written(library, longest=5)
+    assert (answer.state, answer.failure) == (
+        AnswerState.FAILED,
+        f'"{WRITER}" reached the longest length of an answer within its first sentence.',
+    )
+    assert answer.cure == "Allow it more tokens: answers.answer_tokens, or those of the request."
+
+
 def test_a_server_that_refuses_the_length_is_asked_with_fewer_passages(library, server):
     written(library)
     messages = server.asked("/api/chat")[0].body["messages"]
