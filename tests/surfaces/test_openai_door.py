@@ -359,6 +359,16 @@ def test_an_answer_that_was_cut_says_so_and_its_length_is_the_clients(client, se
 # -- failures ----------------------------------------------------------------------------------
 
 
+def test_a_model_that_wrote_no_sentence_was_still_asked(client, server):
+    server.reply = lambda messages: "And this goes on " + "and on " * 200
+    answer = ask(client, QUESTION, max_tokens=5)
+    assert "within its first sentence" in answer.choices[0].message.content
+    assert f"> {FIRST} [1]" in answer.choices[0].message.content
+    usage = answer.usage
+    assert (usage.prompt_tokens > 100, usage.completion_tokens > 0) == (True, True)
+    assert usage.estimated is True
+
+
 @pytest.mark.parametrize("failure", ["close-midway", "stream-error", "silent-end"])
 def test_an_answer_that_breaks_off_keeps_its_sentences_and_ends_with_an_error(
     client, base, server, failure

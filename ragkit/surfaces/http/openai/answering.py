@@ -160,8 +160,7 @@ class _Answering:
         for note in notes_as_text(written):
             yield self._paragraph(f"*{escape_markdown(note)}*")
         yield from self._list()
-        usage = Usage(written.prompt_tokens, written.output_tokens, written.tokens_estimated)
-        yield Piece(end=End(written.cut, usage))
+        yield Piece(end=End(written.cut, _usage(written)))
 
     def _quoted(self, written: WrittenAnswer) -> Iterator[Piece]:
         """Yield why no model wrote an answer, then sentences of the documents."""
@@ -175,7 +174,7 @@ class _Answering:
             quote = AnswerSentence(source.text, (1,))
             yield from self._cited(quote, (source,), "\n\n> ")
         yield from self._list()
-        yield Piece(end=End())
+        yield Piece(end=End(usage=_usage(written)))
 
     def _sentences(self, written: WrittenAnswer, end: int) -> Iterator[Piece]:
         """Yield the sentences before index ``end`` that were not sent yet."""
@@ -223,3 +222,7 @@ class _Answering:
     def _text(self, text: str) -> Piece:
         self._length += len(text)
         return Piece(text=text)
+
+
+def _usage(written: WrittenAnswer) -> Usage:
+    return Usage(written.prompt_tokens, written.output_tokens, written.tokens_estimated)
