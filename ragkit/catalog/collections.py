@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import time
+import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -29,6 +30,11 @@ SELECT s.id, s.collection_id, c.name AS collection, s.kind, s.root, s.state, s.r
 FROM sources s JOIN collections c ON c.id = s.collection_id
 """
 _AMONG = f"s.id {IN_LIST}"
+
+
+def stored_name(name: str) -> str:
+    """Return a name as new collections have it, however it is composed and spaced."""
+    return " ".join(unicodedata.normalize("NFC", name).split())
 
 
 class Collections:
@@ -66,11 +72,14 @@ class Collections:
         return [_collection(row) for row in rows]
 
     def find(self, name: str) -> CollectionRecord | None:
-        """Return the collection of that name, or ``None``; remember the active embedder."""
+        """Return the collection of that name, or ``None``; remember the active embedder.
+
+        A name that is stored exactly as it is given comes before the form that new ones are given.
+        """
         row = self._connections.row(
             f"SELECT c.id, c.name, c.settings, {VERSION}, (SELECT active FROM embedder_choice) "
-            "FROM collections c WHERE c.name = ?",
-            (name,),
+            "FROM collections c WHERE c.name IN (?, ?) ORDER BY c.name <> ? LIMIT 1",
+            (name, stored_name(name), name),
         )
         if row is None:
             return None
@@ -134,7 +143,8 @@ class Collections:
     def named(self, names: Iterable[str]) -> list[CollectionRecord]:
         """Return the collections of these names that exist, by name."""
         within = f"WHERE c.name {IN_LIST} ORDER BY c.name"
-        return self._records(within, json.dumps(list(names)))
+        given = list(names)
+        return self._records(within, json.dumps([*given, *map(stored_name, given)]))
 
     def of_ids(self, ids: Iterable[int]) -> list[CollectionRecord]:
         """Return the collections of these ids that exist, by name."""

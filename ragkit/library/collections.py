@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time
-import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ragkit.catalog import Catalog
+from ragkit.catalog.collections import stored_name
 from ragkit.catalog.records import CollectionContents, CollectionRecord, JobState
 from ragkit.errors import SettingsError
 
@@ -65,9 +65,10 @@ class CollectionService:
         """Return whether all these collections exist and none is being deleted."""
         # No query can contain a lone surrogate, and no name does.
         clean = {name.encode(errors="ignore").decode() for name in names}
-        if clean != set(names) or len(self._collections.named(clean)) < len(clean):
+        there = {record.name for record in self._collections.named(clean)}
+        if clean != set(names) or len(there) < len(clean):
             return False
-        return clean.isdisjoint(collection.name for collection in self.leaving())
+        return there.isdisjoint(collection.name for collection in self.leaving())
 
     def get(self, name: str) -> CollectionRecord:
         """Return the collection of that name."""
@@ -133,7 +134,7 @@ class CollectionService:
         sources = {source.id for source in self._collections.sources(record.id)}
         for job in self._catalog.jobs.open():
             arguments = job.arguments
-            if arguments.get("source_id") in sources or arguments.get("collection") == name:
+            if arguments.get("source_id") in sources or arguments.get("collection") == record.name:
                 self._catalog.jobs.cancel(job.id)
         wait = {"not_before": time.time() + after_seconds} if after_seconds else {}
         return self._catalog.jobs.add(_DELETION, collection=record.name, **wait)
@@ -173,8 +174,8 @@ class CollectionService:
         if chunking == before:
             return None
         is_usual = chunking == self._settings.chunking
-        self._set(name, "chunking", {} if is_usual else chunking.model_dump())
-        return self._catalog.jobs.add("sync", collection=name)
+        record = self._set(name, "chunking", {} if is_usual else chunking.model_dump())
+        return self._catalog.jobs.add("sync", collection=record.name)
 
     def _set(self, name: str, group: str, values: Mapping[str, Any]) -> CollectionRecord:
         """Replace one group of a collection's settings; return its record from before."""
@@ -200,7 +201,7 @@ def valid_name(name: str) -> str:
     Raises:
         SettingsError: it is empty, too long, or not the same in an address.
     """
-    name = " ".join(unicodedata.normalize("NFC", name).split())
+    name = stored_name(name)
     if not name or len(name) > _LONGEST_NAME or not name.isprintable():
         raise SettingsError(
             f"A collection's name has 1 to {_LONGEST_NAME} characters on one line.", _CHOOSE

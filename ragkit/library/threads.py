@@ -60,9 +60,9 @@ class ThreadService:
         """
         names = [collections] if isinstance(collections, str) else list(collections)
         known = {record.name for record in self._catalog.collections.named(names)}
-        for name in names:
-            if name not in known:
-                self._catalog.collections.get(name)
+        names = [
+            name if name in known else self._catalog.collections.get(name).name for name in names
+        ]
         return self._catalog.threads.get(self._catalog.threads.begin(question, names))
 
     def add(self, thread_id: int, turn: Turn) -> Turn:

@@ -37,6 +37,30 @@ def test_names_are_free_short_and_on_one_line(library):
     assert library.collections.rename("Field notes", "FIELD notes").name == "FIELD notes"
 
 
+@pytest.mark.parametrize("written", ["Cafe\u0301 notes", " Caf\u00e9  notes "])
+def test_a_collection_is_found_by_the_name_that_it_was_made_with(library, written):
+    assert library.collections.add(written).name == "Caf\u00e9 notes"
+    assert library.collections.get(written).name == "Caf\u00e9 notes"
+    assert library.collections.has(written)
+    library.uploads.add("note.md", io.BytesIO(b"# Note\n\nThe bittern booms.\n"), written)
+    job = library.jobs.wait(library.sources.sync(library.sources.uploads(written)))
+    assert job.message == "1 indexed."
+    [found] = library.search("bittern", collections=written).results
+    assert (found.document.path, found.document.collection) == ("note.md", "Caf\u00e9 notes")
+    assert library.documents.counts(written).indexed == 1
+    thread = library.threads.begin("bittern?", written)
+    assert library.threads.get(thread.id).collections == ("Caf\u00e9 notes",)
+    deletion = library.collections.delete(written)
+    assert not library.collections.has(written)
+    assert library.jobs.wait(deletion).state is JobState.DONE
+
+
+def test_a_name_as_it_was_stored_before_is_still_found(library):
+    library.catalog.collections.ensure("Cafe\u0301")
+    assert library.collections.get("Cafe\u0301").name == "Cafe\u0301"
+    assert library.collections.find("Caf\u00e9") is None
+
+
 @pytest.mark.parametrize("name", ["..", ".", "a/../b", "./a", "a/."])
 def test_no_name_is_changed_by_being_part_of_an_address(library, tmp_path, name):
     with pytest.raises(SettingsError, match=r'has no part "\."'):
