@@ -57,7 +57,7 @@ class ChunkedOptions:
     )
     limit: int = option(
         5,
-        "How many results there are at most.",
+        "How many results there are at most; each topic has its best in any case.",
         bounds=(1, 200),
         setting="top_k",
         label="Results",
