@@ -32,10 +32,10 @@ _RENDERERS: Mapping[type, Callable[[Any], dict[str, Any]]] = {
 
 
 def as_json(value: Value) -> dict[str, Any]:
-    """Return a value as a JSON object, exactly as the command line prints it with ``--json``.
+    """Return a value as a JSON object, as the command line prints it with ``--json``.
 
-    For an answer this is the output of ``ragkit search --json``, for a document's record a line of
-    ``ragkit list --json``.
+    For an answer this is the output of ``ragkit search --json`` without excerpts, which take as
+    long as a search; for a document's record a line of ``ragkit list --json``.
 
     Raises:
         TypeError: values of this type have no JSON form.
