@@ -114,3 +114,25 @@ def test_of_very_many_folders_the_status_names_those_with_a_trouble_first(tmp_pa
         "           and 3 others; --collection NAME shows those of one collection, --json all"
         in (printed)
     )
+
+
+def test_a_document_of_another_collection_is_not_said_to_be_missing(
+    in_process, tmp_path, monkeypatch
+):
+    monkeypatch.setenv("RAGKIT_LIBRARY", str(tmp_path / "library"))
+    (tmp_path / "heron.md").write_text("# Heron\n\nThe heron stands in the river.\n")
+    in_process("collections", "new", "default")
+    in_process("add", tmp_path / "heron.md", "--collection", "My birds")
+    record = json.loads(in_process("list", "--json").stdout)
+    for called in (record["path"], record["id"]):
+        for command in ("show", "related"):
+            done = in_process(command, called)
+            assert (done.returncode, done.stderr) == (
+                5,
+                f'ragkit: {called} is in the collection "My birds". '
+                "Name it: --collection 'My birds'.\n",
+            )
+    assert "1 chunk" in in_process("show", record["id"], "--collection", "My birds").stdout
+    assert in_process("show", "wren.md").stderr == (
+        "ragkit: No file or document wren.md. ragkit list shows the documents.\n"
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Annotated
 
@@ -87,17 +88,23 @@ def show(
 
 
 def document_called(opened: Library, what: str) -> DocumentRecord:
-    """Return the document with that path or id.
+    """Return the document with that path or id in the collection of the settings.
 
     Raises:
-        NotFoundError: there is none.
+        NotFoundError: there is none; the error names another collection that has one.
     """
     containing = "" if what.isdecimal() else what
-    records = opened.documents.list(opened.settings.collection, containing=containing)
-    record = next((record for record in records if what in (record.path, str(record.id))), None)
-    if record is None:
-        raise NotFoundError(f"No file or document {what}.", "ragkit list shows the documents.")
-    return record
+    for collection in (opened.settings.collection, None):
+        records = opened.documents.list(collection, containing=containing)
+        record = next((each for each in records if what in (each.path, str(each.id))), None)
+        if record is not None and collection is not None:
+            return record
+        if record is not None:
+            raise NotFoundError(
+                f'{what} is in the collection "{record.collection}".',
+                f"Name it: --collection {shlex.quote(record.collection)}.",
+            )
+    raise NotFoundError(f"No file or document {what}.", "ragkit list shows the documents.")
 
 
 def remove(
