@@ -136,3 +136,12 @@ def test_a_document_of_another_collection_is_not_said_to_be_missing(
     assert in_process("show", "wren.md").stderr == (
         "ragkit: No file or document wren.md. ragkit list shows the documents.\n"
     )
+
+
+def test_an_export_is_never_taken_for_one_of_a_collection(in_process, tmp_path, monkeypatch):
+    monkeypatch.setenv("RAGKIT_LIBRARY", str(tmp_path / "library"))
+    in_process("collections", "new", "Birds")
+    for command in ("export", "import"):
+        done = in_process(command, tmp_path / "birds.zip", "--collection", "Birds")
+        assert (done.returncode, "No such option: --collection" in done.stderr) == (2, True)
+    assert not (tmp_path / "birds.zip").exists()

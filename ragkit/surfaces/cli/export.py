@@ -12,17 +12,16 @@ from ragkit.errors import LibraryError, NotFoundError, RagkitError
 from ragkit.formatting import plural
 from ragkit.settings import load_settings
 from ragkit.surfaces.cli import console
-from ragkit.surfaces.cli.options import CollectionOption, LibraryOption, open_library
+from ragkit.surfaces.cli.options import LibraryOption, open_library
 
 
 def export_(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The ZIP archive to write.")],
     library: LibraryOption = None,
-    collection: CollectionOption = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
 ) -> None:
     """Export the whole library: texts, vectors, settings, uploads."""
-    opened = open_library(library, collection)
+    opened = open_library(library, None)
     if file.exists() and not force:
         raise RagkitError(f"{file} already exists.", "Choose another file, or pass --force.")
     report = opened.export(file, overwrite=force)
@@ -36,7 +35,6 @@ def export_(
 def import_(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="An archive made by ragkit export.")],
     library: LibraryOption = None,
-    collection: CollectionOption = None,
 ) -> None:
     """Create a library from an archive. An existing library is never overwritten."""
     from ragkit.health.archive_import import import_library
@@ -48,7 +46,7 @@ def import_(
         raise RagkitError(
             f"{file} is not a whole ZIP archive.", "Take a file that ragkit export has written."
         )
-    settings = load_settings(library=library, collection=collection)
+    settings = load_settings(library=library)
     if settings.backend.get_secret_value():
         raise LibraryError(
             "An archive becomes a library in a folder, not one on a server.",
@@ -56,7 +54,7 @@ def import_(
         )
     report = import_library(file, settings.library, settings)
     console.say(*report.notes)
-    for source in open_library(library, collection).sources.list():
+    for source in open_library(library, None).sources.list():
         if source.kind == "folder":
             console.say(f"Watching the folder {source.root}.")
     console.say(
