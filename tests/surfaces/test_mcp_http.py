@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import threading
+import time
 from contextlib import asynccontextmanager
 
 import httpx2
@@ -117,3 +120,48 @@ def test_nobody_else_is_answered(served, token):
         assert large.status_code == 413
 
     served(work)
+
+
+def test_a_client_that_goes_away_stops_the_model(settings, server):
+    server.reply = lambda messages: "The token expires. " * 400
+    server.pause = 0.02
+    models = settings.models.model_copy(update={"ollama_url": server.url})
+    library = SharedLibrary(settings.model_copy(update={"models": models}))
+    arguments = {"question": "When does the token expire?", "write": True, "seconds": 600}
+    call = {**CALL, "params": {"name": "ask", "arguments": arguments}}
+    scope = {
+        "type": "http", "method": "POST", "path": "/mcp", "query_string": b"",
+        "headers": [(b"content-type", b"application/json"), (b"accept", b"application/json")],
+    }  # fmt: skip
+    sent = []
+
+    async def send(message):
+        sent.append(message)
+
+    async def work():
+        door, messages = McpDoor(library), asyncio.Queue()
+        messages.put_nowait({"type": "http.request", "body": json.dumps(call).encode()})
+        async with door.serving():
+            answering = asyncio.create_task(door(scope, messages.get, send))
+            await until(writing)
+            messages.put_nowait({"type": "http.disconnect"})
+            await asyncio.wait_for(answering, 10)
+            await until(lambda: not writing())
+
+    try:
+        run_async(work())
+    finally:
+        library.close()
+    assert sent == []
+
+
+def writing():
+    """The threads that read what a model writes."""
+    return [one for one in threading.enumerate() if one.name == "ragkit-answer"]
+
+
+async def until(true):
+    end = time.monotonic() + 10
+    while not true():
+        assert time.monotonic() < end
+        await asyncio.sleep(0.05)

@@ -7,6 +7,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
+import anyio
+
 from ragkit.surfaces.http.doors import below
 from ragkit.surfaces.http.problems import problem
 
@@ -14,7 +16,7 @@ if TYPE_CHECKING:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
     from starlette.responses import Response
     from starlette.routing import BaseRoute
-    from starlette.types import Receive, Scope, Send
+    from starlette.types import Message, Receive, Scope, Send
 
     from ragkit.surfaces.http.shared import SharedLibrary
 
@@ -44,7 +46,7 @@ class McpDoor:
             return
         async with self._begun:
             manager = self._manager or await self._begin()
-        await manager.handle_request(scope, receive, send)
+        await _answer(manager, scope, receive, send)
 
     @asynccontextmanager
     async def serving(self) -> AsyncIterator[None]:
@@ -69,6 +71,30 @@ class McpDoor:
         async with manager.run():
             ready.set()
             await self._over.wait()
+
+
+async def _answer(
+    manager: StreamableHTTPSessionManager, scope: Scope, receive: Receive, send: Send
+) -> None:
+    """Answer a request, and end the work on it if its client leaves before."""
+    read = asyncio.Event()
+
+    async def received() -> Message:
+        message = await receive()
+        if not message.get("more_body"):
+            read.set()
+        return message
+
+    async def leave() -> None:
+        await read.wait()
+        while (await receive())["type"] != "http.disconnect":
+            pass
+        tasks.cancel_scope.cancel()
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(leave)
+        await manager.handle_request(scope, received, send)
+        tasks.cancel_scope.cancel()
 
 
 def _refusal(scope: Scope) -> Response | None:
