@@ -141,6 +141,9 @@ def test_filters_restrict_what_is_searched(api):
         "These are not only filters: tomatoes Words, phrases and exclusions are no filters. "
         "Put them into the question instead."
     )
+    assert problem(api.post("search", json={**asked, "filters": "typ:txt"}), 422) == (
+        'These are not only filters: typ:txt There is no filter "typ:". Did you mean type:txt?'
+    )
 
 
 def test_the_status_is_that_of_the_command(api):

@@ -242,11 +242,9 @@ def parse_filters(text: str, known_fields: Sequence[str] = ()) -> Filters:
         else ()
     )
     if wrong:
-        meant = f"Did you mean {parsed.suggestion}?" if parsed.suggestion else ""
-        raise QueryError(
-            f"These are not only filters: {text[:200]}",
-            " ".join(filter(None, (*wrong, meant, "Put them into the question instead."))),
-        )
+        elsewhere = "Put them into the question instead."
+        cure = f"Did you mean {parsed.suggestion}?" if parsed.suggestion else elsewhere
+        raise QueryError(f"These are not only filters: {text[:200]}", " ".join((*wrong, cure)))
     return parsed.filters
 
 
