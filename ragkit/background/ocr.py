@@ -82,7 +82,7 @@ class TextRecognition:
         self._found_at = -_FIND_SECONDS
 
     def work(self) -> bool:
-        """Recognise all scanned pages that are not done yet.
+        """Recognise all scanned pages that are not done yet; return whether all files were there.
 
         Raises:
             Interrupted: it is time to stop.
@@ -90,14 +90,15 @@ class TextRecognition:
                 Pages that are done are kept.
         """
         tried: set[int] = set()
+        all_there = True
         while waiting := [file for file in self._waiting() if file.document_id not in tried]:
             self._loop.check()
             self._loop.update(current=waiting[0].path, waiting=len(waiting), done=0, total=0)
             tried.add(waiting[0].document_id)
-            self._recognise(waiting[0])
+            all_there &= self._recognise(waiting[0])
         self._loop.update(current="", waiting=0, done=0, total=0)
         self._loop.report(BackgroundPhase.DONE)
-        return True
+        return all_there
 
     def _waiting(self) -> list[ScannedFile]:
         """Return the scanned files that are not done, and delete what is kept of removed ones."""
@@ -156,13 +157,21 @@ class TextRecognition:
                     with suppress(OSError):
                         path.unlink()
 
-    def _recognise(self, file: ScannedFile) -> None:
-        """Recognise the scanned pages of a file, and have it read again."""
+    def _recognise(self, file: ScannedFile) -> bool:
+        """Recognise the scanned pages of a file, and have it read again.
+
+        Returns whether the file was there: one whose drive is away is tried again.
+        """
         usable = self._usable()
         source = self.writer.catalog.collections.source(file.source_id)
         path = Path(source.root, file.path)
-        if usable is None or not self.writer.reads(source) or not _is_same(path, source.root, file):
-            return
+        if usable is None or not self.writer.reads(source):
+            return True
+        try:
+            if not _is_same(path, source.root, file):
+                return True
+        except OSError:
+            return False
         kept = self._kept(file, usable[1])
         if not kept.is_whole:
             try:
@@ -173,10 +182,11 @@ class TextRecognition:
                     "Free some space, or check the folder's permissions.",
                 ) from error
         if kept.pages or file.unread:
-            self._read_again.add((file.document_id, file.hash))
             self.writer.catalog.jobs.add(
                 "sync", source_id=file.source_id, paths=[file.path], reread=True
             )
+            self._read_again.add((file.document_id, file.hash))
+        return True
 
     def _complete(
         self, kept: OcrFile, path: Path, name: str, tesseract: Tesseract, languages: tuple[str, ...]
@@ -236,8 +246,12 @@ class TextRecognition:
 
 
 def _is_same(path: Path, root: str, file: ScannedFile) -> bool:
-    """Return whether a file is there with the content that the catalog knows."""
+    """Return whether a file still has the content that the catalog knows.
+
+    Raises:
+        OSError: it cannot be read.
+    """
     try:
         return ask_disk(Path(root), partial(hash_file, path, file.size)) == file.hash
-    except (OSError, UnsettledError):
+    except UnsettledError:
         return False

@@ -169,6 +169,14 @@ def awaits_ocr() -> ReadingError:
     return ReadingError(SCANNED, "Its text will be recognised in the background.")
 
 
+def never_drawn() -> ReadingError:
+    """Return the error for a scanned PDF of which no page can be drawn for Tesseract."""
+    return ReadingError(
+        "This PDF holds pictures of pages, but they cannot be drawn and recognised.",
+        "Save it again from the program that made it; if it is packed, unpack it.",
+    )
+
+
 def not_recognised() -> ReadingError:
     """Return the error for a scanned PDF in which no text was recognised."""
     return ReadingError(

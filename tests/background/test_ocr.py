@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import sqlite3
 import threading
 from functools import partial
 
@@ -200,6 +202,64 @@ def test_a_file_that_cannot_be_read_just_now_is_tried_again(tesseract, open_with
     assert list(library.paths.ocr.glob("*")) == []
     assert recognise(library) == ["sync"]
     assert statuses(library) == {"scan.pdf": "indexed"}
+
+
+def test_a_scan_whose_drive_was_away_is_recognised_once_it_is_back(
+    tesseract, open_with, monkeypatch
+):
+    monkeypatch.setattr(ocr, "_LOOK_SECONDS", 0.1)
+    library = open_with({"scan.pdf": TWO_PAGES})
+    files = library.paths.root.parent / "files"
+    drive = files.rename(files.with_name("drive"))
+    stopping = threading.Event()
+    task = TextRecognition(library.writer(), stopping=stopping)
+    thread = threading.Thread(target=task.run)
+    thread.start()
+    try:
+        done = BackgroundPhase.DONE
+        until(lambda: read_report(library.catalog, OCR_REPORT)[0].phase is done)
+        drive.rename(files)
+        until(library.catalog.jobs.open)
+    finally:
+        stopping.set()
+        thread.join()
+    assert len(tesseract.calls) == 2
+
+
+def test_a_scan_is_read_again_although_the_disk_was_full_when_it_was_recognised(
+    tesseract, open_with
+):
+    library = open_with({"scan.pdf": TWO_PAGES})
+    task = TextRecognition(library.writer())
+    with sqlite3.connect(library.paths.catalog) as catalog:
+        catalog.execute(
+            "CREATE TRIGGER full BEFORE INSERT ON jobs BEGIN SELECT RAISE(ABORT, 'full'); END"
+        )
+    with pytest.raises(LibraryError):
+        task.work()
+    with sqlite3.connect(library.paths.catalog) as catalog:
+        catalog.execute("DROP TRIGGER full")
+    task.work()
+    assert [job.kind for job in library.catalog.jobs.open()] == ["sync"]
+    assert len(tesseract.calls) == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [
+        ("scan.pdf", TWO_PAGES.replace(b"/Root", b"/Boot")),  # only pypdf opens it
+        ("scan.pdf.gz", gzip.compress(TWO_PAGES)),
+    ],
+)
+def test_a_scan_that_cannot_be_drawn_waits_for_no_text(tesseract, open_with, name, data):
+    library = open_with({name: data})
+    task = TextRecognition(library.writer())
+    task.work()
+    sync(library)
+    assert task.change_token() == ()
+    assert statuses(library) == {name: "failed"}
+    assert reason(library, name).startswith("This PDF holds pictures of pages, but they cannot be")
+    assert tesseract.calls == []
 
 
 def test_a_folder_that_cannot_be_written_is_told(tesseract, open_with):

@@ -21,13 +21,14 @@ from ragkit.reading.limits import (
     OCR,
     damaged,
     needs_ocr,
+    never_drawn,
     no_text,
     not_recognised,
 )
 from ragkit.reading.pdf import by_pdfium, by_pypdf
 from ragkit.reading.pdf.contents import Contents, KnownPages, letters, sound
 from ragkit.reading.pdf.forms import filled_in
-from ragkit.reading.pdf.ocr_files import with_recognised
+from ragkit.reading.pdf.ocr_files import unpacked, with_recognised
 from ragkit.reading.pdf.paragraphs import flow, runs_on, with_whole_words
 from ragkit.reading.pdf.running import without_running_lines
 from ragkit.reading.pdf.vocabulary import Vocabulary
@@ -67,7 +68,7 @@ def read_pdf(data: bytes, name: str, limits: Limits, known: KnownPages | None = 
         [lines if last[at] == at else [] for at, lines in enumerate(mended)]
     )
     if not filled:
-        _refuse_empty(contents.run, pages_of_lines, by_ocr=bool(known and known.recognised))
+        _refuse_empty(contents.run, pages_of_lines, known.recognised if known else b"")
     bookmarks = [
         (last[index], level, shown)
         for index, level, title in contents.bookmarks
@@ -133,13 +134,16 @@ def last_steps(pages: Sequence[Sequence[Line]]) -> list[int]:
     return last
 
 
-def _refuse_empty(run: PageRun, pages: Sequence[Sequence[Line]], *, by_ocr: bool) -> None:
-    """Raise a ``ReadingError`` if there is no text, or only pictures of it; ``pages`` are shown."""
+def _refuse_empty(run: PageRun, pages: Sequence[Sequence[Line]], recognised: bytes) -> None:
+    """Raise a ``ReadingError`` if there is no text, or only pictures of it.
+
+    ``pages`` are shown; ``recognised`` is the file of the text of scanned pages, or empty.
+    """
     texts = [line.text for lines in pages for line in lines]
     empty = not any(map(letters, texts)) and not run.comments
     if run.poor and (empty or len(run.poor) == len(pages)):
-        raise needs_ocr()
-    if empty and by_ocr:
+        raise never_drawn() if unpacked(recognised)[0] == [] else needs_ocr()
+    if empty and recognised:
         raise not_recognised()
     if empty:
         raise damaged(Format.PDF.label) if run.lost else no_text(Format.PDF.label)
