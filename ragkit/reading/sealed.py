@@ -71,10 +71,12 @@ def _is_text(part: Message) -> bool:
 def _as_mail(packed: Packed, has_text: bool, depth: int) -> Message:
     """Return what Outlook packed as a mail; without its text if the mail around it has one."""
     mail = MIMEMultipart()
+    if packed.subject:
+        mail["Subject"] = whole_line(clean(packed.subject))
     if not has_text and packed.text.strip():
         mail.attach(MIMEText(clean(packed.text), "plain", "utf-8"))
     elif not has_text and packed.html:
-        mail.attach(MIMEText(packed.html.decode("utf-8", "replace"), "html", "utf-8"))
+        mail.attach(MIMEText(clean(packed.html), "html", "utf-8"))
     elif not has_text and packed.rich_text:
         mail.attach(_file("message.rtf", packed.rich_text))
     for file in packed.files:

@@ -9,16 +9,17 @@ import struct
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from ragkit.reading.decode import decode
+from ragkit.reading.decode import declared_encoding, decode
 from ragkit.reading.outlook_rtf import unpacked
 
 _START = struct.pack("<I", 0x223E9F78)
 _HEAD = struct.Struct("<BII")
 _NUMBER = struct.Struct("<I")
 _TAG = struct.Struct("<HH")
-_BODY, _PROPERTIES = 0x0002800C, 0x00069003
+_TITLE, _BODY, _PROPERTIES = 0x00018004, 0x0002800C, 0x00069003
 _NEXT, _NAME, _DATA, _ATTACHED = 0x00069002, 0x00018010, 0x0006800F, 0x00069005
-_TEXT, _RICH_TEXT, _HTML, _LONG_NAME, _OBJECT = 0x1000, 0x1009, 0x1013, 0x3707, 0x3701
+_SUBJECT, _TEXT, _RICH_TEXT, _HTML = 0x0037, 0x1000, 0x1009, 0x1013
+_LONG_NAME, _OBJECT = 0x3707, 0x3701
 _SIZES = {
     0x02: 4, 0x03: 4, 0x04: 4, 0x05: 8, 0x06: 8, 0x07: 8, 0x0A: 4, 0x0B: 4, 0x14: 8, 0x40: 8,
     0x48: 16,
@@ -42,10 +43,11 @@ class PackedFile:
 
 @dataclass(slots=True)
 class Packed:
-    """The text of a mail, in one of its forms or in several, and what is attached to it."""
+    """The subject of a mail, its text in one form or in several, and what is attached to it."""
 
+    subject: str = ""
     text: str = ""
-    html: bytes = b""
+    html: str = ""
     rich_text: bytes = b""
     files: list[PackedFile] = field(default_factory=list)
 
@@ -63,6 +65,8 @@ def unpack(data: bytes) -> Packed:
             if len(packed.files) == _MOST_FILES:
                 break
             packed.files.append(PackedFile())
+        elif tag == _TITLE:
+            packed.subject = packed.subject or _shown(value)
         elif tag == _BODY:
             packed.text = packed.text or _shown(value)
         elif tag == _PROPERTIES:
@@ -74,10 +78,12 @@ def unpack(data: bytes) -> Packed:
 
 def _take_text(packed: Packed, properties: bytes) -> None:
     for number, kind, value in _values(properties):
-        if number == _TEXT:
+        if number == _SUBJECT:
+            packed.subject = _shown(value, kind)
+        elif number == _TEXT:
             packed.text = _shown(value, kind)
         elif number == _HTML:
-            packed.html = value
+            packed.html = _shown(value, kind)
         elif number == _RICH_TEXT:
             packed.rich_text = unpacked(value)
 
@@ -96,8 +102,8 @@ def _take_file(file: PackedFile, tag: int, value: bytes) -> None:
 
 
 def _shown(value: bytes, kind: int = _NARROW) -> str:
-    text = value.decode("utf-16-le", "replace") if kind == _WIDE else decode(value, "")[0]
-    return text.rstrip("\0")
+    wide = value.decode("utf-16-le", "replace") if kind == _WIDE else ""
+    return (wide or decode(value, declared_encoding(value))[0]).rstrip("\0")
 
 
 def _attributes(data: bytes) -> Iterator[tuple[int, bytes]]:

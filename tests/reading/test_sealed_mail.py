@@ -182,3 +182,22 @@ def test_rich_text_pages_and_mails_that_outlook_packs_are_read(tmp_path):
     text = read(tmp_path, "a.eml", mail_of(data, "ms-tnef", "winmail.dat")).text
     assert "The storks nest." in text
     assert "The **cranes** dance." in text
+
+
+def test_pages_that_outlook_packs_are_in_the_encoding_that_they_name(tmp_path):
+    page = '<html><meta charset="iso-8859-2"><p>Łódź: bociany wróciły.</p></html>'
+    data = winmail(attribute(0x69003, properties((0x102, 0x1013, page.encode("iso-8859-2")))))
+    text = read(tmp_path, "a.eml", mail_of(data, "ms-tnef", "winmail.dat")).text
+    assert text == "From: ann@example.org\n\nŁódź: bociany wróciły."
+
+
+def test_mails_that_outlook_packs_in_others_keep_their_subjects(tmp_path):
+    wide = (0x1F, 0x0037, "Störche im März\0".encode("utf-16-le"))
+    held = b""
+    for title in (attribute(0x69003, properties(wide)), attribute(0x18004, b"Cranes\0")):
+        inner = bytes(16) + winmail(title, attribute(0x2800C, b"They nest.\0"))
+        held += attribute(0x69002, bytes(14), 2)
+        held += attribute(0x69005, properties((0xD, 0x3701, inner)), 2)
+    data = winmail(attribute(0x18004, b"Birds\0"), held)
+    reading = read(tmp_path, "a.eml", mail_of(data, "ms-tnef", "winmail.dat"))
+    assert reading.metadata["attachments"] == ["Störche im März", "Cranes"]
