@@ -38,7 +38,7 @@ _NAMES = ("name", "title", "label", "displayname", "fullname", "headline", "subj
 _KEYS = ("id", "key", "slug", "code")
 _NO_LETTERS = re.compile(r"[\W_]")
 _LONGEST_YAML = 2_000_000
-_NO_PLAIN_YAML = re.compile(r"(?:^|\s)#|(?:^|[\s\[{,])[&*!][\w!]|^(?:---|\.\.\.|%)", re.M)
+_NO_PLAIN_YAML = re.compile(r"(?:^|\s)#|(?:^|[\s\[{,])[&*!][\w!-]|^(?:---|\.\.\.|%)", re.M)
 """Comments, which would be lost, references, which may grow without end, and several documents."""
 
 
@@ -294,12 +294,23 @@ def _row(line: str) -> Any:
 
 
 def _yaml(text: str) -> Any:
-    """Return the value of plain YAML, all of it texts; ``None`` for any other."""
+    """Return the value of plain YAML, all of it texts; ``None`` for any other.
+
+    Raises:
+        ValueError: it has a key twice, of which one would be lost.
+    """
     import yaml
+
+    class Loader(getattr(yaml, "CBaseLoader", yaml.BaseLoader)):  # type: ignore[misc]
+        def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+            value: dict[Any, Any] = super().construct_mapping(node, deep)
+            if len(value) < len(node.value):
+                raise _TwiceError
+            return value
 
     if len(text) > _LONGEST_YAML or _NO_PLAIN_YAML.search(text):
         return None
     try:
-        return yaml.load(text, Loader=getattr(yaml, "CBaseLoader", yaml.BaseLoader))  # noqa: S506
+        return yaml.load(text, Loader=Loader)  # noqa: S506
     except yaml.YAMLError:
         return None

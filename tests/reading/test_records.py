@@ -126,6 +126,9 @@ def test_lists_of_plain_yaml_are_records(tmp_path):
     [
         f"# in euros\n{PLAIN_YAML}",
         f"{PLAIN_YAML}- &last\n  name: Green lamp\n  price: 1\n- *last\n",
+        f"{PLAIN_YAML}- name: &-g Green lamp\n  price: 1\n- name: *-g\n  price: 2\n",
+        f"{PLAIN_YAML}- name: Green lamp\n  price: 1\n  price: 2\n",
+        f"{PLAIN_YAML}- ? [Green, lamp]\n  : 1\n",
         f"---\n{PLAIN_YAML}---\n{PLAIN_YAML}",
         "on: push\njobs:\n  test:\n    steps:\n    - {run: a, name: A}\n    - {run: b, name: B}\n",
         "services:\n  web:\n    image: a\n  db:\n    image: b\n  mail:\n    image: c\n",
