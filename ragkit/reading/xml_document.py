@@ -60,6 +60,7 @@ _AS = {
     **dict.fromkeys(("row", "tr", "strow"), "tr"),
     **dict.fromkeys(("entry", "td", "th", "cell", "stentry"), "td"),
     **dict.fromkeys(("blockquote", "quotation"), "blockquote"),
+    **dict.fromkeys(("variablelist", "glosslist", "dl"), "div"),
 }
 _INLINE_AS = {
     **dict.fromkeys(("emphasis", "emph", "italic", "em", "i"), "em"),
@@ -140,23 +141,36 @@ def _is_prose(root: Element) -> bool:
 def _page(root: Element, level: int = 0) -> Iterator[str]:
     """Yield the parts of a web page with the text of an element.
 
-    Within a paragraph, what is not known is part of it; elsewhere it is a block.
+    Within a paragraph, lists, tables and the like divide it, and what is not known is part of it;
+    elsewhere that is a block.
     """
     stack: list[tuple[Element, bool, str]] = [(root, True, "")]
     ends: list[tuple[str, int, bool]] = []
     within = False
     while stack:
-        element, begins, tail = stack.pop()
+        element, begins, around = stack.pop()
         if not begins:
             end, level, within = ends.pop()
-            yield end + escape(tail, quote=False)
+            yield end + escape(around, quote=False)
             continue
         start, end, inner_level, inner = _tags(element, level, within=within)
         ends.append((end, level, within))
         stack.append((element, False, element.tail or "" if element is not root else ""))
-        stack += [(child, True, "") for child in reversed(element)]
+        apart = inner and _has_only_elements(element)
+        for at, child in reversed([*enumerate(element)]):
+            is_word = bool(start) and local_name(child) not in _PARAGRAPHS
+            stack.append((child, True, " " if at and apart and not is_word else ""))
         level, within = inner_level, inner
-        yield start + (escape(element.text or "", quote=False) if local_name(element) else "")
+        text = escape(element.text or "", quote=False) if local_name(element) else ""
+        yield around + start + text
+
+
+def _has_only_elements(element: Element) -> bool:
+    """Return whether no text stands beside the elements in an element: they are no parts of words.
+
+    Such are the keys in "<keys><key>Ctrl</key><key>C</key></keys>".
+    """
+    return not any((element.text or "", *(child.tail or "" for child in element)))
 
 
 def _tags(element: Element, level: int, *, within: bool) -> tuple[str, str, int, bool]:
@@ -172,6 +186,10 @@ def _tags(element: Element, level: int, *, within: bool) -> tuple[str, str, int,
         return f'<a href="{escape(address)}">', "</a>", level, True
     if name in ("lb", "br"):
         return "<br/>", "", level, within
+    if name in _FIGURES or (name == "table" and any(local_name(e) == "tgroup" for e in element)):
+        return "<div>", "</div>", _UNTITLED, False
+    if tag := _AS.get(name):
+        return f"<{tag}>", f"</{tag}>", level, tag in ("pre", "td")
     if within:
         return "", "", level, True
     if name in _TITLES and level >= _UNTITLED:
@@ -181,12 +199,7 @@ def _tags(element: Element, level: int, *, within: bool) -> tuple[str, str, int,
         return f"<{tag}>", f"</{tag}>", level, True
     if name in _PARAGRAPHS:
         return "<p>", "</p>", level, True
-    if name == "table" and any(local_name(child) == "tgroup" for child in element):
-        return "<div>", "</div>", _UNTITLED, False
-    if tag := _AS.get(name):
-        return f"<{tag}>", f"</{tag}>", level, tag in ("pre", "td")
-    deeper = _UNTITLED if name in _FIGURES else level + (name in _SECTIONS)
-    return "<div>", "</div>", deeper, False
+    return "<div>", "</div>", level + (name in _SECTIONS), False
 
 
 def _address(element: Element) -> str:

@@ -49,6 +49,23 @@ def test_docbook_is_read_with_its_headings_lists_listings_and_tables(tmp_path):
     ]
 
 
+def test_lists_tables_and_listings_divide_the_paragraph_that_they_are_in(tmp_path):
+    text = """<article><para>We sell<itemizedlist><listitem><para>red lamps</para></listitem
+><listitem><para>blue lamps</para></listitem></itemizedlist>and run<programlisting>light red
+  --all</programlisting></para><para>Terms<variablelist><varlistentry><term>Wick</term><listitem
+><para>burns.</para></listitem></varlistentry></variablelist></para><para>Prices<informaltable
+><tgroup cols="2"><tbody><row><entry><para>Red</para><para>lamp</para></entry><entry>12</entry></row
+></tbody></tgroup></informaltable></para><para>See<footnote><para>One.</para><para>Two.</para
+></footnote>, <keycombo><keycap>Ctrl</keycap><keycap>O</keycap></keycombo>, H<sub>2</sub>O.</para
+></article>"""
+    lines = [line for line in read(tmp_path, "a.xml", text).text.split("\n") if line.strip()]
+    assert lines == [
+        "We sell", "- red lamps", "- blue lamps", "and run", "```", "light red", "  --all", "```",
+        "Terms", "Wick", "- burns.", "Prices", "| Red lamp | 12 |", "| -------- | --- |",
+        "See (One. Two.), Ctrl O, H2O.",
+    ]  # fmt: skip
+
+
 TEI = (
     '<TEI xmlns="http://www.tei-c.org/ns/1.0"><text><body><div><head>First letter</head>'
     "<p><persName>Anna</persName> went to <placeName>Kiel</placeName>.</p></div></body></text>"
