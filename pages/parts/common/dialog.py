@@ -50,8 +50,12 @@ def titled(
         @st.dialog(title, on_dismiss=close, width=width)
         @wraps(draw)
         def drawn(*about: Any) -> None:
-            if current()[0] == kind:
-                draw(*about)
+            try:
+                if current()[0] == kind:
+                    draw(*about)
+            except RagkitError as error:
+                # What it is about is gone: a dialog is drawn apart from the page, which says so.
+                st.session_state[_REFUSED] = str(error)
             if current()[0] != kind:
                 st.rerun()
             if refused := st.session_state.get(_REFUSED):
