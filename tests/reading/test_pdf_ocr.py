@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import time
 from dataclasses import replace
 
 import pytest
@@ -293,6 +294,15 @@ def test_a_page_that_is_nonsense_in_the_file_is_still_to_be_recognised():
         "Page 2 was read by OCR and may have errors.",
         "Page 1 holds a picture, not text, and needs OCR.",
     )
+
+
+def test_a_page_of_a_newspaper_costs_no_more_than_its_many_lines():
+    columns = [line("Nine herons nest", 120 * at, 100 + 3 * row, size=2.0, step=2.0)
+               for at in range(10) for row in range(240)]  # fmt: skip
+    began = time.process_time()
+    shown = " ".join(texts(page(*columns)))
+    assert time.process_time() - began < 1.5
+    assert shown.count("herons") == 2400
 
 
 # -- its picture -----------------------------------------------------------------------------

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect, insort
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import astuple, dataclass, replace
 from itertools import chain
+from math import inf
 from operator import itemgetter
 from statistics import median
 from typing import NamedTuple, TypeAlias
@@ -136,9 +138,9 @@ class OcrPage:
         upright = [_turned(line, turn, self.width, self.height) for line in sure]
         slopes = [line.slope for line in upright if line.size for _ in line.words]
         slope = median(slopes) if slopes else 0.0
-        placed = (
+        placed = [
             _placed(line, scanned.words, slope) for line, scanned in zip(upright, sure, strict=True)
-        )
+        ]
         height = self.width if turn in (90, 270) else self.height
         return [_cells(line, height) for line in _joined(placed)]
 
@@ -203,12 +205,17 @@ def _placed(line: RecognisedLine, scanned: Sequence[Word], slope: float) -> _Pla
     return _Placed(words, scanned, foot, foot - median(word.top for word in words))
 
 
-def _joined(parts: Iterable[_Placed]) -> list[_Placed]:
+def _joined(parts: Sequence[_Placed]) -> list[_Placed]:
     """Join the parts of lines that are right beside each other."""
     whole: list[_Placed] = []
+    # A newspaper has too many lines to compare each with all: only those about as high count.
+    reach = max((part.size for part in parts), default=0.0) * _SAME_LINE
+    feet: list[tuple[float, int]] = []
     for part in parts:
-        at = next((at for at, line in enumerate(whole) if _continues(line, part)), None)
+        near = feet[bisect(feet, (part.foot - reach, -1)) : bisect(feet, (part.foot + reach, inf))]
+        at = min((at for _, at in near if _continues(whole[at], part)), default=None)
         if at is None:
+            insort(feet, (part.foot, len(whole)))
             whole.append(part)
             continue
         words, scanned = (*whole[at].words, *part.words), (*whole[at].scanned, *part.scanned)
