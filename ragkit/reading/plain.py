@@ -137,6 +137,12 @@ _FIRST_KEY = re.compile(r"\s{0,100}\{[ \t]*\n([ \t]{1,16})(?=\")")
 _ESCAPED = re.compile(r"(?<!\\)((?:\\\\)*)((?:\\u[0-9a-fA-F]{4})+)")
 """Letters as programs write them into JSON, with the backslashes before that are signs."""
 
+_SIGNS = re.compile(
+    r"(?:\\u(?!00(?:[0-389]|40|5[b-f]|60|7[b-f])|d[89a-f]|202[89])....|\\ud[89ab]..\\ud[c-f]..)+",
+    re.I,
+)
+"""Escapes but for signs of ASCII, controls, ends of lines and halves of letters."""
+
 _TOP_KEY = {
     Format.YAML: re.compile(r"^([A-Za-z_][\w .-]{0,100}|\"[^\"\n]{1,100}\"):(?=\s|$)", re.M),
     Format.TOML: re.compile(r"^\[{1,2}([^\[\]\n]{1,200})\]{1,2}", re.M),
@@ -188,7 +194,7 @@ def read_data(text: str, name: str, file_format: Format) -> Reading:
     if file_format is Format.JSON:
         text, warnings = _readable_json(text)
     if file_format in (Format.JSON, Format.JSONL):
-        text = _ESCAPED.sub(_unescaped, text)
+        text = clean(_ESCAPED.sub(_unescaped, text))
     keys = _json_keys(text) if file_format is Format.JSON else _TOP_KEY.get(file_format)
     outline = tuple(
         OutlineEntry(match.start(), 1, one_line(match[1].strip('"')))
@@ -206,9 +212,8 @@ def read_data(text: str, name: str, file_format: Format) -> Reading:
 
 
 def _unescaped(escapes: re.Match[str]) -> str:
-    """Return the letters that escapes stand for; other signs stay as they are written."""
-    letters = str(json.loads(f'"{escapes[2]}"'))
-    return escapes[1] + letters if letters.isalpha() else escapes[0]
+    """Return the letters and signs that escapes stand for; others stay as they are written."""
+    return escapes[1] + _SIGNS.sub(lambda signs: str(json.loads(f'"{signs[0]}"')), escapes[2])
 
 
 def _json_keys(text: str) -> re.Pattern[str] | None:

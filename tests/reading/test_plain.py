@@ -115,8 +115,28 @@ def test_letters_of_json_are_read_as_letters(tmp_path, name):
     assert json.loads(reading.text) == value
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        "“Hello,” it’s l’été",
+        "你好，世界。",
+        "नमस्ते दुनिया",
+        "می‌خواهم",
+        "fine 😀",
+        "e\u0301",
+        "10\xa0€",
+    ],
+)
+def test_signs_among_letters_of_json_are_read_too(tmp_path, words):
+    text = json.dumps({"settings": {"greeting": words}})
+    assert text.isascii()
+    shown = json.loads(read(tmp_path, "a.json", text).text)
+    assert shown == {"settings": {"greeting": words.replace("e\u0301", "é")}}
+    assert "\\u" not in read(tmp_path, "a.json", text).text
+
+
 def test_escapes_that_are_no_letters_stay(tmp_path):
-    text = '{"quote": "\\u0022 \\u000a \\ud800 \\u005c"}\n'
+    text = '{"quote": "\\u0022 \\u000a\\u0000 \\ud800 \\u005c \\u2028\\uDE00\\u0085"}\n'
     assert read(tmp_path, "a.json", text).text == text
 
 
