@@ -216,6 +216,8 @@ def _when(entry: _Entry) -> str:
     start, end = (_moment(found[0].text) if found else None for found in (starts, ends))
     if start and not ends:
         end = _later(start, entry.text("DURATION"))
+    if start and end and ends and _zone(starts[0]) != _zone(ends[0]):
+        return f"{_written(starts)} to {_written(ends)}"
     if not start or not end or end <= start:
         return _written(starts)
     if "T" not in starts[0].text:

@@ -151,6 +151,24 @@ def test_an_event_ends_when_its_time_is_over(start, duration, when):
     assert read_calendar(source, "a.ics").text == f"## Talk\n\n- When: {when}\n"
 
 
+@pytest.mark.parametrize(
+    ("end", "shown"),
+    [
+        ("America/New_York:20260301T123000", "12:30 America/New_York"),
+        ("America/New_York:20260301T093000", "09:30 America/New_York"),
+    ],
+)
+def test_a_flight_ends_in_the_zone_where_it_lands(end, shown):
+    source = (
+        "BEGIN:VEVENT\nSUMMARY:Flight\nDTSTART;TZID=Europe/Berlin:20260301T100000\n"
+        f"DTEND;TZID={end}\nEND:VEVENT"
+    )
+    day = "Sunday, 1 March 2026 (2026-03-01)"
+    assert read_calendar(source, "a.ics").text == (
+        f"## Flight\n\n- When: {day}, 10:00 Europe/Berlin to {day}, {shown}\n"
+    )
+
+
 def test_an_event_says_on_which_days_it_is_as_well_and_on_which_not():
     source = (
         "BEGIN:VEVENT\nSUMMARY:Talk\nDTSTART;TZID=Europe/Berlin:20260301T100000\n"
