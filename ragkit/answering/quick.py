@@ -44,7 +44,11 @@ _MOST_MISSING = 2 / 3
 _ALIKE = 0.6
 """The share of their words that sentences have in common of which only the best is shown."""
 _SHORT_FOLLOWER = 200
-_HEADING = re.compile(r"[^\n.!?。！？]{1,70}\n\s*(?=[^\sa-z])(?!:[\w:+-]+:`|``)")
+_HEADING = re.compile(
+    r"((?:\d{1,2}(?:\.\d{1,2})*\.?[ \t]+)?[^\W\d_a-z][^\n.!?。！？]{0,69})(?<![,:;：])\n[ \t]*"
+    r"((?=[^\W\d_a-z])\S+)"
+)
+"""A line that begins like a title, and the first word of the line after it, which does too."""
 _NO_LETTERS = re.compile(r"[\W_]*\n\s*")
 
 
@@ -181,9 +185,22 @@ def _joined(evidence: Evidence, first: int, last: int) -> Source:
 def _without_heading(source: Source) -> Source:
     """Leave out lines above a sentence that are its heading, where no mark says that they are."""
     text = source.text
-    while True:
-        heading = _HEADING.match(text) or _NO_LETTERS.match(text)
-        if heading is None or len(heading.group().strip()) * 2 > len(text) - heading.end():
-            break
-        text = text[heading.end() :]
+    while (end := _heading_end(text)) and 2 * len(text[:end].strip()) <= len(text) - end:
+        text = text[end:]
     return replace(source, text=text, start=source.end - len(text))
+
+
+def _heading_end(text: str) -> int:
+    """Return where the heading above a text ends, or a line without letters; 0 if there is none.
+
+    A line that breaks only since the next word did not fit is of the sentence; so is a name that
+    is explained below it, such as an option's or a function's.
+    """
+    if line := _NO_LETTERS.match(text):
+        return line.end()
+    heading = _HEADING.match(text)
+    if heading is None:
+        return 0
+    wide = text.find("\n", heading.end())
+    below = (wide if wide >= 0 else len(text)) - heading.start(2)
+    return heading.start(2) if len(heading[1]) + 1 + len(heading[2]) <= below else 0

@@ -156,6 +156,28 @@ def test_a_line_above_a_sentence_that_is_its_heading_is_left_out(library):
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        "--without-lamps\nTake the buoys in at dusk and leave every lamp of theirs on the shore.",
+        "int take_in (buoy *one) [Function]\nTake a buoy in at dusk and return zero once its lamp "
+        "is out and lies on the shore.",
+        'The "least lamp" of a buoy that is taken in at dusk means the\nLamp of the buoy without '
+        "what belongs to the shore, such as the\ncable and the crate, or the oil that was left "
+        "when the crane came.",
+        "For every buoy with a lamp, write\n> buoy <- take_in(lamp, at=dusk)\n> crate <- c(crate, "
+        "buoy, lamp)\nand count what is in the crate.",
+        "Buoys are taken in like this:\nThe lamp of each buoy comes first, and at dusk the cable "
+        "follows with the crate.",
+    ],
+)
+def test_a_line_that_a_sentence_needs_is_no_heading_of_it(tmp_path, text):
+    settings = load_settings(library=tmp_path / "library", reading={"processes": 1})
+    with Library.open(settings, create=True) as library:
+        add(library, write_files(tmp_path / "files", {"buoys.txt": text + "\n"}))
+        assert quick(library, "taken in, buoy, lamp, dusk")[0].text == text
+
+
+@pytest.mark.parametrize(
     "question",
     [
         "path:harbour.md",
