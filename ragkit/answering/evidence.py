@@ -94,8 +94,13 @@ class Evidence:
         return within and self.group[first] == self.group[last]
 
     def stand_together(self, first: int, last: int) -> bool:
-        """Return whether two rows follow one another, with at most a list's mark between."""
+        """Return whether two rows follow one another, with at most a list's mark between.
+
+        A table's last row and the text below it do not.
+        """
         if not self.same_passage(first, last):
+            return False
+        if len({self.sentences[row].text.startswith("|") for row in (first, last)}) > 1:
             return False
         passage = self.passages[self.group[first]]
         between = passage.text[

@@ -165,13 +165,15 @@ def _first_place(evidence: Evidence, row: int) -> int:
 
 def _together(evidence: Evidence, row: int) -> tuple[int, int]:
     """Return the rows that are shown for one: with its predecessor, or what follows on it."""
-    if evidence.needs_before(row):
-        return row - 1, row
+    first = row - 1 if evidence.needs_before(row) else row
     if evidence.stand_together(row, row + 1):
+        if evidence.leads_in(row):
+            return first, row + 1
         short = len(evidence.sentences[row + 1].text) < _SHORT_FOLLOWER
-        if evidence.leads_in(row) or (evidence.follows_on(row + 1) and short):
+        follows = evidence.follows_on(row + 1) and not evidence.leads_in(row + 1)
+        if first == row and follows and short:
             return row, row + 1
-    return row, row
+    return first, row
 
 
 def _joined(evidence: Evidence, first: int, last: int) -> Source:

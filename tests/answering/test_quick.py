@@ -148,6 +148,27 @@ def test_a_list_comes_with_the_line_that_leads_into_it(library):
     assert first.text == "Bring the following to the crane:\n\n- a signed slip"
 
 
+def test_what_a_sentence_leads_into_comes_with_it_or_stays_away(tmp_path):
+    settings = load_settings(library=tmp_path / "library", reading={"processes": 1})
+    files = {
+        "winch.md": "The winch is braked by hand. That is done on the old quay like this:"
+        "\n\n- pull the red lever\n",
+        "tolls.md": "# Tolls\n\n| Lock | Barge toll |\n|---|---|\n| North | 40 euros |\n\n"
+        "This is lower in the months of winter, when hardly any barges pass at all.\n",
+    }
+    with Library.open(settings, create=True) as library:
+        add(library, write_files(tmp_path / "files", files))
+        told = [one.text for one in quick(library, "How is the winch braked?")]
+        assert told[0] == "The winch is braked by hand."
+        told = [one.text for one in quick(library, "How is it done on the old quay?")]
+        assert told[0] == (
+            "The winch is braked by hand. That is done on the old quay like this:\n\n"
+            "- pull the red lever"
+        )
+        told = [one.text for one in quick(library, "What is the toll of a barge at the lock?")]
+        assert told[0] == "| North | 40 euros |"
+
+
 def test_a_line_above_a_sentence_that_is_its_heading_is_left_out(library):
     first = quick(library, "How far did the channel silt up?")[0]
     assert first.text == "The channel silted up by forty centimetres in two years."
