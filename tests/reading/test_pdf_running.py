@@ -25,7 +25,7 @@ def page(number, top="", bottom="", height=12.0):
     lines = [Line(f"{line} ({number} apart)", 60, 700 - 14 * row, 500, 712 - 14 * row)
              for row, line in enumerate(BODY)]  # fmt: skip
     head = [Line(top, 60, 760, 300, 760 + height)] if top else []
-    return [*head, *lines, *([Line(bottom, 60, 40, 300, 52)] if bottom else [])]
+    return [*head, *lines, *([Line(bottom, 60, 40, 300, 40 + height)] if bottom else [])]
 
 
 def edges(pages):
@@ -41,6 +41,12 @@ def test_a_running_header_stays_where_it_stands_first():
 def test_the_number_of_the_page_may_change_in_it():
     pages = [page(at, bottom=f"Acme plc | {at + 7}") for at in range(4)]
     assert edges(without_running_lines(pages)) == [["Acme plc | 7"], [], [], []]
+
+
+def test_a_footer_with_a_sign_that_is_higher_than_letters_is_a_running_line():
+    footers = [f"Acme | {at + 1}" if at % 2 else f"{at + 1} | Acme" for at in range(8)]
+    pages = [page(at, bottom=footer, height=15.0) for at, footer in enumerate(footers)]
+    assert edges(without_running_lines(pages)) == [["1 | Acme"], ["Acme | 2"]] + [[]] * 6
 
 
 def test_numbers_of_pages_go_everywhere():

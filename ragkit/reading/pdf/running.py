@@ -22,8 +22,8 @@ _NEAR = 3.0
 _STEADY = 0.6
 """The share of pages on which page numbers must increase; parts may start again."""
 _LARGER, _MOST_HEADINGS = 1.15, 20
-"""Counted lines this many times as high as their pages' lines are headings ("Step 2"), unless they
-are more and count the pages."""
+"""Counted lines this many times as high as their pages' lines are headings ("Step 2") at the top of
+pages, unless they are more and count the pages. A sign such as "|" can make a footer as high."""
 _FEWEST_NUMBERED, _REPEATED = 5, 0.3
 """Of so many numbered lines at least, this share must repeat, or have the number last: one question
 a page has it first."""
@@ -87,7 +87,7 @@ def _at_edges(page: int, lines: Sequence[Line]) -> list[tuple[_Key, _Seen]]:
         if text.startswith("| "):
             continue
         numbers = tuple(map(_value, _NUMBER.findall(text)))
-        large = line.top - line.bottom > usual * _LARGER
+        large = edge == "top" and line.top - line.bottom > usual * _LARGER
         key = edge, _NUMBER.sub("#", text), round(line.bottom / _NEAR)
         edge_lines.append((key, _Seen(page, at, numbers, large)))
     return edge_lines
