@@ -179,14 +179,19 @@ def test_what_is_not_found_or_not_grounded_or_failed_is_said_first():
         (AnswerState.WRITING, "Writing"),
         (AnswerState.CHECKING, "Checking 4 sentences"),
         (AnswerState.CANCELLED, "Stopped"),
+        (AnswerState.FAILED, "Failed"),
         (AnswerState.DONE, ""),
     ],
 )
 def test_the_state_is_said_in_words(state, words):
     assert state_of(replace(BASE, state=state)) == words
     assert ("rk-answer-sources" in written(replace(BASE, state=state))) is (
-        state in (AnswerState.CANCELLED, AnswerState.DONE)
+        state in (AnswerState.CANCELLED, AnswerState.FAILED, AnswerState.DONE)
     )
+
+
+def test_an_answer_that_is_cut_is_not_said_to_be_complete():
+    assert state_of(replace(BASE, state=AnswerState.DONE, cut=True)) == "Cut off"
 
 
 def test_a_copied_answer_has_its_numbers_and_sources():

@@ -179,7 +179,7 @@ def written(answer: WrittenAnswer, *, tools: bool = True) -> str:
 
 
 def state_of(answer: WrittenAnswer) -> str:
-    """Return the step in words; once it is over, ``Stopped`` or an empty string."""
+    """Return the step in words; empty once the answer is complete."""
     match answer.state:
         case AnswerState.READING if answer.passages_found:
             return f"Reading {answer.passages_read} of {plural(answer.passages_found, 'passage')}"
@@ -193,8 +193,10 @@ def state_of(answer: WrittenAnswer) -> str:
             return f"Checking {plural(len(answer.sentences), 'sentence')}"
         case AnswerState.CANCELLED:
             return "Stopped"
-        case _:
-            return ""
+        case AnswerState.FAILED:
+            return "Failed"
+        case AnswerState.DONE:
+            return "Cut off" if answer.cut else ""
 
 
 def is_over(answer: WrittenAnswer) -> bool:
