@@ -49,6 +49,12 @@ def test_a_footer_with_a_sign_that_is_higher_than_letters_is_a_running_line():
     assert edges(without_running_lines(pages)) == [["1 | Acme"], ["Acme | 2"]] + [[]] * 6
 
 
+def test_a_footer_is_known_on_a_page_of_few_lines():
+    pages = [page(at, bottom=f"Acme | {at + 1}") for at in range(5)]
+    pages[3] = [pages[3][0], pages[3][-1]]
+    assert edges(without_running_lines(pages)) == [["Acme | 1"], [], [], [], []]
+
+
 def test_numbers_of_pages_go_everywhere():
     romans = [page(at, bottom=number) for at, number in enumerate(("i", "ii", "iii", "iv"))]
     assert edges(without_running_lines(romans)) == [[]] * 4

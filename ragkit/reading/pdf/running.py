@@ -38,7 +38,7 @@ _PAGE_WORDS = (
 _ABOUT_PAGES = frozenset(_PAGE_WORDS.split())
 _ROMAN = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100}
 
-_Key: TypeAlias = tuple[str, str, int]
+_Key: TypeAlias = tuple[str, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ def without_running_lines(pages: Sequence[list[Line]]) -> list[list[Line]]:
         for key, line_seen in _at_edges(page, lines):
             seen[key].append(line_seen)
     left_out: defaultdict[int, set[int]] = defaultdict(set)
-    for (_, words, _), seen_lines in seen.items():
+    for (words, _), seen_lines in seen.items():
         for line_seen in _running(words, seen_lines):
             left_out[line_seen.page].add(line_seen.at)
     for line_seen in _of_sections(pages, seen):
@@ -76,7 +76,7 @@ def without_running_lines(pages: Sequence[list[Line]]) -> list[list[Line]]:
 
 
 def _at_edges(page: int, lines: Sequence[Line]) -> list[tuple[_Key, _Seen]]:
-    """Return the lines near the top and bottom of a page, keyed by edge, words and height."""
+    """Return the lines near the top and bottom of a page, keyed by their words and height."""
     order = sorted(range(len(lines)), key=lambda at: -lines[at].top)
     usual = median(line.top - line.bottom for line in lines) if lines else 0.0
     top, bottom = order[:_FROM_EDGE], order[_FROM_EDGE:][-_FROM_EDGE:]
@@ -88,7 +88,7 @@ def _at_edges(page: int, lines: Sequence[Line]) -> list[tuple[_Key, _Seen]]:
             continue
         numbers = tuple(map(_value, _NUMBER.findall(text)))
         large = edge == "top" and line.top - line.bottom > usual * _LARGER
-        key = edge, _NUMBER.sub("#", text), round(line.bottom / _NEAR)
+        key = _NUMBER.sub("#", text), round(line.bottom / _NEAR)
         edge_lines.append((key, _Seen(page, at, numbers, large)))
     return edge_lines
 
@@ -162,8 +162,8 @@ def _of_sections(
 
 def _numbered(seen: Mapping[_Key, Sequence[_Seen]]) -> Iterator[list[tuple[str, _Seen]]]:
     """Yield lines at one place of several pages that begin or end with the number of their page."""
-    groups: defaultdict[tuple[str, int, int], list[tuple[str, _Seen]]] = defaultdict(list)
-    for (edge, words, place), lines in seen.items():
+    groups: defaultdict[tuple[int, int], list[tuple[str, _Seen]]] = defaultdict(list)
+    for (words, place), lines in seen.items():
         if not _LETTERS.search(words):
             continue
         for line in lines:
@@ -171,7 +171,7 @@ def _numbered(seen: Mapping[_Key, Sequence[_Seen]]) -> Iterator[list[tuple[str, 
             for first in {line.numbers[at] - line.page for at in ends if line.numbers}:
                 # Years are larger.
                 if first < _LARGEST_FIRST:
-                    groups[edge, place, first].append((words, line))
+                    groups[place, first].append((words, line))
     for group in groups.values():
         if len({line.page for _, line in group}) >= _FEWEST_NUMBERED:
             yield group
