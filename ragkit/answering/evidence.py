@@ -19,7 +19,7 @@ from ragkit.answering.meaning import Meaning
 from ragkit.answering.questions import Question
 from ragkit.answering.sentences import sentences_of
 from ragkit.answers import Source
-from ragkit.chunking.units import header_above, is_entry
+from ragkit.chunking.units import header_above, of_contents
 from ragkit.indexes.analyzer import STOP_WORDS
 from ragkit.indexes.tokenizer import fold, index_tokens, word_pattern
 from ragkit.results import Passage, Result
@@ -166,8 +166,10 @@ def _read(question: Question, results: Sequence[Result]) -> Evidence:
         document = results[place].document
         title = frozenset(index_tokens(document.title)) if document.pages else frozenset()
         sources = list(sentences_of(near, document))
-        for source, after in zip(sources, [*sources[1:], *sources[-1:]], strict=True):
-            if is_entry(source.text) or _is_heading(source) or _is_only_links(source.text):
+        listed = of_contents([source.text for source in sources])
+        followers = [*sources[1:], *sources[-1:]]
+        for source, after, is_listed in zip(sources, followers, listed, strict=True):
+            if is_listed or _is_heading(source) or _is_only_links(source.text):
                 continue
             if not source.header and after.header == source.text:
                 # The header of a table answers nothing.

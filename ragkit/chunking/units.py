@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from itertools import pairwise
+from collections.abc import Iterator, Sequence
+from itertools import chain, pairwise
 from typing import NamedTuple
 
 from ragkit.chunking.full_stops import is_within_sentence
@@ -25,6 +25,7 @@ _FIELD = re.compile(r"[^\W\d_][\w'’/().-]*(?: [\w'’/().-]+){0,4}:\s+\S")
 _PAGE = r"(?:[A-Z][-.]?)?\d[\d.\u2013-]*|[ivxlc]{1,7}"
 _ENTRY = re.compile(rf"(?:(?:^|\s)…|(?:\. ?){{4,}})\s?(?:{_PAGE})(?:,\s?(?:{_PAGE}))*$")
 _MOST_PAGES = 80
+_PAGED = re.compile(rf"\S.{{0,100}}\s(?:{_PAGE})")
 _TABLE_RULE = re.compile(r"\|[|\s:+-]*-[|\s:+-]*$")
 _BARE_TAG = re.compile(r"(?:</?[A-Za-z][^<>]*>\s*|!\[[^\]]*\]\([^)]*\)\s*|:::.*)+$")
 _IMPORT = re.compile(
@@ -118,6 +119,19 @@ def is_entry(line: str) -> bool:
     Dots and pages end it, of which at most 80 characters are looked at.
     """
     return line[-1:].isalnum() and _ENTRY.search(line[-_MOST_PAGES:]) is not None
+
+
+def of_contents(texts: Sequence[str]) -> list[bool]:
+    """Return which of neighbouring texts are entries, or lines beside them that end in a page.
+
+    Contents have no dots between the titles of chapters and their pages.
+    """
+    listed = list(map(is_entry, texts))
+    paged = [all(map(_PAGED.fullmatch, text.split("\n"))) for text in texts]
+    places = range(len(texts))
+    for at, after in chain(pairwise(places), pairwise(reversed(places))):
+        listed[after] |= paged[after] and listed[at]
+    return listed
 
 
 def _kind(words: str, code: bool) -> str:

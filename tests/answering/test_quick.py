@@ -358,8 +358,9 @@ def test_links_alone_answer_nothing(menu):
 
 def test_contents_answer_nothing():
     text = (
+        "Oxygen sensors in lakes 2\n\nDrift of oxygen sensors 2\n\n"
         "1 How oxygen sensors drift in small lakes … 3\n2 Drift of oxygen sensors . . . . . . 17\n"
-        "Sensors drift by 4 % a month.\n"
+        "Oxygen sensors that drift 18\n\nSensors drift by 4 % a month.\n"
     )
     asked = "How much do oxygen sensors drift in small lakes?"
     found = _quick(asked, _answer(text), Meaning(local_embedder()))

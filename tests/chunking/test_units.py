@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ragkit.chunking.units import is_entry, text_units
+from ragkit.chunking.units import is_entry, of_contents, text_units
 
 
 def units(text):
@@ -48,3 +48,20 @@ def test_a_line_of_contents_is_a_unit_of_its_own(line):
 )  # fmt: skip
 def test_other_dots_are_prose(line):
     assert not is_entry(line.strip())
+
+
+def test_lines_with_a_page_beside_entries_are_of_contents():
+    lines = [
+        "Route 7",
+        "Ferries",
+        "Part I 1\nTimes xi",
+        "Fares 4",
+        "Dogs … 5",
+        "Bicycles A-2",
+        "Paid",
+        "9",
+    ]
+    listed = [line for line, is_listed in zip(lines, of_contents(lines), strict=True) if is_listed]
+    assert listed == ["Part I 1\nTimes xi", "Fares 4", "Dogs … 5", "Bicycles A-2"]
+    assert not any(of_contents(["Route 7", "Fares 4"]))
+    assert of_contents([]) == []
