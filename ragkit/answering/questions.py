@@ -25,7 +25,8 @@ class Kind(StrEnum):
 _ASKS = {
     Kind.AMOUNT: re.compile(
         r"\bhow (?:many|much|long|often|old|far|large|big|high|heavy|tall|wide|deep|fast|soon)\b"
-        r"|\bwhat (?:percentage|share|number|amount|price|size|age|height|weight|limit)\b"
+        r"|\bwhat(?:(?:['’]?s| is| was) (?:the|its|their|your) (?:\w+ ){0,2}?| )"
+        r"(?:percentage|share|number|amount|price|size|age|height|weight|limit)\b"
         r"|\bwie ?(?:viele?|lange|oft|alt|weit|hoch|schwer|gross|teuer|schnell)\b|\bcombien\b"
         r"|\bcuant[oa]s?\b|\bquant[ioae]\b|几|多少|多久|多大|いくつ|いくら|何(?:人|個|回|日|年|時間|分)"
     ),

@@ -388,6 +388,9 @@ def test_words_are_embedded_once():
     ("text", "kind"),
     [
         ("How many berths are there?", Kind.AMOUNT),
+        ("What is the maximum number of boats?", Kind.AMOUNT),
+        ("whats the price of a ticket", Kind.AMOUNT),
+        ("What is a number plate?", Kind.OTHER),
         ("Wie viele Liegeplätze gibt es?", Kind.AMOUNT),
         ("Wie groß ist die Halle?", Kind.AMOUNT),
         ("什么时候开始？", Kind.TIME),
