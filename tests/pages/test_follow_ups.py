@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from running import html, run
 
+from ragkit.answers import Turn
 from ragkit.indexing.writer import writer_lock
 from ragkit.library import Library
 
@@ -55,6 +56,24 @@ def test_a_follow_up_is_asked_so_that_it_stands_alone_and_kept_with_its_thread(f
     again = run(filled, thread="1")
     assert again.text_input(key="q").value == asked
     assert f'<summary dir="auto">{FIRST}</summary>' in html(again)
+
+
+def test_a_thread_is_opened_in_the_collections_that_it_was_asked_in(filled):
+    for name in ("Boats", "Quays"):
+        filled.collections.add(name)
+    own = filled.threads.begin(FIRST, ["Boats"])
+    everywhere = filled.threads.begin(FIRST, ["Boats", "default"])
+    for thread in (own, everywhere):
+        filled.threads.add(thread.id, Turn(FIRST, FIRST))
+    filled.collections.rename("Boats", "Ships")
+    assert run(filled, thread=str(own.id)).selectbox[0].value == "Ships"
+    assert run(filled, thread=str(everywhere.id)).selectbox[0].value == "All collections"
+    other = run(filled, thread=str(own.id), q=FIRST, collection="Quays")
+    assert other.selectbox[0].value == "Quays"
+    filled.collections.delete("Ships")
+    gone = run(filled, thread=str(own.id))
+    assert gone.text_input(key="q").value == FIRST
+    assert "The collection &quot;Ships&quot; does not exist any more" in html(gone)
 
 
 def test_a_thread_that_cannot_be_kept_lasts_as_long_as_the_tab(filled, monkeypatch):

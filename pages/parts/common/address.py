@@ -16,7 +16,7 @@ import streamlit as st
 from pages.parts.common import browser, kept_texts, option_controls, state
 from pages.parts.common.markup import as_label
 from pages.parts.common.option_controls import Control
-from ragkit.errors import SettingsError
+from ragkit.errors import RagkitError, SettingsError
 from ragkit.library import Library
 from ragkit.option_codec import option_text, parse_chunked_option, parse_option
 from ragkit.options import CHUNKED_OPTIONS
@@ -199,6 +199,7 @@ def take(library: Library) -> bool:
     if not _leads(page, sent):
         _return(page)
         return False
+    sent |= _of_thread(page, sent, library)
     wrong = []
     for part in filter(lambda part: part.key, PARTS.get(page, ())):
         try:
@@ -270,6 +271,23 @@ def _leads(page: str, sent: Sent) -> bool:
         # A link without values leads to the page as it was left.
         return bool(sent)
     return bool(sent != last[1])
+
+
+def _of_thread(page: str, sent: Sent, library: Library) -> dict[str, list[str]]:
+    """Return the last question and the collection of the thread that an address names.
+
+    Nothing if it has a question or a collection of its own.
+    """
+    if page != "search" or "thread" not in sent or {"q", "collection"} & sent.keys():
+        return {}
+    try:
+        thread = library.threads.get(int(sent["thread"][-1]))
+    except (ValueError, RagkitError):
+        # Said where the thread is opened.
+        return {}
+    several = len(thread.collections) != 1
+    place = _EVERYWHERE if several else thread.collections[0]
+    return {"q": [turn.asked for turn in thread.turns[-1:]], "collection": [place]}
 
 
 # -- from the session to the address -----------------------------------------------------------
