@@ -119,6 +119,13 @@ def test_fields_of_front_matter_count_in_any_case_and_with_underscores():
     )
 
 
+def test_an_author_is_a_sender_also_where_front_matter_names_authors():
+    parsed = parse_query('refund Author:powers -author:"Bo Li"', [*FIELDS, "author"])
+    assert parsed.filters == Filters(senders=("powers",))
+    assert [condition.filters for condition in parsed.excluded] == [Filters(senders=("Bo Li",))]
+    assert parse_query("author:powers").suggestion == "from:powers"
+
+
 @pytest.mark.parametrize(
     ("written", "meant"),
     [

@@ -21,6 +21,7 @@ FILTER_NAMES = (
 """The filters that every library has, besides its fields of front matter."""
 
 _LONGEST_VALUE = 2000
+_AUTHOR = "=author"
 
 # What people write who know another search engine.
 _MEANT = {
@@ -269,7 +270,8 @@ def filters_of(values_of: Mapping[str, Sequence[str]]) -> Filters:
         documents=tuple(int(number) for number in unique_values(values_of, "document")),
         after=min(after, default=""),
         before=max(before, default=""),
-        senders=unique_values(values_of, "from"),
+        # A part of a name is enough, also where front matter names the authors.
+        senders=unique_values(values_of, "from", _AUTHOR),
         recipients=unique_values(values_of, "to"),
         copies=unique_values(values_of, "cc"),
         blind_copies=unique_values(values_of, "bcc"),
@@ -281,9 +283,9 @@ def filters_of(values_of: Mapping[str, Sequence[str]]) -> Filters:
 
 
 def _fields(values_of: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, str]]:
-    """Yield the (name, value) pairs of front matter."""
+    """Yield the (name, value) pairs of front matter, without authors, who are senders."""
     for name, values in values_of.items():
-        if name.startswith("="):
+        if name.startswith("=") and name != _AUTHOR:
             for value in values:
                 yield name[1:], value
 
