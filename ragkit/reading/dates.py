@@ -17,6 +17,9 @@ _ORDINAL = re.compile(r"(?<=\d)(?:er|º|°|ª)(?=\s)|(?<=\d)\.(?=\s*[^\W\d_])")
 _INTRODUCTION = re.compile(r"^(?:[^\W\d_]+\.?,?\s+){1,3}(?=\d)")
 _YEAR = re.compile(r"(?<!\d)\d{4}(?!\d)")
 _OF = re.compile(r"(?<=\w)\s+(?:de|del|di|van)\s+(?=\w)", re.IGNORECASE)
+_STAMP = re.compile(r"[<\[](\d{4}-\d\d-\d\d)(?: [^\W\d]+\.?)?(?: (\d\d:\d\d))?[^<>\[\]]*[>\]]")
+"""A date as Org writes it, with the day of the week."""
+
 _LONGEST = 60
 
 
@@ -29,6 +32,8 @@ def iso_date(value: Any) -> str:
     if isinstance(value, (date, datetime)):
         return value.isoformat()
     text = str(value).strip()
+    if stamp := _STAMP.match(text):
+        text = " ".join(filter(None, stamp.groups()))
     if not text or len(text) > _LONGEST or not any(letter.isdigit() for letter in text):
         return ""
     try:
