@@ -192,8 +192,8 @@ def metadata_from(values: dict[Any, Any]) -> Metadata:
             metadata[key.strip()] = value
     _author(metadata)
     _date(metadata)
-    tags = [tag for key in _TAG_KEYS for tag in _texts(metadata.pop(key, []))]
-    if tags:
+    texts = [tag.removeprefix("#") for key in _TAG_KEYS for tag in _texts(metadata.pop(key, []))]
+    if tags := list(filter(None, texts)):
         metadata["tags"] = list(dict.fromkeys(tags))
     if "keywords" in metadata:
         metadata["keywords"] = _texts(metadata["keywords"])
@@ -231,8 +231,8 @@ def _json_value(value: Any) -> Any:
 
 
 def _texts(value: Any) -> list[str]:
-    """Return a list or a comma-separated text as a list of texts."""
-    parts = value if isinstance(value, list) else str(value).split(",")
+    """Return a list, or a text divided by commas or signs of tags, as a list of texts."""
+    parts = value if isinstance(value, list) else re.split(r",|\s(?=#)", str(value))
     return [text for part in parts if (text := str(part).strip())]
 
 

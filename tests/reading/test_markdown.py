@@ -86,6 +86,20 @@ def test_a_date_has_what_is_written_and_nothing_of_today(tmp_path, written, date
     assert reading.metadata == expected
 
 
+@pytest.mark.parametrize(
+    ("tags", "expected"),
+    [
+        ("['#garden', '#compost/hot', 'C#']", ["garden", "compost/hot", "C#"]),
+        ('"#garden, #bees"', ["garden", "bees"]),
+        ('"#garden #bees"', ["garden", "bees"]),
+        ("['#']", None),
+    ],
+)
+def test_a_tag_has_no_sign_before_it(tmp_path, tags, expected):
+    reading = read(tmp_path, "a.md", f"---\ntags: {tags}\n---\nx\n")
+    assert reading.metadata.get("tags") == expected
+
+
 def test_a_programming_language_in_front_matter_is_no_natural_language(tmp_path):
     reading = read(tmp_path, "a.md", "---\nlanguage: Python\n---\nx\n")
     assert (reading.language, reading.metadata["language"]) == ("", "Python")
