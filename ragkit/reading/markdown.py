@@ -138,6 +138,7 @@ _MOST_VALUES = 100
 _BAD = "The front matter at the top is not valid {} and was kept as text."
 _AUTHOR_KEYS = ("author", "authors", "by", "creator")
 _DATE_KEYS = ("date", "published", "created", "updated", "last_updated", "lastmod", "modified")
+_NOTE_LINK = re.compile(r"\[\[(?:[^\[\]|]*\||[^\[\]|]*/)?([^\[\]|]+)\]\]")
 _TAG_KEYS = ("tags", "tag", "categories", "category")
 _LANGUAGE_KEYS = ("lang", "language", "locale")
 
@@ -215,7 +216,9 @@ def _json_value(value: Any) -> Any:
     if isinstance(value, (date, datetime)):
         return value.isoformat()
     if isinstance(value, str):
-        return value.strip()[:_LONGEST_VALUE]
+        text = value.strip()
+        link = _NOTE_LINK.fullmatch(text)
+        return (link[1].strip() if link else text)[:_LONGEST_VALUE]
     if isinstance(value, bool) or value is None:
         return value
     if isinstance(value, int):

@@ -100,6 +100,19 @@ def test_a_tag_has_no_sign_before_it(tmp_path, tags, expected):
     assert reading.metadata.get("tags") == expected
 
 
+def test_a_link_to_a_note_in_front_matter_is_the_name_that_it_shows(tmp_path):
+    source = (
+        '---\nowner: "[[People/Zoë Ångström|Zoë]]"\nguests: ["[[Bo]]", "[[Work/Cy Lee]]", Di]\n'
+        'date: "[[2024-02-03]]"\nnote: "[[Bo]] and [[Cy]]"\n---\nx\n'
+    )
+    assert read(tmp_path, "a.md", source).metadata == {
+        "owner": "Zoë",
+        "guests": ["Bo", "Cy Lee", "Di"],
+        "date": "2024-02-03",
+        "note": "[[Bo]] and [[Cy]]",
+    }
+
+
 def test_a_programming_language_in_front_matter_is_no_natural_language(tmp_path):
     reading = read(tmp_path, "a.md", "---\nlanguage: Python\n---\nx\n")
     assert (reading.language, reading.metadata["language"]) == ("", "Python")
