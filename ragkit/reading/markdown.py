@@ -16,7 +16,7 @@ from ragkit.reading.reading_parts import lines_at, one_line, stem
 from ragkit.types import Markup, Reading
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping, Sequence
 
     from ragkit.types import Metadata
 
@@ -137,7 +137,13 @@ _LONGEST_VALUE = 1000
 _MOST_VALUES = 100
 _BAD = "The front matter at the top is not valid {} and was kept as text."
 _AUTHOR_KEYS = ("author", "authors", "by", "creator")
-_DATE_KEYS = ("date", "published", "created", "updated", "last_updated", "lastmod", "modified")
+_DATE_KEYS = (
+    "date", "published", "pubdate", "publishdate", "created", "datecreated", "createdat",
+    "creationdate", "updated", "lastupdated", "updatedat", "lastmod", "modified", "datemodified",
+    "lastmodified",
+)  # fmt: skip
+"""As ``_bare`` leaves them, like the other keys."""
+
 _NOTE_LINK = re.compile(r"\[\[(?:[^\[\]|]*\||[^\[\]|]*/)?([^\[\]|]+)\]\]")
 _TAG_KEYS = ("tags", "tag", "categories", "category")
 _LANGUAGE_KEYS = ("lang", "language", "locale")
@@ -173,7 +179,7 @@ def read_front_matter(text: str) -> FrontMatter:
     if not isinstance(values, dict):
         # Prose between two lines of dashes is not front matter.
         return FrontMatter()
-    title = values.get("title")
+    title = next((values[key] for key in _named(values, ("title",))), None)
     return FrontMatter(
         end=block.end(),
         title=one_line(str(title)) if isinstance(title, (str, int, float)) else "",
@@ -186,19 +192,30 @@ def metadata_from(values: dict[Any, Any]) -> Metadata:
     """Return front matter, or properties of another format, as metadata of JSON values."""
     metadata: Metadata = {}
     for key in list(values)[:_MOST_KEYS]:
-        if key == "title" or not isinstance(key, str):
+        if not isinstance(key, str) or _bare(key) == "title":
             continue
         value = _json_value(values[key])
         if value is not None and value not in ("", []):
             metadata[key.strip()] = value
     _author(metadata)
     _date(metadata)
-    texts = [tag.removeprefix("#") for key in _TAG_KEYS for tag in _texts(metadata.pop(key, []))]
-    if tags := list(filter(None, texts)):
+    texts = [text for key in _named(metadata, _TAG_KEYS) for text in _texts(metadata.pop(key))]
+    if tags := list(filter(None, (text.removeprefix("#") for text in texts))):
         metadata["tags"] = list(dict.fromkeys(tags))
-    if "keywords" in metadata:
-        metadata["keywords"] = _texts(metadata["keywords"])
+    for key in _named(metadata, ("keywords",)):
+        metadata["keywords"] = _texts(metadata.pop(key))
     return metadata
+
+
+def _named(values: Mapping[Any, Any], names: Sequence[str]) -> list[str]:
+    """Return the keys that are one of the names, in the order of these, however written."""
+    keys = [(key, _bare(key)) for key in values if isinstance(key, str)]
+    return [key for name in names for key, bare in keys if bare == name]
+
+
+def _bare(key: str) -> str:
+    """Return the letters and digits of a key in lower case: "dateupdated" of "Date-Updated"."""
+    return "".join(filter(str.isalnum, key)).lower()
 
 
 def _yaml(text: str) -> Any:
@@ -241,20 +258,15 @@ def _texts(value: Any) -> list[str]:
 
 def _author(metadata: Metadata) -> None:
     """Join the authors under the key ``author``, whatever key they came under."""
-    for key in _AUTHOR_KEYS:
-        if key in metadata:
-            value = metadata.pop(key)
-            metadata["author"] = (
-                ", ".join(map(str, value)) if isinstance(value, list) else str(value)
-            )
-            return
+    for key in _named(metadata, _AUTHOR_KEYS)[:1]:
+        value = metadata.pop(key)
+        metadata["author"] = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 def _date(metadata: Metadata) -> None:
     """Set the key ``date`` to the first usable date, in ISO form."""
-    for key in _DATE_KEYS:
-        written = metadata.get(key)
-        if written is not None and (iso := iso_date(written)):
+    for key in _named(metadata, _DATE_KEYS):
+        if iso := iso_date(metadata[key]):
             metadata["date"] = iso
             return
     if "date" in metadata:
@@ -263,7 +275,7 @@ def _date(metadata: Metadata) -> None:
 
 def _language(values: dict[Any, Any]) -> str:
     """Return the code of the human language, or ``""``; ``language: Python`` is not one."""
-    written = (values.get(key) for key in _LANGUAGE_KEYS)
+    written = (values[key] for key in _named(values, _LANGUAGE_KEYS))
     return next(
         filter(None, (language_code(value) for value in written if isinstance(value, str))), ""
     )

@@ -86,6 +86,23 @@ def test_a_date_has_what_is_written_and_nothing_of_today(tmp_path, written, date
     assert reading.metadata == expected
 
 
+def test_keys_of_front_matter_count_however_they_are_written(tmp_path):
+    source = (
+        "---\nTitle: Sour cabbage\nAuthor: Ann\nTags: [kitchen]\ntag: jars\nLanguage: de\n"
+        "date created: Monday, March 11th 2024, 10:15:22 am\nDate-Modified: 2025-01-02\n---\nx\n"
+    )
+    reading = read(tmp_path, "a.md", source)
+    assert (reading.title, reading.language) == ("Sour cabbage", "de")
+    assert reading.metadata == {
+        "author": "Ann",
+        "date": "2024-03-11",
+        "date created": "Monday, March 11th 2024, 10:15:22 am",
+        "Date-Modified": "2025-01-02",
+        "Language": "de",
+        "tags": ["kitchen", "jars"],
+    }
+
+
 @pytest.mark.parametrize(
     ("tags", "expected"),
     [
