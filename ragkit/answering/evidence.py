@@ -45,6 +45,7 @@ _MOST_WORDS = 60
 _LONGEST_OF_TITLE, _LONGEST_NUMBER = 200, 16
 
 _LINK = re.compile(r"!?\[[^\[\]\n]{0,300}\]\((?:[^()\n]|\([^()\n]{0,300}\)){0,600}\)")
+_NOTE_LINK = re.compile(r"!?\[\[[^\[\]\n]{1,300}\]\]")
 _WORD = re.compile(r"\w+")
 _BORDER = re.compile(r"\n|[.!?] ")
 _LEADS_IN = re.compile(r"[:?：？][\s*_.\"”)]*$")
@@ -217,11 +218,15 @@ def _is_heading(source: Source) -> bool:
 
 
 def _is_only_links(text: str) -> bool:
-    """Return whether a line has more links than words beside them, as menus of web pages have."""
-    if "](" not in text:
+    """Return whether a line has more links than words beside them, as menus of web pages have.
+
+    A link between notes is often a name in a sentence: those make a line a menu without words only.
+    """
+    if "](" not in text and "]]" not in text:
         return False
     beside, links = _LINK.subn(" ", text)
-    return len(_WORD.findall(beside)) < links
+    words = len(_WORD.findall(_NOTE_LINK.sub(" ", beside)))
+    return words < max(links, 1)
 
 
 def _is_other(word: str, starts: Collection[str]) -> bool:

@@ -347,6 +347,8 @@ def test_a_heading_on_a_page_answers_nothing(heading):
         "| [How sensors drift](a.html) | [Lakes](b.html) | Oxygen | [Next](c.html#f(x)) |",
         "- [How oxygen sensors drift in small lakes](a.html)",
         "[Lakes](a.html) > [Sensors](b.html) > [How oxygen sensors drift](c.html)",
+        "![[How oxygen sensors drift]]\n![[lakes/small.png|300]]",
+        "- [[How oxygen sensors drift in small lakes|Lakes]]",
     ],
 )
 def test_links_alone_answer_nothing(menu):
@@ -354,6 +356,12 @@ def test_links_alone_answer_nothing(menu):
     asked = "How do oxygen sensors drift in small lakes?"
     found = _quick(asked, answer, Meaning(local_embedder()))
     assert [one.text[:9] for one in found] == ["See [how "]
+
+
+def test_a_line_that_names_notes_may_answer():
+    answer = _answer("Some other sentence on lakes.\n\nSensors: [[Oxygen sensor]], [[Turbidity]]\n")
+    found = _quick("Which sensors are in the lakes?", answer, Meaning(local_embedder()))
+    assert "Sensors: [[Oxygen sensor]], [[Turbidity]]" in [one.text for one in found]
 
 
 def test_contents_answer_nothing():
