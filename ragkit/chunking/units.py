@@ -19,6 +19,9 @@ STAMP = re.compile(
 """The date and time at the start of a line of a log."""
 
 _ITEM = re.compile(r"(?:[-*+•]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?")
+_CALLOUT = re.compile(r"(?:>\s*)+\[!\w[\w-]{0,40}\][+-]?\s*")
+"""What begins a quotation of a kind, such as a note or a warning; its title follows."""
+
 _FIELD = re.compile(r"[^\W\d_][\w'’/().-]*(?: [\w'’/().-]+){0,4}:\s+\S")
 """A label and a value, as in "Rent: 3,480 euros". Below each other, each such line is a unit."""
 
@@ -67,17 +70,21 @@ def text_units(value: str, *, code: bool, above: str = "") -> Iterator[Unit]:
         end = start + len(words)
         kind = _kind(words, code or fenced)
         fenced ^= not code and kind == "fence"
-        item = _ITEM.match(words) if kind == "prose" else None
+        callout = _CALLOUT.match(words) if kind == "prose" else None
+        mark = callout or (_ITEM.match(words) if kind == "prose" else None)
         before, is_field = is_field, kind == "prose" and _FIELD.match(words) is not None
         of_fields = is_field and (before or _FIELD.match(after.strip()) is not None)
-        begins = kind != "prose" or item is not None or of_fields or STAMP.match(words) is not None
+        begins = kind != "prose" or mark is not None or of_fields or STAMP.match(words) is not None
         if paragraph and begins:
             yield from _sentences(value, *paragraph, block)
             paragraph = None
         block += begins
         if kind == "prose":
-            first = paragraph[0] if paragraph else start + (item.end() if item else 0)
+            first = paragraph[0] if paragraph else start + (mark.end() if mark else 0)
             paragraph = first, end
+            if callout:
+                yield from _sentences(value, *paragraph, block)
+                paragraph = None
         elif kind == "row":
             # The first row of a passage from the middle of a table is not a header.
             is_header = not header and _TABLE_RULE.match(after.strip()) is not None

@@ -30,6 +30,17 @@ def test_a_colon_in_a_paragraph_divides_nothing(text):
     assert units(text) == [text]
 
 
+def test_the_mark_of_a_callout_is_no_sentence_and_its_title_is_one_of_its_own():
+    text = (
+        "Launch here.\n\n> [!warning] Tides at the estuary\n> Never launch\n> before tide. Ask."
+        "\n\n> [!NOTE]\n> The shed is locked.\n\n> [!faq]- How long?\n> Four hours.\n"
+    )
+    assert units(text) == [
+        "Launch here.", "Tides at the estuary", "> Never launch\n> before tide.", "Ask.",
+        "> The shed is locked.", "How long?", "> Four hours.",
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize(
     "line",
     ["1.2 Dogs … 12", "Preface … xiv", "sails … 3, 17\u201319, A-2", "… 21, 56", "Fares..... 7",
