@@ -140,6 +140,27 @@ def test_durations_are_said_as_people_say_them(seconds, said):
     assert duration(seconds) == said
 
 
+def test_show_takes_a_file_on_disk_as_copied_from_a_page(library, monkeypatch):
+    folder = Path(library.sources.list()[0].root)
+    (folder / "notes/sub").mkdir()
+    (folder / "notes/sub/talk.md").write_text("# Below\n\nText.\n")
+    (folder / "talk.md").write_text("# Above\n\nText.\n")
+    library.jobs.wait(library.sources.sync())
+
+    def shown(what):
+        command = ["show", what, "--library", str(library.paths.root)]
+        return CliRunner().invoke(app, command).stdout.partition("\n")[0]
+
+    monkeypatch.chdir(folder / "notes")
+    assert shown(str(folder / "notes/sub/talk.md")) == "Below"
+    assert shown("sub/talk.md") == "Below"
+    assert shown("../notes/sub/talk.md") == "Below"
+    assert shown("notes/sub/talk.md") == "Below"
+    monkeypatch.chdir(folder / "notes/sub")
+    assert shown("talk.md") == "Above", "a path in the library comes first"
+    assert shown("./talk.md") == "Below"
+
+
 def test_show_prints_what_is_noted_of_a_document(library, server):
     text = "We decided that the boat stays green. Rui has to paint it by May."
     folder = Path(library.sources.list()[0].root)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Annotated
 
@@ -71,7 +73,12 @@ def list_(
 
 
 def show(
-    what: Annotated[str, typer.Argument(metavar="DOCUMENT", help="A document's path or id.")],
+    what: Annotated[
+        str,
+        typer.Argument(
+            metavar="DOCUMENT", help="A document's path or id, or a file of the library."
+        ),
+    ],
     library: LibraryOption = None,
     collection: CollectionOption = None,
     json_: JsonOption = False,
@@ -88,15 +95,15 @@ def show(
 
 
 def document_called(opened: Library, what: str) -> DocumentRecord:
-    """Return the document with that path or id in the collection of the settings.
+    """Return the document of the settings' collection with that path or id, else of that file.
 
     Raises:
         NotFoundError: there is none; the error names another collection that has one.
     """
-    containing = "" if what.isdecimal() else what
+    place = Path(what).expanduser().resolve()
+    containing = "" if what.isdecimal() else place.name
     for collection in (opened.settings.collection, None):
-        records = opened.documents.list(collection, containing=containing)
-        record = next((each for each in records if what in (each.path, str(each.id))), None)
+        record = _called(opened.documents.list(collection, containing=containing), what, place)
         if record is not None and collection is not None:
             return record
         if record is not None:
@@ -105,6 +112,16 @@ def document_called(opened: Library, what: str) -> DocumentRecord:
                 f"Name it: --collection {shlex.quote(record.collection)}.",
             )
     raise NotFoundError(f"No file or document {what}.", "ragkit list shows the documents.")
+
+
+def _called(records: Sequence[DocumentRecord], what: str, place: Path) -> DocumentRecord | None:
+    named = (record for record in records if what in (record.path, str(record.id)))
+    files = (
+        record
+        for record in records
+        if not what.isdecimal() and Path(record.root, record.path).resolve() == place
+    )
+    return next(chain(named, files), None)
 
 
 def remove(
