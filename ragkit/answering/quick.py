@@ -105,24 +105,32 @@ def _chosen(evidence: Evidence, rows: Sequence[int]) -> Iterator[Source]:
     """Yield sentences, each with what it follows on or leads to, none nearly twice.
 
     The first is the best; those after it gain by words of the question that are not answered yet.
+    One that goes with a sentence that is there already is added to it.
     """
     scores, matched = evidence.scores, evidence.matched
     weights = _ADDS * evidence.weights / (evidence.weights.sum() or 1.0)
     left = [row for row in rows if scores[row] >= scores[rows[0]] - _FURTHER]
     left = _of_day(evidence, left)
     chosen: list[set[str]] = []
-    used: set[int] = set()
+    places: list[tuple[int, int]] = []
     answered, gains = np.zeros(len(weights)), np.zeros(len(scores))
     while left and len(chosen) < MOST:
         row = left.pop(int(np.argmax((scores + gains)[left])))
         words = evidence.words[row]
-        if row in used or any(_are_alike(words, other) for other in chosen):
+        used = any(first <= row <= last for first, last in places)
+        if used or any(_are_alike(words, other) for other in chosen):
             continue
-        first, last = _together(evidence, _first_place(evidence, row))
+        place = _together(evidence, _first_place(evidence, row))
         chosen.append(words)
-        used.update(range(first, last + 1))
+        shared = [each for each in places if each[0] <= place[1] and place[0] <= each[1]]
+        if shared:
+            both = min(shared[0][0], place[0]), max(shared[0][1], place[1])
+            places[places.index(shared[0])] = both
+        else:
+            places.append(place)
         answered = np.maximum(answered, matched[row])
         gains = np.maximum(matched - answered, 0.0) @ weights
+    for first, last in places:
         yield _joined(evidence, first, last)
 
 

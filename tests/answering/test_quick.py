@@ -358,6 +358,22 @@ def test_links_alone_answer_nothing(menu):
     assert [one.text[:9] for one in found] == ["See [how "]
 
 
+def test_a_sentence_that_two_others_need_is_quoted_once():
+    first = (
+        "Some shells feature a syntax that is a mix between command substitution and piping, "
+        "called process substitution."
+    )
+    second = (
+        "It is used to send the output of a command into the calling command, much like command "
+        "substitution, but with the difference that the output is not sent through arguments but "
+        "through a named pipe, with the filename of the pipe sent to the calling program."
+    )
+    last = "Combined with a regular command substitution, psub provides the same functionality."
+    answer = _answer(f"{first} {second}\n\n{last}\n")
+    found = _quick("command substitution syntax", answer, Meaning(local_embedder()))
+    assert [one.text for one in found] == [f"{first} {second}", last]
+
+
 def test_a_line_that_names_notes_may_answer():
     answer = _answer("Some other sentence on lakes.\n\nSensors: [[Oxygen sensor]], [[Turbidity]]\n")
     found = _quick("Which sensors are in the lakes?", answer, Meaning(local_embedder()))
