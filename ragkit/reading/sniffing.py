@@ -45,6 +45,12 @@ _HTML_START = re.compile(
 )
 _XML_START = re.compile(rb"(?:\xef\xbb\xbf)?\s*<\?xml")
 
+_SITE_INDEX = re.compile(
+    rb"Search\.setIndex\(|\{\"config\":\{.{0,2000}?\},\"docs\":\[\{\"location\":", re.S
+)
+"""How the index for the search box of a documentation by Sphinx or MkDocs begins."""
+
+_OF_SITE = ("The search index of a web site repeats its pages.", "Add the pages themselves.")
 _ARCHIVE = ("Archives are not read.", "Unpack it into the folder.")
 _IWORK = ("Files of Pages, Numbers and Keynote are not read.", "Export it as PDF or for Office.")
 _PROGRAM = ("Programs and binary files are not read.", "Leave it out of the library.")
@@ -112,9 +118,7 @@ def sniff(name: str, data: bytes) -> Format:
     by_magic = _by_magic(suffix, data)
     if by_magic is not None:
         return by_magic
-    for reason, suffixes, _ in _REFUSED:
-        if suffix in suffixes.split():
-            raise SkippedError(*reason)
+    _check_wanted(suffix, data)
     if by_suffix in (*_CONTAINERS, *_STREAMS.values(), Format.PDF, Format.RTF):
         return _despite_its_name(suffix, data)
     has_name_of_text = by_suffix is not None or bool(code_language(name, data))
@@ -133,6 +137,15 @@ def sniff(name: str, data: bytes) -> Format:
     if suffix == ".xml":
         return Format.XML_DOCUMENT
     return by_suffix or (Format.CODE if code_language(name, data) else Format.TEXT)
+
+
+def _check_wanted(suffix: str, data: bytes) -> None:
+    """Raise a ``SkippedError`` for a suffix of files that are not read, and an index of a site."""
+    for reason, suffixes, _ in _REFUSED:
+        if suffix in suffixes.split():
+            raise SkippedError(*reason)
+    if suffix in (".js", ".json") and _SITE_INDEX.match(data[:3000]):
+        raise SkippedError(*_OF_SITE)
 
 
 def _is_mail(data: bytes) -> bool:

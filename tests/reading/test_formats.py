@@ -118,6 +118,29 @@ def test_formats_are_told_by_content_and_name(name, data, found):
 
 
 @pytest.mark.parametrize(
+    ("name", "data"),
+    [
+        ("html/searchindex.js", b'Search.setIndex({"docnames": ["cmds/abbr"], "titles": []})'),
+        ("html/searchindex.js", b"Search.setIndex({docnames:['abbr'],titles:['abbr']})"),
+        (
+            "search/search_index.json",
+            b'{"config":{"lang":["en"],"fields":{"title":{"boost":9}}},"docs":[{"location":"a.html",'
+            b'"text":"A page","title":"A"}]}',
+        ),
+    ],
+)
+def test_a_search_index_of_documentation_is_left_out(name, data):
+    with pytest.raises(SkippedError, match="index of a web site repeats its pages") as caught:
+        sniff(name, data)
+    assert caught.value.cure == "Add the pages themselves."
+
+
+def test_other_scripts_and_data_about_searching_are_read():
+    assert sniff("a.js", b"// Search.setIndex(\nlet x = 1\n") == "code"
+    assert sniff("search_index.json", b'{"config":{},"docs":[{"path":"a"}]}') == "json"
+
+
+@pytest.mark.parametrize(
     ("name", "member"), [("a.pages", "Index/Document.iwa"), ("a.key", "Index.zip")]
 )
 def test_files_of_iwork_are_refused_by_their_name(name, member):
