@@ -29,6 +29,8 @@ from ragkit.indexing.preparation import (
     embedded_texts,
 )
 from ragkit.models.base import Embedder
+from ragkit.reading.dates import date_in_name
+from ragkit.reading.reading_parts import stem
 from ragkit.types import FIELD_CODES, LEVEL_CODES, Field, Level
 
 _FILE, _DOCUMENT, _ENTRY = "file", "document", "entry"
@@ -158,7 +160,7 @@ def _draft(file: ReadFile, nodes: Sequence[BaseNode]) -> DocumentDraft:
         format=reading.format,
         markup=reading.markup.value,
         language=reading.language,
-        date=str(reading.metadata.get("date", ""))[:32],
+        date=str(reading.metadata.get("date") or date_in_name(stem(file.state.path)))[:32],
         metadata=reading.metadata,
         pages=reading.pages,
         warnings=reading.warnings,

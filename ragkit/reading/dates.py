@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
+from contextlib import suppress
 from datetime import date, datetime
 from functools import cache
 from typing import Any
@@ -21,6 +22,14 @@ _STAMP = re.compile(r"[<\[](\d{4}-\d\d-\d\d)(?: [^\W\d]+\.?)?(?: (\d\d:\d\d))?[^
 """A date as Org writes it, with the day of the week."""
 
 _LONGEST = 60
+
+_DAY_IN_NAME = re.compile(
+    r"(?<!\d)(?:((?:19|20)\d\d)([-_.]?)(\d\d)\2(\d\d)(?:\d{4}(?:\d\d)?)?"
+    r"|(\d\d?)\.(\d\d?)\.((?:19|20)\d\d))(?!\d)"
+)
+"""Year, month and day, also with the time behind them, or day, month and year."""
+
+_MONTH_IN_NAME = re.compile(r"(?<!\d)((?:19|20)\d\d)[-_](0[1-9]|1[0-2])(?![-_.]?\d)")
 
 
 def iso_date(value: Any) -> str:
@@ -41,6 +50,20 @@ def iso_date(value: Any) -> str:
         return moment.date().isoformat() if len(text) <= 10 else moment.isoformat()
     except ValueError:
         return _loose_date(text) or _loose_date(_in_english(text))
+
+
+def date_in_name(name: str) -> str:
+    """Return the day, or else the month, in the name of a file, in ISO form.
+
+    Such are "2024-03-11 Minutes", "20240311", "202403111405", "11.3.2024" and "bill_2024-03".
+    Without any, and with several, it is ``""``.
+    """
+    dates = set()
+    for year, _, month, day, first, second, last in _DAY_IN_NAME.findall(name):
+        with suppress(ValueError):
+            dates.add(date(int(year or last), int(month or second), int(day or first)).isoformat())
+    dates = dates or {"-".join(month) for month in _MONTH_IN_NAME.findall(name)}
+    return dates.pop() if len(dates) == 1 else ""
 
 
 def _loose_date(text: str) -> str:

@@ -42,6 +42,25 @@ def test_the_first_sync_indexes_every_file(library, folder):
     assert (source.state, source.documents, source.failed) == ("ready", 5, 0)
 
 
+def test_a_file_that_says_no_date_has_the_one_in_its_name(library, tmp_path):
+    folder = write_files(
+        tmp_path / "diary",
+        {
+            "2024-03-11.md": "Planted tomatoes.\n",
+            "2024-03-12 Walk.md": "---\ndate: 2024-03-01\n---\nPlanted tomatoes again.\n",
+            "undated.md": "Planted tomatoes at last.\n",
+        },
+    )
+    add(library, folder)
+    assert paths(find(library, "tomatoes date:2024-03-11")) == ["2024-03-11.md"]
+    assert paths(find(library, "tomatoes date:2024-03")) == ["2024-03-11.md", "2024-03-12 Walk.md"]
+    assert paths(find(library, "tomatoes date:2024-03-12")) == []
+
+    (folder / "2024-03-11.md").rename(folder / "2025-01-07.md")
+    sync(library)
+    assert paths(find(library, "tomatoes date:2025-01")) == ["2025-01-07.md"]
+
+
 def test_a_second_sync_reads_and_embeds_nothing(filled, folder, monkeypatch):
     embedder = filled.embedder
     before = {one.path: one for one in filled.documents.list()}

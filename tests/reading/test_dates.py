@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ragkit import months
-from ragkit.reading.dates import iso_date
+from ragkit.reading.dates import date_in_name, iso_date
 
 
 @pytest.mark.parametrize(
@@ -44,6 +44,34 @@ from ragkit.reading.dates import iso_date
 )
 def test_a_date_is_read_in_the_language_it_is_written_in(written, expected):
     assert iso_date(written) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("2024-03-11", "2024-03-11"),
+        ("2024_03_11", "2024-03-11"),
+        ("2024-03-11 Minutes of the board (v2)", "2024-03-11"),
+        ("Scan 2024-03-11 14.05.22", "2024-03-11"),
+        ("invoice_20240311", "2024-03-11"),
+        ("202403111405 A thought", "2024-03-11"),
+        ("20240311140559", "2024-03-11"),
+        ("Rechnung 11.3.2024", "2024-03-11"),
+        ("bill_2024-03", "2024-03"),
+        ("2024-03-11 (copy of 2024-03-11)", "2024-03-11"),
+        ("2024-03-01 to 2024-03-31", ""),
+        ("2024-02-30", ""),
+        ("20241301", ""),
+        ("2024-13", ""),
+        ("report 2019", ""),
+        ("12024-03-11", ""),
+        ("2024031114", ""),
+        ("1.2.3", ""),
+        ("3024-01-01", ""),
+    ],
+)
+def test_the_name_of_a_file_may_say_its_day(name, expected):
+    assert date_in_name(name) == expected
 
 
 def test_each_language_names_twelve_months_once():
