@@ -11,6 +11,7 @@ from email.utils import getaddresses
 from typing import TYPE_CHECKING, Any
 
 from ragkit.catalog.chunk_notes import ATTACHMENT, TOPIC
+from ragkit.catalog.tags import with_parents
 
 if TYPE_CHECKING:
     from ragkit.indexes.rows import Bools, Ids
@@ -277,7 +278,8 @@ def _values(kind: str, language: str, path: str, packed: str) -> Iterator[tuple[
         yield "path", path.split("/", 1)[0] + "/"
     metadata = json.loads(packed)
     for tag in _listed(metadata.get("tags", [])):
-        yield "tag", tag
+        for each in with_parents(tag):
+            yield "tag", each
     speakers = _listed(metadata.get("participants", [])) if kind == "conversation" else []
     for speaker in speakers:
         yield "speaker", speaker

@@ -6,7 +6,8 @@ The table ``tags`` is derived from the metadata of documents when these are writ
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from itertools import accumulate
 from typing import Any
 
 from ragkit.catalog.connection import Transaction, folded
@@ -47,13 +48,19 @@ def tag_key(tag: object) -> str:
     return folded(tag)[:_LONGEST]
 
 
+def with_parents(tag: str) -> Iterator[str]:
+    """Yield the tags above a nested one and the tag itself: "food" and "food/bread"."""
+    parts = tag.split("/")
+    # An empty part is of an address, or of a slash alone.
+    yield from accumulate(parts, "{}/{}".format) if all(map(str.strip, parts)) else (tag,)
+
+
 def _tags(metadata: Mapping[str, Any]) -> set[str]:
     value = metadata.get("tags", [])
     if isinstance(value, Mapping):
         value = list(value.values())
-    return {
-        folded(_plain(item)) for item in (value if isinstance(value, list | tuple) else [value])
-    }
+    items = value if isinstance(value, list | tuple) else [value]
+    return {tag for item in items for tag in with_parents(folded(_plain(item)))}
 
 
 def _plain(value: Any) -> Any:

@@ -122,6 +122,21 @@ def test_mail_is_filtered_by_each_of_its_headers(catalog, shelf):
     assert facets.by_filter["cc"].documents == 1
 
 
+def test_a_tag_is_found_and_counted_for_those_below_it(catalog, shelf):
+    shelf.put("a.md", metadata={"tags": ["Food/Bread/Rye", "food/soup"]})
+    shelf.put("b.md", metadata={"tags": ["food"]})
+    shelf.put("c.md", metadata={"tags": ["foodstuff", "https://x.org/food", "/bread"]})
+    assert names(catalog, shelf, tags=("food",)) == ["a", "b"]
+    assert names(catalog, shelf, tags=("food/bread",)) == ["a"]
+    assert names(catalog, shelf, tags=("food/bread/rye",)) == ["a"]
+    assert names(catalog, shelf, tags=("bread",)) == []
+    counts = dict(catalog.filters.facets(catalog.collections.all()).values("tag"))
+    assert counts == {
+        "Food": 1, "Food/Bread": 1, "Food/Bread/Rye": 1, "food": 2, "food/soup": 1,
+        "foodstuff": 1, "https://x.org/food": 1, "/bread": 1,
+    }  # fmt: skip
+
+
 def test_facets_count_indexed_documents(library, shelf):
     facets = library.filters.facets(library.collections.all())
     assert facets.documents == 5
