@@ -29,7 +29,9 @@ _COLUMNS = (
 
 _INSERT = insertion("judgments", ["collection_id", *_COLUMNS.split(", ")])
 _VOTE_COLUMNS = ("collection_id", "question", "settings", "winner", "at")
-_SAME_PLACE = "collection_id, question_set, question_key, question, document_id, start, stop"
+_SAME_PLACE = (
+    "collection_id, question_set, question_key, question, filter, document_id, start, stop"
+)
 
 
 class Origin(StrEnum):
@@ -135,12 +137,14 @@ class Judgments:
         *,
         question_set: str | None = None,
         question: str | None = None,
+        filter_: str | None = None,
     ) -> list[JudgmentRecord]:
         """Return the judgments that hold, which are the last of each place, oldest first."""
         where, parameters = conditions(
             ("collection_id = ?", collection_id),
             ("question_set = ?", question_set),
             ("question = ?", question),
+            ("filter = ?", filter_),
         )
         rows = self._connections.rows(
             f"SELECT id, {_COLUMNS} FROM judgments WHERE id IN "
@@ -161,7 +165,8 @@ class Judgments:
     def sets(self, collection_id: int) -> dict[str, tuple[int, int]]:
         """Count the questions and judged places of each question set, by its name."""
         rows = self._connections.rows(
-            "SELECT question_set, COUNT(DISTINCT question_key || '\x1f' || question), COUNT(*) "
+            "SELECT question_set, "
+            "COUNT(DISTINCT question_key || '\x1f' || question || '\x1f' || filter), COUNT(*) "
             f"FROM (SELECT DISTINCT {_SAME_PLACE} FROM judgments WHERE collection_id = ?) "
             "GROUP BY question_set ORDER BY question_set",
             (collection_id,),

@@ -152,10 +152,15 @@ class Judging:
             self._catalog.judgments.remove([last.id])
         return last
 
-    def grades(self, collection_id: int, question: str, *, question_set: str = "") -> Grades:
-        """Return the judgments on the documents that a question found."""
+    def grades(
+        self, collection_id: int, question: str, *, question_set: str = "", filter_: str = ""
+    ) -> Grades:
+        """Return the judgments on the documents that a question found under a filter."""
         records = self._catalog.judgments.current(
-            collection_id, question_set=question_set, question=normalised_question(question)
+            collection_id,
+            question_set=question_set,
+            question=normalised_question(question),
+            filter_=filter_,
         )
         return Grades(tuple(self.place(collection_id, records)))
 

@@ -124,18 +124,22 @@ def collect(catalog: Catalog, collection_id: int, name: str = COLLECTED) -> Judg
     """
     records = catalog.judgments.current(collection_id, question_set=name)
     placed = Judging(catalog).place(collection_id, records)
-    grouped: dict[tuple[str, str], list[Placed]] = {}
+    grouped: dict[tuple[str, str, str], list[Placed]] = {}
     for judgment in placed:
         judged = judgment.record.judged
-        grouped.setdefault((judged.key, judged.question), []).append(judgment)
+        asked = judged.key, judged.question, judged.filter
+        grouped.setdefault(asked, []).append(judgment)
     notices = Notices()
     questions = []
     unanswerable = []
-    for (key, text), judgments in grouped.items():
+    for (key, text, filter_), judgments in grouped.items():
         kinds = (judgment.record.judged.kind for judgment in judgments)
         usable = tuple(judgment for judgment in judgments if judgment.state is not PlaceState.STALE)
         question = JudgedQuestion(
-            key or _key(text), text, next(filter(None, kinds), ""), usable or tuple(judgments)
+            key or _key(f"{text} {filter_}".rstrip()),
+            text,
+            next(filter(None, kinds), ""),
+            usable or tuple(judgments),
         )
         for judgment in judgments:
             if judgment.state is PlaceState.STALE:

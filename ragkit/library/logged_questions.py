@@ -102,7 +102,9 @@ def offered_places(
     offered.
     """
     judging = Judging(catalog)
-    grades = judging.grades(record.id, logged.question, question_set=question_set)
+    grades = judging.grades(
+        record.id, logged.question, question_set=question_set, filter_=logged.filter
+    )
     documents = catalog.documents.get_many({shown.document_id for shown in logged.shown})
     places: dict[tuple[int, Span | None], OfferedPlace] = {}
     for shown in logged.shown:

@@ -114,6 +114,28 @@ def test_a_set_of_logged_questions_is_rated_and_evaluated(library):
     assert record.run.questions == 2
 
 
+def test_a_question_is_another_one_under_another_filter(library):
+    search(library, "harbour")
+    search(library, "harbour type:txt")
+    everywhere, in_text = sorted(logged(library), key=lambda one: one.filter)
+    rate(library, everywhere, "heron.md", 2)
+    rate(library, everywhere, "notes/tide.txt", 0)
+    assert [one.rated for one in logged(library)].count(True) == 1
+    [place] = library.judgments.offered("default", in_text, LOGGED)
+    assert (place.path, place.grade) == ("notes/tide.txt", None)
+    rate(library, in_text, "notes/tide.txt", 2)
+    assert library.judgments.sets("default") == {LOGGED: (2, 3)}
+    questions = library.judgments.collect("default", LOGGED).questions
+    assert [(one.text, one.filter, one.documents) for one in questions] == [
+        ("harbour", "", {"heron.md": 2, "notes/tide.txt": 0}),
+        ("harbour", "type:txt", {"notes/tide.txt": 2}),
+    ]
+    measured = measure(library.experiment("default", LOGGED), SearchConfig(library.options()))
+    assert {measured.filters.get(key, ""): text for key, text in measured.asked.items()} == {
+        "": "harbour", "type:txt": "harbour",
+    }  # fmt: skip
+
+
 def test_a_file_is_rated_and_imported_again(library, tmp_path):
     search(library, "=slow reefs")
     rows = [(one, library.judgments.offered("default", one, LOGGED)) for one in logged(library)]
