@@ -118,12 +118,13 @@ class MetricChange:
 
 @dataclass(frozen=True, slots=True)
 class QuestionChange:
-    """The values of the compared metric for a question in both runs."""
+    """The values of the compared metric for a question in both runs, and its filter, if any."""
 
     key: str
     question: str
     before: float
     after: float
+    filter: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +177,9 @@ def difference(
             f"Not both runs have the metric {chosen}.", f"Both have {', '.join(shared)}."
         )
     changes = [
-        QuestionChange(key, text, old[key, text][chosen], new[key, text][chosen])
+        QuestionChange(
+            key, text, old[key, text][chosen], new[key, text][chosen], new_rows[key, text].filter
+        )
         for key, text in both
         if chosen in old[key, text] and chosen in new[key, text]
     ]

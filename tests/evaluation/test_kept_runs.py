@@ -153,6 +153,11 @@ def test_questions_under_other_filters_are_not_compared(library):
     told = difference(catalog, first.id, second)
     assert told.questions == len(rest) + 1
     assert told.notices == ("1 questions had other filters and are not compared.",)
+    nothing = {name: dict.fromkeys(of, 0.0) for name, of in found.values.items()}
+    lost = keep(catalog, replace(found, filters={one: "type:md"}, values=nothing))
+    assert (one, "type:md") in [
+        (c.key, c.filter) for c in difference(catalog, first.id, lost).worse
+    ]
     third = keep(catalog, replace(found, filters=dict.fromkeys(found.asked, "type:txt")))
     with pytest.raises(EvaluationError, match="none of these questions under the same filters"):
         difference(catalog, first.id, third)

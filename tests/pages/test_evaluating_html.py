@@ -164,6 +164,16 @@ def test_changes_are_told_with_their_chance_and_lead_to_results():
     assert "<bdi>who &amp; &lt;why&gt;?</bdi></a>" in html
 
 
+def test_every_changed_question_leads_to_what_its_run_asked():
+    moved = tuple(QuestionChange(f"q{n}", f"reef {n}", 0.0, 1.0, "type:pdf") for n in range(14))
+    html = evaluating.moved_html(
+        Difference(record(1), record(2), "mrr", 14, (), moved, (), ()), "mine"
+    )
+    assert 'href="./?q=reef+0+type%3Apdf&amp;collection=mine"' in html
+    assert "<bdi>reef 13 type:pdf</bdi>" in html
+    assert [html.count("<li>"), html.count("<summary>2 more</summary>")] == [14, 1]
+
+
 def test_few_unused_and_unevenly_rated_questions_are_cautioned_about():
     def judged(number, name, share):
         return record(number, name=name, metrics=(("judged@10", share, 0.0, 1.0),))

@@ -357,20 +357,23 @@ def moved_html(difference: Difference, collection: str) -> str:
 
 def _listed(title: str, by: str, changes: Sequence[QuestionChange], collection: str) -> str:
     head = f"<h3>{title} by {text(by)}: {plural(len(changes), 'question')}</h3>"
-    items = "".join(
-        f"<li>{_question_link(change.question, collection)} "
+    items = [
+        f"<li>{_question_link(f'{change.question} {change.filter}'.rstrip(), collection)} "
         f'<span class="rk-soft">{change.before:.2f} → {change.after:.2f}</span></li>'
-        for change in changes[:_LISTED]
-    )
-    rest = len(changes) - _LISTED
-    more = (
-        f'<p class="rk-soft">and {rest} more (ragkit eval --json lists all)</p>' if rest > 0 else ""
-    )
-    return f'<section class="rk-moved">{head}<ul>{items}</ul>{more}</section>'
+        for change in changes
+    ]
+    first, rest = "".join(items[:_LISTED]), items[_LISTED:]
+    more = ""
+    if rest:
+        more = (
+            f'<details class="rk-hints"><summary>{len(rest)} more</summary>'
+            f"<ul>{''.join(rest)}</ul></details>"
+        )
+    return f'<section class="rk-moved">{head}<ul>{first}</ul>{more}</section>'
 
 
 def _question_link(question: str, collection: str) -> str:
-    """Link a question to its results on the Search page."""
+    """Link a question, with its filter, to its results on the Search page."""
     target = attributes(
         href=f"./?{urlencode({'q': question[:2000], 'collection': collection})}", target="_self"
     )
