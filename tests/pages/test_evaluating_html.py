@@ -181,7 +181,7 @@ def test_few_unused_and_unevenly_rated_questions_are_cautioned_about():
     uneven = [judged(1, "Hybrid", 0.8), judged(2, "Keyword", 0.3)]
     assert evaluating.cautions(uneven, 7, self_made=True) == [
         "Too few to tell (4). 30 or more are better.",
-        "4 of 7 rated questions are run: the others have no relevant result.",
+        "4 of 7 rated questions are run: the others have no relevant result, or were rated later.",
         "These ratings were made on results of Hybrid: other settings look worse than they are.",
     ]
     even = [record(1, asked=40, questions=40)]

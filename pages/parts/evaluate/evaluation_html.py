@@ -181,7 +181,8 @@ def cautions(records: Sequence[RunRecord], rated: int, *, self_made: bool) -> li
     used = max(record.run.questions for record in records)
     if used < rated:
         sentences.append(
-            f"{used} of {rated} rated questions are run: the others have no relevant result."
+            f"{used} of {rated} rated questions are run: the others have no relevant result, "
+            "or were rated later."
         )
     if self_made:
         shares = {record.run.name: record.run.means.get(JUDGED) for record in records}
