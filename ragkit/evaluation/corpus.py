@@ -26,6 +26,7 @@ from ragkit.evaluation.set_files import (
     read_objects,
     read_qrels,
     read_text,
+    text_of,
 )
 from ragkit.options.filters import NO_FILTERS, Filters
 
@@ -132,30 +133,25 @@ def _is_unanswerable(line: Mapping[str, Any]) -> bool:
     return "UNANSWERABLE" in (answerability if isinstance(answerability, list) else [answerability])
 
 
-def _text(line: Mapping[str, Any], name: str) -> str:
-    value = line.get(name, "")
-    return value if isinstance(value, str) else "" if value is None else str(value)
-
-
 def _question(where: str, line: Mapping[str, Any]) -> Question:
     """Return the question of a line.
 
     Raises:
         EvaluationError: its filter is invalid.
     """
-    written = _text(line, "filter").strip()
+    written = text_of(line, "filter").strip()
     try:
         filters = read_filter(written)
     except EvaluationError as error:
         raise EvaluationError(f"{where}: {error.message}", error.cure) from error
-    return Question(_text(line, "_id"), _text(line, "text"), written, filters)
+    return Question(text_of(line, "_id"), text_of(line, "text"), written, filters)
 
 
 def _row(line: Mapping[str, Any], paths: Mapping[str, str]) -> Row:
     metadata = line.get("metadata")
     metadata = metadata if isinstance(metadata, dict) else {}
-    path = _text(metadata, "path") or paths.get(_text(metadata, "doc"), "")
-    return Row(_text(line, "_id"), _text(line, "title") or path, _text(line, "text"), path)
+    path = text_of(metadata, "path") or paths.get(text_of(metadata, "doc"), "")
+    return Row(text_of(line, "_id"), text_of(line, "title") or path, text_of(line, "text"), path)
 
 
 def _distinct(items: Iterable[Item], what: str, notices: list[str]) -> list[Item]:
@@ -181,7 +177,7 @@ def _paths(path: Path) -> dict[str, str]:
     for _, line in read_objects(path):
         metadata = line.get("metadata")
         if isinstance(metadata, dict) and metadata.get("path"):
-            paths[_text(line, "_id")] = str(metadata["path"])
+            paths[text_of(line, "_id")] = str(metadata["path"])
     return paths
 
 
@@ -252,5 +248,5 @@ def _excerpts(path: Path) -> dict[str, tuple[Excerpt, ...]]:
             raise EvaluationError(
                 f"{where} lacks doc, start or end.", "Fix or remove the line."
             ) from error
-        excerpts.setdefault(_text(line, "query"), []).append(excerpt)
+        excerpts.setdefault(text_of(line, "query"), []).append(excerpt)
     return {question: tuple(listed) for question, listed in excerpts.items()}

@@ -8,7 +8,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -129,6 +129,12 @@ def read_objects(
             raise EvaluationError(f"{where} is {problem}{detail}.", "Fix or remove the line.")
         else:
             notices.add(f"Left out, since it is {problem}", where)
+
+
+def text_of(line: Mapping[str, Any], name: str) -> str:
+    """Return a value as text; empty without one. Ids may be numbers, the first of them 0."""
+    value = line.get(name)
+    return "" if value is None else str(value)
 
 
 def qrels_of(folder: Path) -> Path:
@@ -268,9 +274,8 @@ def _jsonl(place: Path, notices: Notices) -> list[ImportedQuestion]:
                 judgments.append(ImportedJudgment(path, grade, str(entry.get("quote") or "")))
         questions.append(
             ImportedQuestion(
-                str(line.get("id") or where), str(line.get("text") or ""),
-                str(line.get("kind") or ""), tuple(judgments), str(line.get("written_by") or ""),
-                str(line.get("filter") or ""), where,
+                text_of(line, "id") or where, text_of(line, "text"), text_of(line, "kind"),
+                tuple(judgments), text_of(line, "written_by"), text_of(line, "filter"), where,
             )
         )  # fmt: skip
     return questions
@@ -284,11 +289,11 @@ def _beir(folder: Path, notices: Notices) -> list[ImportedQuestion]:
             judgments.setdefault(key, []).append(ImportedJudgment(path, grade))
     questions = []
     for where, query in read_objects(folder / "queries.jsonl", notices):
-        key = str(query.get("_id") or where)
+        key = text_of(query, "_id") or where
         metadata = query.get("metadata")
         metadata = metadata if isinstance(metadata, dict) else {}
-        kind, writer = str(metadata.get("kind") or ""), str(metadata.get("written_by") or "")
-        text, written = str(query.get("text") or ""), str(query.get("filter") or "")
+        kind, writer = text_of(metadata, "kind"), text_of(metadata, "written_by")
+        text, written = text_of(query, "text"), text_of(query, "filter")
         relevant = tuple(judgments.get(key, ()))
         questions.append(ImportedQuestion(key, text, kind, relevant, writer, written, where))
     asked = {question.key for question in questions}
@@ -305,11 +310,10 @@ def _grade(value: object, where: str, notices: Notices) -> int | None:
         return _MOST_GRADE
     if text in _GRADE_WORDS:
         return _GRADE_WORDS[text]
-    try:
-        number = int(float(text))
-    except (ValueError, OverflowError):
+    if not _is_number(text) or not float(text).is_integer():
         notices.add(f"Left out, since the grade is not 0, 1 or 2 but {text[:20]!r}", where)
         return None
+    number = int(float(text))
     if number > _MOST_GRADE:
         notices.add("Taken as 2, since the grade is higher", where)
     return min(max(number, 0), _MOST_GRADE)

@@ -137,14 +137,16 @@ def test_the_good_rest_of_a_bad_csv_is_kept(catalog, shelf, papers, tmp_path):
         tmp_path,
         "bad.csv",
         "path;question;grade\nharbour.txt;opens?;2\nnone.txt;opens?;2\n;opens?;1\n"
-        "harbour.txt;;1\n\nharbour.txt;high?;9\nharbour.txt;odd?;good\nnone.txt;lost?;2\n",
+        "harbour.txt;;1\n\nharbour.txt;high?;9\nharbour.txt;odd?;good\nnone.txt;lost?;2\n"
+        "harbour.txt;half?;0.5\nharbour.txt;whole?;1.0\n",
     )
     found = take(catalog, shelf, file, "named")
-    assert (found.name, found.questions, found.judgments) == ("named", 2, 2)
+    assert (found.name, found.questions, found.judgments) == ("named", 3, 3)
     assert found.notices == (
         "Left out, since the question or the path is empty: line 4, line 5.",
         "Taken as 2, since the grade is higher: line 7.",
         "Left out, since the grade is not 0, 1 or 2 but 'good': line 8.",
+        "Left out, since the grade is not 0, 1 or 2 but '0.5': line 10.",
         "Left out, since no such document is indexed: none.txt, none.txt.",
         "Left out, since none of their documents is indexed: q3.",
     )
@@ -211,6 +213,19 @@ def test_a_beir_folder_is_taken_over(catalog, shelf, papers, tmp_path):
         "Left out, since these judged questions are not asked: 9.",
         "Left out, since nothing is judged for them: 2.",
     }
+
+
+def test_questions_may_be_numbered_from_0(catalog, shelf, papers, tmp_path):
+    folder = tmp_path / "numbered"
+    put(folder, "queries.jsonl", jsonl({"_id": 0, "text": "refund?"}, {"_id": 1, "text": "x"}))
+    put(folder, "qrels.tsv", "0\thandbook/refunds.md\t1\n1\tnotes/harbour.txt\t1\n")
+    assert take(catalog, shelf, folder).notices == ()
+    keys = [one.key for one in collect(catalog, shelf.collection_id, "numbered").questions]
+    relevant = [{"path": "notes/harbour.txt"}]
+    file = put(tmp_path, "lines.jsonl", jsonl({"id": 0, "text": "harbour?", "relevant": relevant}))
+    take(catalog, shelf, file)
+    (question,) = collect(catalog, shelf.collection_id, "lines").questions
+    assert (keys, question.key) == (["0", "1"], "0")
 
 
 def test_importing_again_replaces_and_undo_leaves_imports_alone(catalog, shelf, papers, tmp_path):
