@@ -224,7 +224,7 @@ def judged_experiment(
             " ".join(judged.notices) or "Rate some results as relevant.",
         )
     # A separate engine: the library's answer cache would falsify the times.
-    asked, notices = _restricted((*judged.questions, *judged.unanswerable), catalog, record)
+    asked, notices = _restricted(judged.asked, catalog, record)
     shared = library.engine
     grading = MeasuredGrading(shared.open_grader)
     engine = SearchEngine(

@@ -87,6 +87,11 @@ class JudgedSet:
     unanswerable: tuple[JudgedQuestion, ...] = ()
 
     @property
+    def asked(self) -> tuple[JudgedQuestion, ...]:
+        """All questions that can be asked, the unanswerable ones last."""
+        return (*self.questions, *self.unanswerable)
+
+    @property
     def writers(self) -> tuple[str, ...]:
         """The names of the models that wrote questions of it."""
         return tuple(sorted({question.writer for question in self.questions} - {""}))
@@ -262,15 +267,16 @@ def export_set(catalog: Catalog, collection_id: int, judged: JudgedSet, folder: 
     Raises:
         EvaluationError: the set has no question, or the folder cannot be written.
     """
-    if not judged.questions:
+    if not judged.asked:
         raise EvaluationError("There are no rated questions to export.", "Rate some results first.")
     try:
         folder.mkdir(parents=True, exist_ok=True)
         queries, questions, rows = [], [], ["query-id\tcorpus-id\tscore"]
-        for question in judged.questions:
+        for question in judged.asked:
             about = {"kind": question.kind, "written_by": question.writer}
             about = {name: value for name, value in about.items() if value}
-            metadata = {"metadata": about} if about else {}
+            silent = {"answerability": "UNANSWERABLE"} if question in judged.unanswerable else {}
+            metadata = {"metadata": {**about, **silent}} if about or silent else {}
             where = {"filter": question.filter} if question.filter else {}
             queries.append({"_id": question.key, "text": question.text, **where, **metadata})
             relevant = [_judgment_as_json(judgment) for judgment in question.judgments]

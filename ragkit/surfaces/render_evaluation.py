@@ -153,10 +153,9 @@ def sets_as_json(
 
 def judged_as_json(judged: JudgedSet) -> dict[str, Any]:
     """Return a question set with its judgments at their current places."""
-    asked = (*judged.questions, *judged.unanswerable)
     return {
         "set": judged.name,
-        "questions": [_question_as_json(question) for question in asked],
+        "questions": [_question_as_json(question) for question in judged.asked],
         "notices": list(judged.notices),
     }
 

@@ -309,6 +309,19 @@ def test_an_export_is_a_corpus_that_can_be_evaluated_and_imported(catalog, shelf
     assert spans == {Span(27, 41), None}
 
 
+def test_a_question_that_nothing_answers_stays_one_in_an_export(catalog, shelf, papers, tmp_path):
+    judging, here, folder = Judging(catalog), shelf.collection_id, tmp_path / "out"
+    judging.judge(here, "harbour?", papers["notes/harbour.txt"], 2)
+    judging.judge(here, "moon?", papers["notes/harbour.txt"], 0)
+    export_set(catalog, here, collect(catalog, here), folder)
+    assert [one.text for one in load_question_set(folder).unanswerable] == ["moon?"]
+    for number, place in enumerate((folder, folder / "questions.jsonl")):
+        assert take(catalog, shelf, place, f"set {number}").judgments == 2
+        given = collect(catalog, here, f"set {number}")
+        assert [one.text for one in given.questions] == ["harbour?"]
+        assert [one.text for one in given.unanswerable] == ["moon?"]
+
+
 def test_nothing_to_export_and_nowhere_to_write(catalog, shelf, papers, tmp_path):
     here = shelf.collection_id
     with pytest.raises(EvaluationError, match="no rated questions"):

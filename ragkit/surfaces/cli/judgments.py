@@ -140,8 +140,8 @@ def export(
     for notice in judged.notices:
         console.say(notice)
     opened.judgments.export(collection, judged, folder)
-    count = sum(len(question.judgments) for question in judged.questions)
-    console.say(f"{len(judged.questions)} questions with {count} judgments are in {folder}.")
+    count = sum(len(question.judgments) for question in judged.asked)
+    console.say(f"{len(judged.asked)} questions with {count} judgments are in {folder}.")
 
 
 @judgments.command("import")
