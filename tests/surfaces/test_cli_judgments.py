@@ -160,3 +160,9 @@ def test_what_was_searched_for_is_rated_in_a_file_and_evaluated(ragkit, in_proce
     assert measured.returncode == 0
     figures = json.loads(measured.stdout.splitlines()[0])["metrics"]
     assert {one["name"]: one["value"] for one in figures}["hit@1"] == 1.0
+    in_process("search", "gift cards")
+    in_process("search", "gift cards")
+    whole = ragkit("logged", tmp_path / "whole.csv")
+    assert (whole.returncode, "replaces" in whole.stderr) == (0, False)
+    part = ragkit("logged", tmp_path / "part.csv", "--count", "1")
+    assert 'The import replaces "searches" and its 1 rated question that the' in part.stderr

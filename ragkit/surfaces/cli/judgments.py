@@ -123,6 +123,12 @@ def logged(
         f"{plural(len(rows), 'question')} with {plural(places, 'place')} to rate are in {file}.",
         f'Rate them, then: ragkit judgments import {file} --name "{question_set}"',
     )
+    rated = opened.judgments.sets(collection).get(question_set, (0, 0))[0]
+    if missing := rated - sum(logged.rated for logged in asked):
+        console.say(
+            f'The import replaces "{question_set}" and its {plural(missing, "rated question")} '
+            "that the file lacks: to keep them, choose another name."
+        )
 
 
 @judgments.command("export")
