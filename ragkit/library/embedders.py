@@ -12,6 +12,7 @@ from ragkit.catalog.background_state import BackgroundPhase, EmbedderState, read
 from ragkit.catalog.model_choice import added_models
 from ragkit.catalog.vectors import EmbedderChoice
 from ragkit.errors import NotFoundError, RagkitError, SettingsError
+from ragkit.formatting import plural
 from ragkit.indexing.writer import lock_is_held, writer_lock
 from ragkit.models.base import BUILT_IN, EMBEDDERS, FOLDER, OLLAMA
 from ragkit.models.factory import full_name, is_brought, is_remote, open_named
@@ -203,7 +204,11 @@ class EmbedderService:
             return f"The switch to {choice.target} was stopped; {choice.active.name} stays in use."
         if choice is None or choice.previous is None or not self._catalog.embedders.revert():
             raise NotFoundError("There is no previous embedding model.", "Choose one by name.")
-        return f"{choice.previous.name} is in use again; nothing had to be embedded."
+        missing = self._catalog.vectors.missing(choice.previous.id).texts
+        more = "nothing had to be embedded."
+        if missing:
+            more = f"still to embed: {plural(missing, 'text')}, found by keyword only until then."
+        return f"{choice.previous.name} is in use again; {more}"
 
     def cancel(self) -> None:
         """Stop switching to another embedder; the vectors made so far are kept."""

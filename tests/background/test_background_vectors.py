@@ -127,7 +127,7 @@ def test_going_back_costs_nothing(library, opened, server):
     library.embedders.embed_missing()
     assert answers(reader) != before
     embedded_so_far = embedded(server)
-    assert "is in use again" in library.embedders.choose("hash")
+    assert library.embedders.choose("hash") == "hash is in use again; nothing had to be embedded."
     assert library.embedders.status().active == "hash"
     assert answers(reader) == answers(library) == before
     assert "is in use again" in library.embedders.revert()
@@ -136,6 +136,18 @@ def test_going_back_costs_nothing(library, opened, server):
     assert embedded(server) == embedded_so_far
     # Nor did changing anything make a file be read again.
     assert sync(library).message == "Nothing new, 5 unchanged."
+
+
+def test_going_back_says_what_the_previous_one_has_not_embedded(library, tmp_path):
+    library.embedders.choose(NAME)
+    library.embedders.embed_missing()
+    add(library, write_files(tmp_path / "later", {"new.md": "One more text."}))
+    assert library.embedders.revert() == (
+        "hash is in use again; still to embed: 1 text, found by keyword only until then."
+    )
+    assert library.embedders.status().waiting == 1
+    assert library.embedders.embed_missing() == ""
+    assert library.embedders.status().waiting == 0
 
 
 def test_an_embedder_whose_vectors_are_kept_answers_beside_the_one_of_now(library, tmp_path):

@@ -122,8 +122,7 @@ def live(library: Library) -> None:
 
 def _back(library: Library, previous: str) -> None:
     try:
-        library.embedders.revert()
-        outcome = f"{label(previous)} is in use again; nothing had to be embedded."
+        outcome = library.embedders.revert().replace(previous, label(previous), 1)
     except RagkitError as error:
         outcome = str(error)
     # For a while, not for one run: the next may come before anybody has seen it.
