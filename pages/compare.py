@@ -177,7 +177,7 @@ def results(library: Library, question: str, columns: list[SearchConfig]) -> Non
     grades = library.judgments.grades(collection, question)
     voted = st.session_state.get(_VOTED)
     # What identifies the subject of a vote.
-    key = (question, *map(as_text, columns))
+    key = (collection, question, *map(as_text, columns))
     answered = voted is not None and voted[0] == key
     shuffled = bool(st.session_state.get(_BLIND))
     blind = shuffled and not answered
@@ -288,9 +288,10 @@ def act(library: Library, values: Mapping[str, str]) -> None:
     try:
         if verb == "vote":
             place = int(values["place"])
-            key = (question, *map(as_text, columns))
+            texts = tuple(map(as_text, columns))
+            key = (collection, question, *texts)
             winner = None if place < 0 else order(key, len(columns))[place]
-            vote = library.judgments.vote(collection, question, key[1:], winner)
+            vote = library.judgments.vote(collection, question, texts, winner)
             st.session_state[_VOTED] = (key, vote)
         elif verb == "unvote":
             library.judgments.remove_vote(int(values["vote"]))

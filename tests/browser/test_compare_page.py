@@ -123,6 +123,25 @@ def test_a_blind_vote_hides_the_settings_until_it_is_cast(open_page):
     expect(page.locator(".rk-column-head h2")).to_have_text(["A?", "B?"])
 
 
+def test_a_vote_in_one_collection_is_none_in_another(open_page, served):
+    with served.opened() as library:
+        library.collections.add("second")
+    try:
+        page = opened(open_page, "compare?q=OAuth+scopes&c=mode:keyword&c=mode:vector")
+        page.locator(".st-key-cmp_blind label").click()
+        page.get_by_role("button", name="This one is better").first.click()
+        expect(page.locator(".rk-notice")).to_contain_text("You chose A")
+        page.get_by_label("Collection").click()
+        page.get_by_role("option", name="second").click()
+        expect(page.locator(".rk-column-head h2")).to_have_text(["A?", "B?"])
+        page.get_by_label("Collection").click()
+        page.get_by_role("option", name="default").click()
+        expect(page.locator(".rk-notice")).to_contain_text("You chose A")
+    finally:
+        with served.opened() as library:
+            library.collections.delete("second")
+
+
 def test_settings_are_used_for_searches_and_given_back(open_page):
     page = open_page("?q=OAuth")
     page.locator(".rk-card").first.wait_for()
