@@ -153,12 +153,14 @@ class Judgments:
         )
         return [_judgment(row) for row in rows]
 
-    def last(self, collection_id: int, origins: Sequence[Origin]) -> JudgmentRecord | None:
-        """Return the newest judgment of one of these origins, or ``None``."""
+    def last(
+        self, collection_id: int, origins: Sequence[Origin], question_set: str = ""
+    ) -> JudgmentRecord | None:
+        """Return the newest judgment of one of these origins in a set, or ``None``."""
         row = self._connections.row(
-            f"SELECT id, {_COLUMNS} FROM judgments WHERE collection_id = ? AND origin {IN_LIST} "
-            "ORDER BY id DESC LIMIT 1",
-            (collection_id, json.dumps(list(origins))),
+            f"SELECT id, {_COLUMNS} FROM judgments WHERE collection_id = ? AND question_set = ? "
+            f"AND origin {IN_LIST} ORDER BY id DESC LIMIT 1",
+            (collection_id, question_set, json.dumps(list(origins))),
         )
         return _judgment(row) if row else None
 

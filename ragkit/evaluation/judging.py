@@ -145,9 +145,9 @@ class Judging:
             )
         return quote
 
-    def undo(self, collection_id: int) -> JudgmentRecord | None:
-        """Remove the last judgment made by hand, so that the previous one counts again."""
-        last = self._catalog.judgments.last(collection_id, _BY_HAND)
+    def undo(self, collection_id: int, *, question_set: str = "") -> JudgmentRecord | None:
+        """Remove a set's last judgment made by hand, so that the previous one counts again."""
+        last = self._catalog.judgments.last(collection_id, _BY_HAND, question_set)
         if last is not None:
             self._catalog.judgments.remove([last.id])
         return last

@@ -73,9 +73,9 @@ class JudgmentService:
             question_set=question_set, filter_=filter_,
         )  # fmt: skip
 
-    def undo(self, collection: str) -> JudgmentRecord | None:
-        """Remove the last judgment made by hand, and return it; the one before counts again."""
-        return self._judging.undo(self._id(collection))
+    def undo(self, collection: str, *, question_set: str = COLLECTED) -> JudgmentRecord | None:
+        """Remove a set's last judgment by hand, and return it; the one before counts again."""
+        return self._judging.undo(self._id(collection), question_set=question_set)
 
     # -- question sets ---------------------------------------------------------------------
 

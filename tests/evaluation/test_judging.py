@@ -75,6 +75,16 @@ def test_undo_gives_back_what_was_said_before(shelf, judging, document):
     assert judging.undo(shelf.collection_id) is None
 
 
+def test_undo_leaves_alone_what_was_rated_for_a_set(shelf, judging, document):
+    here = shelf.collection_id
+    judging.judge(here, "cards", document, 2, span=GIFT)
+    judging.judge(here, "cards", document, 1, question_set="searches")
+    assert judging.undo(here).judged.grade == 2
+    assert judging.undo(here) is None
+    assert judging.grades(here, "cards", question_set="searches").of(document) == 1
+    assert judging.undo(here, question_set="searches").judged.grade == 1
+
+
 def test_judgments_survive_other_chunks_and_moves(catalog, shelf, judging, document):
     judging.judge(shelf.collection_id, "cards", document, 2, span=GIFT)
     whole = "\n\n".join(PIECES)

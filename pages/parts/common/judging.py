@@ -69,7 +69,7 @@ def act(
                 collection, question, int(values["id"]), int(values["grade"]),
                 span=span, origin=origin, question_set=question_set, filter_=filter_,
             )  # fmt: skip
-        elif library.judgments.undo(collection) is None:
+        elif library.judgments.undo(collection, question_set=question_set) is None:
             st.toast("Nothing to undo.")
     except RagkitError as error:
         st.toast(str(error))
