@@ -119,9 +119,13 @@ class Judging:
         if span is not None:
             start, end = span.start, span.end
             quote = self._quote(record, span)
+        # A question that was imported keeps its id.
+        same = self._catalog.judgments.current(
+            collection_id, question_set=question_set, question=asked, filter_=filter_
+        )
         judged = JudgmentDraft(
             asked, document_id, record.path, record.hash, start, end, quote, grade, origin,
-            question_set, filter=filter_,
+            question_set, same[-1].judged.key if same else "", filter=filter_,
         )  # fmt: skip
         return JudgmentRecord(self._catalog.judgments.add(collection_id, [judged])[0], judged)
 

@@ -156,6 +156,20 @@ def test_a_file_is_rated_and_imported_again(library, tmp_path):
     assert ",2,reefs.md" in as_csv([(one, library.judgments.offered("default", one, LOGGED))])
 
 
+def test_what_was_rated_in_a_file_is_rated_again_on_the_page(library, tmp_path):
+    search(library, "slow reefs")
+    rows = [(one, library.judgments.offered("default", one, LOGGED)) for one in logged(library)]
+    file = tmp_path / "mine.csv"
+    file.write_text(as_csv(rows).replace(",?,reefs.md", ",2,reefs.md"), "utf-8")
+    library.judgments.import_file("default", file, LOGGED)
+    [one] = logged(library)
+    rate(library, one, "reefs.md", 1)
+    rate(library, one, "heron.md", 0)
+    assert library.judgments.sets("default") == {LOGGED: (1, 2)}
+    [question] = library.judgments.collect("default", LOGGED).questions
+    assert question.documents == {"heron.md": 0, "reefs.md": 1}
+
+
 def test_the_log_of_hundreds_is_read_quickly(library):
     found = library.search("slow reefs")
     for number in range(500):
