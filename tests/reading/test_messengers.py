@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import json
+
 from reading_files import DAY, TELEGRAM, headers, read, said, sessions
 
 
@@ -64,3 +66,42 @@ def test_discord(tmp_path):
         ("", "2026-02-03T14:05:13+01:00", "Cy pinned a message."),
     ]
     assert headers(reading)[1] == "**Bob** · 2026-02-03 14:05 +01:00 · in reply to Ann"
+
+
+def test_a_thread_of_facebook_has_its_letters_and_its_order(tmp_path):
+    def meant(text):
+        return text.encode().decode("latin-1")
+
+    jana = meant("Jana Müller")
+    value = {
+        "participants": [{"name": jana}, {"name": "Tom"}],
+        "messages": [
+            {"sender_name": jana, "timestamp_ms": 1705327512000,
+             "content": meant("Schön ❤, Straße 8?")},
+            {"sender_name": "Tom", "timestamp_ms": 1705327412000, "photos": [{"uri": "1.jpg"}]},
+            {"sender_name": "Tom", "timestamp_ms": 1705327312000, "content": "See",
+             "share": {"link": "https://a.example"}},
+        ],
+        "title": jana,
+    }  # fmt: skip
+    reading = read(tmp_path, "facebook/inbox/jana_1/message_1.json", json.dumps(value))
+    assert (reading.title, reading.metadata["platform"]) == ("Jana Müller", "Facebook")
+    assert said(reading) == [
+        ("Tom", "2024-01-15T14:01:52+00:00", "See\nhttps://a.example"),
+        ("Tom", "2024-01-15T14:03:32+00:00", "(photo)"),
+        ("Jana Müller", "2024-01-15T14:05:12+00:00", "Schön ❤, Straße 8?"),
+    ]
+
+
+def test_an_encrypted_thread_of_facebook_keeps_its_letters(tmp_path):
+    value = {
+        "participants": ["Zoé", "Tom"],
+        "threadName": "Zoé_2",
+        "messages": [
+            {"isUnsent": False, "media": [], "reactions": [], "senderName": "Zoé",
+             "text": "À côté", "timestamp": 1705327312123, "type": "text"},
+        ],
+    }  # fmt: skip
+    reading = read(tmp_path, "messages/Zoé_2.json", value)
+    assert reading.title == "Zoé_2"
+    assert said(reading) == [("Zoé", "2024-01-15T14:01:52.123000+00:00", "À côté")]

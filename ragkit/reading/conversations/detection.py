@@ -15,6 +15,7 @@ from ragkit.reading.conversations.messages import Conversation, in_order, to_rea
 from ragkit.reading.conversations.messengers import (
     SLACK_LISTS,
     read_discord,
+    read_facebook,
     read_slack_day,
     read_slack_export,
     read_telegram,
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 _SOME_OLDER = "Some lines are not UTF-8; they were read as Windows-1252."
 _HINT = re.compile(
     r"\"(?:ts|chat_messages|mapping|messages|chats|author|sender|from|from_name|role|speaker"
-    r"|user|username|user_name|sender_name|display_name|nickname|participant)\"\s*:",
+    r"|user|username|user_name|sender_?name|display_name|nickname|participant)\"\s*:",
     re.IGNORECASE,
 )
 _HINT_CHARACTERS = 50_000
@@ -95,8 +96,9 @@ def of_json(value: Any, name: str) -> Conversation | None:
     for read in (read_assistant, read_discord, read_telegram):
         if conversation := read(value):
             return conversation
-    if conversation := read_slack_day(value, name):
-        return conversation
+    for read_named in (read_slack_day, read_facebook):
+        if conversation := read_named(value, name):
+            return conversation
     if isinstance(value, dict):
         return _of_objects(value.get("messages"), words(value, "title", "name") or stem(name))
     return _of_objects(value, stem(name))

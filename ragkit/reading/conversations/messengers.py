@@ -1,4 +1,4 @@
-"""JSON exports of messengers: Slack, Telegram and Discord."""
+"""JSON exports of messengers: Slack, Telegram, Discord, and Facebook with Instagram."""
 
 from __future__ import annotations
 
@@ -311,3 +311,44 @@ def _discord_messages(listed: list[dict[str, Any]]) -> Iterator[Message]:
 
 def _discord_author(entry: Mapping[str, Any]) -> str:
     return words(inner(entry, "author"), "nickname", "name")
+
+
+# -- Facebook and Instagram: a thread as ``message_1.json``, the newest message first ---------
+
+_MEDIA = {
+    "photos": "photo", "videos": "video", "audio_files": "voice message", "gifs": "gif",
+    "files": "file", "sticker": "sticker", "media": "media",
+}  # fmt: skip
+
+
+def read_facebook(value: Any, name: str) -> Conversation | None:
+    """Read one thread of Facebook or Instagram; ``None`` for other JSON."""
+    if not isinstance(value, dict) or not isinstance(value.get("participants"), list):
+        return None
+    listed = objects(value.get("messages"))
+    senders = [entry for entry in listed if {"sender_name", "senderName"} & entry.keys()]
+    if not senders or len(senders) < len(listed):
+        return None
+    messages = in_order([_facebook_message(entry) for entry in listed])
+    platform = "Instagram" if "instagram" in name.lower() else "Facebook"
+    title = _undone(words(value, "title", "threadName"))
+    return Conversation(title or platform, platform, messages)
+
+
+def _facebook_message(entry: Mapping[str, Any]) -> Message:
+    share = inner(entry, "share")
+    media = [f"({kind})" for key, kind in _MEDIA.items() if entry.get(key)]
+    pieces = [words(entry, "content", "text"), words(share, "share_text"), words(share, "link")]
+    return Message(
+        author=_undone(words(entry, "sender_name", "senderName")),
+        at=moment(entry.get("timestamp_ms", entry.get("timestamp"))),
+        text=joined([*map(_undone, dict.fromkeys(pieces)), *media]),
+    )
+
+
+def _undone(text: str) -> str:
+    """Return a text whose bytes in UTF-8 were each written as a letter, as it was meant."""
+    try:
+        return text.encode("latin-1").decode()
+    except UnicodeError:
+        return text
