@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from ragkit.catalog.connection import Connections, folded, of_collection
 from ragkit.catalog.document_writing import speaker_key
-from ragkit.catalog.filter_conditions import FIRST_DATE, LAST_DATE, with_families
+from ragkit.catalog.filter_conditions import FIRST_DATE, LAST_DATE, PLATFORM, with_families
 
 if TYPE_CHECKING:
     import numpy as np
@@ -26,13 +26,13 @@ _STALE_SECONDS, _KEPT_SECONDS = 10.0, 300.0
 class DocumentValues:
     """The values of a collection's indexed documents, case-folded.
 
-    ``kinds`` counts pairs of format and suffix; ``first`` and ``last`` are the days of each
-    document, (n,). ``titles`` has a line for each document, and ``senders`` a line for each author
-    or speaker, as ``speaker_key`` returns it.
+    ``kinds`` counts triples of format, suffix and platform; ``first`` and ``last`` are the days of
+    each document, (n,). ``titles`` has a line for each document, and ``senders`` a line for each
+    author or speaker, as ``speaker_key`` returns it.
     """
 
     total: int
-    kinds: Counter[tuple[str, str]]
+    kinds: Counter[tuple[str, str, str]]
     folders: frozenset[str]
     titles: str
     senders: str
@@ -84,8 +84,8 @@ class DocumentValuesCache:
         where, values = of_collection("d.collection_id", collection_id)
         rows = self._connections.rows(
             "SELECT d.format, d.path, d.title, "
-            f"coalesce(json_extract(d.metadata, '$.author'), ''), {FIRST_DATE}, {LAST_DATE} "
-            f"FROM documents d WHERE {where} AND d.status = 'indexed'",
+            f"coalesce(json_extract(d.metadata, '$.author'), ''), {FIRST_DATE}, {LAST_DATE}, "
+            f"{PLATFORM} FROM documents d WHERE {where} AND d.status = 'indexed'",
             values,
         )
         speakers = self._connections.column(
@@ -97,11 +97,12 @@ class DocumentValuesCache:
         names = [path.rpartition("/")[2] for path in paths]
         suffixes = [name.rpartition(".")[2] if "." in name else "" for name in names]
         formats = [folded(row[0]) for row in rows]
+        platforms = [row[6] for row in rows]
         folders = {part for path in paths for part in path.split("/")[:-1]}
         authors = sorted({str(row[3]) for row in rows} - {""})
         return DocumentValues(
             len(rows),
-            Counter(zip(formats, suffixes, strict=True)),
+            Counter(zip(formats, suffixes, platforms, strict=True)),
             frozenset(folders),
             "\n".join(folded(row[2] or "") for row in rows),
             "\n".join([*map(speaker_key, authors), *speakers]),

@@ -54,6 +54,12 @@ LAST_DATE = (
 SUFFIX = "folded(replace(d.path, rtrim(d.path, replace(d.path, '.', '')), ''))"
 """The suffix of a document's path, without its dot."""
 
+PLATFORM = (
+    "CASE d.format WHEN 'conversation' "
+    "THEN folded(coalesce(json_extract(d.metadata, '$.platform'), '')) ELSE '' END"
+)
+"""The program of a conversation; "mbox" of a mailbox, whose file may have no suffix."""
+
 _VALUE = (
     "folded(CASE {0}.type WHEN 'true' THEN 'true' WHEN 'false' THEN 'false' ELSE {0}.value END) "
     + IN_LIST
@@ -121,7 +127,7 @@ def document_conditions(collection_id: int, filters: Filters, *, unsaid: bool) -
     def fold_all(values: Sequence[str]) -> list[str]:
         return [folded(value) for value in values]
 
-    either(with_families(fold_all(filters.types)), f"? IN (folded(d.format), {SUFFIX})")
+    either(with_families(fold_all(filters.types)), f"? IN (folded(d.format), {SUFFIX}, {PLATFORM})")
     either([_path(value) for value in filters.paths], "instr('/' || folded(d.path), ?)")
     either(fold_all(filters.titles), "instr(folded(d.title), ?)")
     either(fold_all(filters.languages), "folded(d.language) = ?")

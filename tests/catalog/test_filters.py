@@ -39,6 +39,17 @@ def names(library, shelf, **filters):
     return sorted(library.documents.get(int(one)).path.rsplit("/", 1)[-1][0] for one in ids)
 
 
+def test_a_mailbox_without_a_suffix_is_mail(catalog, shelf):
+    shelf.put("Mail/Inbox", format="conversation", metadata={"platform": "mbox"})
+    shelf.put("Mail/Sent.mbox", format="conversation", metadata={"platform": "mbox"})
+    shelf.put("chat.txt", format="conversation", metadata={"platform": "WhatsApp"})
+    shelf.put("about.md", metadata={"platform": "mbox"})
+    assert names(catalog, shelf, types=("mail",)) == ["I", "S"]
+    (collection,) = catalog.collections.all()
+    values = catalog.values.of(collection)
+    assert values.of_types(["mail"]) == 2
+
+
 _CASES = [
     ({}, "bceiü"),
     ({"types": ("md",)}, "ceiü"),
