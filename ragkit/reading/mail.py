@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import plistlib
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from email.utils import parseaddr
 from functools import partial
 from typing import TYPE_CHECKING
@@ -32,8 +32,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from ragkit.reading.limits import Limits
+    from ragkit.types import Metadata
 
 _SHOWN = ("From", "To", "Cc", "Bcc", "Date")
+_PEOPLE = {"author": "From", "to": "To", "cc": "Cc", "bcc": "Bcc"}
+"""The headers that name people, by the fields of metadata that filters ask for."""
+
 _MOST_READ, _DEEPEST = 50, 3
 """Attachments of a mail that are read, and mails within each other."""
 
@@ -65,14 +69,8 @@ def _read_mail(data: bytes, name: str, limits: Limits, depth: int) -> Reading:
         mail.body,
         f"Attachments: {', '.join(mail.attached)}" if mail.attached else "",
     ]
-    metadata = nonempty(
-        author=headers.get("From", ""),
-        to=headers.get("To", ""),
-        cc=headers.get("Cc", ""),
-        bcc=headers.get("Bcc", ""),
-        date=mail.date(),
-        attachments=mail.attached,
-    )
+    people = {name: headers.get(key, "") for name, key in _PEOPLE.items()}
+    metadata = nonempty(**people, date=mail.date(), attachments=mail.attached)
     reading = Reading(
         text=joined(pieces, "\n\n"),
         title=one_line(mail.header("Subject")) or stem(name),
@@ -145,6 +143,9 @@ def _page_of_safari(data: bytes) -> str:
 # -- mailboxes in mbox form ------------------------------------------------------------------
 
 _MOST_MAILS = 100_000
+_MOST_VALUES = 1000
+"""People in a field of a mailbox, and names of its attachments."""
+
 _START = re.compile(
     rb"^From (?=[^\r\n]{0,600}\b(?:19|20)\d\d\b)[^\r\n]{0,500}\d\d:\d\d[^\r\n]{0,100}\r?\n"
     rb"(?=[A-Za-z][\w-]{1,60}:|>From )",
@@ -159,12 +160,16 @@ _REPLY = re.compile(r"(?:(?:re|fwd?|aw|wg|sv|antw|tr|rv)(?:\[\d+\])?\s*:\s*)+", 
 
 @dataclass(frozen=True, slots=True)
 class _Letter:
-    """A mail of a mailbox, with its message id and those of the mails that it answers."""
+    """A mail of a mailbox, with its message id and those of the mails that it answers.
+
+    ``fields`` are values of metadata: people with their addresses, and names of attachments.
+    """
 
     key: str
     parents: tuple[str, ...]
     subject: str
     message: Message
+    fields: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
 def read_mbox(data: bytes, name: str, limits: Limits) -> Reading:
@@ -186,7 +191,17 @@ def read_mbox(data: bytes, name: str, limits: Limits) -> Reading:
     for letter in letters:
         threads.setdefault(roots[letter.key], []).append(letter)
     messages = [message for thread in threads.values() for message in _thread(thread, by_key)]
-    return to_reading(Conversation(stem(name), "mbox", messages, reader.warnings))
+    reading = to_reading(Conversation(stem(name), "mbox", messages, reader.warnings))
+    return replace(reading, metadata={**reading.metadata, **_fields_of(letters)})
+
+
+def _fields_of(letters: Sequence[_Letter]) -> Metadata:
+    """Return the people and attachments of all mails, as one mail has those of its own."""
+    values = {
+        name: dict.fromkeys(value for letter in letters for value in letter.fields.get(name, ()))
+        for name in (*_PEOPLE, "attachments")
+    }
+    return nonempty(**{name: list(found)[:_MOST_VALUES] for name, found in values.items()})
 
 
 def _divide(data: bytes) -> Iterator[bytes]:
@@ -230,7 +245,10 @@ def _letter(mail: Mail, number: int, reader: Attachments, limits: Limits) -> _Le
     )
     ids = _ID.findall(mail.header("References")) + _ID.findall(mail.header("In-Reply-To"))
     own = _ID.search(mail.header("Message-ID"))
-    return _Letter(own[0] if own else f"#{number}", tuple(ids), mail.header("Subject"), message)
+    key = own[0] if own else f"#{number}"
+    fields = {name: mail.people(header) for name, header in _PEOPLE.items()}
+    fields["attachments"] = mail.attached
+    return _Letter(key, tuple(ids), mail.header("Subject"), message, fields)
 
 
 def _roots(by_key: Mapping[str, _Letter]) -> dict[str, str]:

@@ -8,7 +8,7 @@ import re
 from email.message import EmailMessage
 from email.policy import EmailPolicy
 from email.policy import default as default_policy
-from email.utils import parsedate_to_datetime
+from email.utils import getaddresses, parsedate_to_datetime, quote
 from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -125,6 +125,18 @@ class Mail:
     def header(self, key: str) -> str:
         """Return a header on one line."""
         return header_of(self._message, key)
+
+    def people(self, key: str) -> list[str]:
+        """Return the people in a header one by one, each as a header of its own would name it.
+
+        Headers are parsed as a whole only if they need it, since that takes long for many people.
+        """
+        headers = self._message.raw_items()
+        raw = next((str(value) for name, value in headers if name.lower() == key.lower()), "")
+        header = self.header(key) if _NEEDS_PARSER.search(raw) else whole_line(clean(raw))
+        people = ((quote(name), address) for name, address in getaddresses([header]) if address)
+        named = ((f'"{name}"' if "," in name else name, address) for name, address in people)
+        return [f"{name} <{address}>" if name else address for name, address in named]
 
     def date(self) -> str:
         """Return the time at which it was sent in ISO form, or ``""``."""

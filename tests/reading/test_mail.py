@@ -422,6 +422,23 @@ def test_what_is_attached_to_mails_of_a_mailbox_is_read_with_them(tmp_path):
     assert reading.warnings == ()
 
 
+def test_a_mailbox_has_the_people_and_the_attachments_of_its_mails(tmp_path):
+    box = (
+        "From a@a.example Tue Feb  3 14:05:33 2026\n"
+        "From: Ann Lee <ann@a.example>\nTo: =?utf-8?q?J=C3=BCrg?= <j@b.example>, c@c.example\n"
+        'Cc: "Lee, Bo" <bo@a.example>\nSubject: Lunch\n\nPizza?\n\n'
+        "From a@a.example Tue Feb  3 14:06:33 2026\n"
+        "From: Ann Lee <ann@a.example>\nTo: c@c.example\nSubject: Lunch\n\nNow?\n\n"
+    )
+    reading = read(tmp_path, "Inbox", box + in_mailbox("Lease", {"lease.md": "It ends.\n"}))
+    metadata = reading.metadata
+    assert metadata["author"] == ["Ann Lee <ann@a.example>"]
+    assert metadata["to"] == ["Jürg <j@b.example>", "c@c.example"]
+    assert metadata["cc"] == ['"Lee, Bo" <bo@a.example>']
+    assert metadata["attachments"] == ["lease.md"]
+    assert "bcc" not in metadata
+
+
 def test_a_mailbox_reads_only_so_much_of_what_is_attached(tmp_path, monkeypatch):
     monkeypatch.setattr(mail, "MOST_OF_MANY", 1000)
     small, large = "It ends in May.\n", "The crane is old.\n" * 100
