@@ -32,6 +32,27 @@ def test_telegram_keeps_the_offset_of_each_message(tmp_path):
     assert reading.metadata["last_date"] == "2026-07-03"
 
 
+def test_telegram_keeps_what_polls_contacts_and_places_say(tmp_path):
+    def message(number, **more):
+        return {"id": number, "type": "message", "date": f"2026-02-03T14:0{number}:00",
+                "from": "Ann", "text": "", **more}  # fmt: skip
+
+    poll = {"question": "Where to?", "answers": [{"text": "Baikal", "voters": 2}, {"text": "Lyon"}]}
+    contact = {"first_name": "Igor", "last_name": "", "phone_number": "+7 900 5557788"}
+    spot = {"latitude": 51.9, "longitude": 107.6}
+    listed = [
+        message(1, poll=poll),
+        message(2, contact_information=contact),
+        message(3, location_information=spot, place_name="Hotel Baikal", address="Main St 5"),
+    ]
+    reading = read(tmp_path, "result.json", {**TELEGRAM, "messages": listed})
+    assert [text for _, _, text in said(reading)] == [
+        "(poll: Where to?)\n- Baikal\n- Lyon",
+        "(contact: Igor +7 900 5557788)",
+        "(place: Hotel Baikal, Main St 5)",
+    ]
+
+
 def test_all_chats_of_telegram_are_sessions(tmp_path):
     other = {**TELEGRAM, "name": "Work"}
     reading = read(tmp_path, "result.json", {"chats": {"list": [TELEGRAM, other]}})

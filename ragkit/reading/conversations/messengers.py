@@ -234,7 +234,7 @@ def _piece(piece: Any) -> str:
 
 
 def _sent_file(entry: Mapping[str, Any]) -> str:
-    """Return a mark for a file, photo, sticker or poll, or ``""``."""
+    """Return a mark for a file, photo, sticker, poll, contact or place, or ``""``."""
     if entry.get("sticker_emoji"):
         return f"(sticker {entry['sticker_emoji']})"
     if "photo" in entry:
@@ -244,8 +244,14 @@ def _sent_file(entry: Mapping[str, Any]) -> str:
     if kind or name:
         # An export without files has a remark in brackets instead of the name.
         return f"({joined([kind or 'file', '' if file.startswith('(') else name], ' ')})"
-    poll = entry.get("poll")
-    return f"(poll: {poll.get('question')})" if isinstance(poll, dict) else ""
+    if poll := inner(entry, "poll"):
+        answers = [words(answer, "text") for answer in objects(poll.get("answers"))]
+        return joined([f"(poll: {words(poll, 'question')})", *(f"- {each}" for each in answers)])
+    if contact := inner(entry, "contact_information"):
+        parts = (words(contact, key) for key in ("first_name", "last_name", "phone_number"))
+        return f"(contact: {joined(parts, ' ')})"
+    place = joined([words(entry, "place_name"), words(entry, "address")], ", ")
+    return f"(place: {place})" if place else ""
 
 
 def _local_time(entry: Mapping[str, Any]) -> datetime | None:
