@@ -18,14 +18,21 @@ if TYPE_CHECKING:
 
 _MARK = "[\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]"
 _MARKS = re.compile(_MARK)
-_DATE = r"(?P<a>\d{1,4})(?P<sep>[./-])\s?(?P<b>\d{1,2})(?P=sep)\s?(?P<c>\d{1,4})\.?"
+_DATE = r"(?P<a>\d{1,4})(?P<sep>[./-])\s?(?P<b>\d{1,2})(?P=sep)\s?(?P<c>\d{1,4})\.?(?:\sг\.)?"
 _JOIN = r"[,،]?\s(?:(?:à|at|um|às|alle|klo|kl\.|om|a\slas)\s)?"
 _TIME = r"(?P<early>上午|下午|오전|오후)?\s?(?P<hour>\d{1,2})[:.](?P<minute>\d{2})"
 _SECOND = r"(?:[:.](?P<second>\d{2}))?"
-_HALF = r"(?:\s?(?:(?P<half>[AaPp])\.?\s?[Mm]\b\.?|(?P<arabic>[صم])))?"
+_HALF = (
+    r"(?:\s?(?:(?P<half>[AaPp])\.?\s?[Mm]\b\.?|(?P<arabic>[صم])|(?P<greek>[πμ])\.μ\.))?(?:\sч\.)?"
+)
 _ANDROID = re.compile(rf"{_DATE}{_JOIN}{_TIME}{_HALF}\s[-–]\s(?P<rest>.*)")
 _IOS = re.compile(rf"\[{_DATE}{_JOIN}{_TIME}{_SECOND}{_HALF}\]\s(?P<rest>.*)")
-_AFTERNOON = {"p": 12, "م": 12, "下午": 12, "오후": 12}
+_HALVES = ("half", "arabic", "greek", "early")
+_AFTERNOON = {"p": 12, "م": 12, "μ": 12, "下午": 12, "오후": 12}
+_YEAR_FIRST_DAYS = 400
+"""How many days fewer a chat must span for its dates to begin with a year of two digits."""
+
+_BUDDHIST, _LAST_YEAR = 543, 2400
 _STAMP_LENGTH = 48
 _AUTHOR = re.compile(rf"{_MARK}*(?P<author>[^\n:]{{1,100}}?){_MARK}*:(?:\s|$)(?P<text>.*)")
 _NOTICE = re.compile('["“”„«»]')
@@ -103,7 +110,7 @@ def _begins(line: str) -> _Line | None:
         return None
     parts = match.groupdict()
     hour, minute, second = (int(parts.get(key) or 0) for key in ("hour", "minute", "second"))
-    half = (parts["half"] or parts["arabic"] or parts["early"] or "").lower()
+    half = next(filter(None, map(parts.get, _HALVES)), "").lower()
     if half:
         hour = hour % 12 + _AFTERNOON.get(half, 0)
     if hour > 23 or minute > 59 or second > 59:
@@ -124,7 +131,10 @@ def _date_order(dates: Sequence[tuple[str, str, str]], *, american: bool) -> str
             continue
         backwards = sum(1 for day, after in pairwise(days) if after < day)
         # If time goes forward in two orders, the one that spans fewer days is likelier.
-        costs[order] = backwards + (max(days) - min(days)).days / 1e6
+        span = (max(days) - min(days)).days
+        if order == "ymd" and len(unique[0][0]) < 4:
+            span += _YEAR_FIRST_DAYS
+        costs[order] = backwards + span / 1e6
     return min(costs, key=lambda order: costs[order], default=None)
 
 
@@ -132,10 +142,11 @@ def _date_order(dates: Sequence[tuple[str, str, str]], *, american: bool) -> str
 def _day(date: tuple[str, str, str], order: str) -> datetime | None:
     """Return the day of a date in that order, or ``None`` if there is no such day."""
     parts = dict(zip(order, date, strict=True))
-    lengths = (4,) if order == "ymd" else (2, 4)
-    if len(parts["d"]) > 2 or len(parts["m"]) > 2 or len(parts["y"]) not in lengths:
+    if len(parts["d"]) > 2 or len(parts["m"]) > 2 or len(parts["y"]) not in (2, 4):
         return None
     year = int(parts["y"])
+    if year > _LAST_YEAR:  # as the calendar of Thailand counts them
+        year -= _BUDDHIST
     try:
         return datetime(year + 2000 if year < 100 else year, int(parts["m"]), int(parts["d"]))
     except ValueError:
