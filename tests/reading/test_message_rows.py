@@ -88,3 +88,20 @@ def test_a_reading_process_gives_the_messages_back(tmp_path):
         (outcome,) = pool.read([ReadTask(key=0, path=path, name="a.jsonl")])
     assert outcome.result.reading == read_file(path, "a.jsonl", SETTINGS)
     assert outcome.result.reading.messages[2].author == "Ann"
+
+
+def test_messages_of_google_chat_say_who_wrote_them_and_when(tmp_path):
+    def message(name, minute, **more):
+        return {"creator": {"name": name, "email": "x@a.example", "user_type": "Human"},
+                "created_date": f"Tuesday, March 1, 2022 at 5:0{minute}:10\u202fPM UTC",
+                "topic_id": "a", **more}  # fmt: skip
+
+    files = [{"original_name": "gasket.pdf", "export_name": "File-gasket.pdf"}]
+    listed = [message("Priya", 0, text="Is it the ninth?"), message("Omar", 1, text="Yes.")]
+    listed += [message("Omar", 2, attached_files=files)]
+    reading = read(tmp_path, "Groups/DM 1/messages.json", {"messages": listed})
+    assert said(reading) == [
+        ("Priya", "2022-03-01T17:00:10+00:00", "Is it the ninth?"),
+        ("Omar", "2022-03-01T17:01:10+00:00", "Yes."),
+        ("Omar", "2022-03-01T17:02:10+00:00", "(attached: gasket.pdf)"),
+    ]

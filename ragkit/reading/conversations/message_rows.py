@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ragkit.reading.conversations.assistants import NAMES, block_texts
 from ragkit.reading.conversations.messages import Message, in_order, moment, write
-from ragkit.reading.reading_parts import joined, objects
+from ragkit.reading.reading_parts import attached, joined, objects
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 _TIME_KEYS = (
     "timestamp", "time", "datetime", "date", "created_at", "createdat", "sent_at", "sentat",
-    "create_time", "created", "at", "ts", "when",
+    "create_time", "created", "created_date", "at", "ts", "when",
 )  # fmt: skip
 _AUTHOR_KEYS = (
     "author", "sender", "speaker", "from", "from_name", "user", "username", "user_name",
-    "sender_name", "display_name", "nickname", "participant", "role", "who", "name",
+    "sender_name", "display_name", "nickname", "participant", "creator", "role", "who", "name",
 )  # fmt: skip
 _TEXT_KEYS = ("message", "text", "content", "body", "msg", "utterance", "value")
 _REPLY_KEYS = ("reply_to", "in_reply_to", "replyto")
@@ -108,10 +108,11 @@ def are_rows(listed: Sequence[Mapping[str, Any]]) -> bool:
 
 
 def row_messages(rows: Iterable[Mapping[str, Any]]) -> Iterator[Message]:
-    """Yield the messages of the rows that have a text."""
+    """Yield the messages of the rows that have a text or, as in Google Chat, files."""
     for row in rows:
         lowered = {str(key).lower(): value for key, value in row.items()}
-        text = joined(block_texts(_first(lowered, _TEXT_KEYS)))
+        files = attached(lowered.get("attached_files"), "original_name", "export_name")
+        text = joined([*block_texts(_first(lowered, _TEXT_KEYS)), *files])
         if not text.strip():
             continue
         yield Message(
