@@ -171,6 +171,7 @@ class DocumentRef:
     file: str
     date: str = ""
     metadata: Metadata = field(default_factory=dict)
+    markup: str = ""
 
 
 @pickled_as_call

@@ -198,6 +198,7 @@ def _result(
             file=file,
             date=record.date,
             metadata=record.metadata,
+            markup=record.markup,
         ),
         score=group.score,
         passages=passages,

@@ -447,3 +447,21 @@ def test_a_shortened_chunk_says_so_and_leads_to_all_of_it():
     assert 'href="document?id=12&amp;chunk=3&amp;find=a%26b"' in html
     assert html.count("rk-shortened") == 1
     assert "<mark>Middle</mark>." in html
+
+
+@pytest.mark.parametrize(
+    ("markup", "shown"), [("markdown", "IBAN: ES67"), ("plain", "**IBAN**: ES67")]
+)
+def test_a_mail_that_was_a_page_is_quoted_without_its_marks(markup, shown):
+    text = "From: Ann <ann@a.example>\n\nDear all,\n\n**IBAN**: ES67\n"
+    document = DocumentRef(
+        12, "mails/pay.eml", "Payment", "default", "eml", 0, 1, "/pay.eml", markup=markup
+    )
+    found = result(
+        document=document,
+        passages=(Passage(0, len(text), text, (), None, (), (0, 0)),),
+        matched_chunks=(replace(matched(0), span=Span(0, len(text)), terms=("iban",)),),
+        context_chunks=(),
+    )
+    excerpt = Excerpt(found.passages[0], text.index("**IBAN"), len(text) - 1)
+    assert read(passages.excerpt_html(found, "iban", excerpt)).text == shown

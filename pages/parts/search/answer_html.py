@@ -116,7 +116,9 @@ def _leads(source: Source, question: str) -> str:
 
 def _kind(source: Source) -> Kind:
     document = source.document
-    return kind_of(document.format, document.path) if document else Kind("plain")
+    if document is None:
+        return Kind("plain")
+    return kind_of(document.format, document.path, document.markup)
 
 
 def offers(*, can_write: bool, follows: bool) -> str:

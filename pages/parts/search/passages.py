@@ -133,7 +133,7 @@ def excerpt_html(result: Result, question: str, chosen: Excerpt | None = None) -
 
 def kind(result: Result) -> Kind:
     """Return how the document of a result is drawn."""
-    return kind_of(result.document.format, result.document.path)
+    return kind_of(result.document.format, result.document.path, result.document.markup)
 
 
 def _whole(result: Result, number_: int, expanded: ExpandedContent, question: str) -> str:
