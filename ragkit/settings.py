@@ -356,29 +356,26 @@ def _merging(path: Path) -> type[Settings]:
 
     Cached, since building the class takes 6 ms and reading 1 ms, and pages read at each run.
     """
-    from pydantic_settings import (
-        BaseSettings,
-        PydanticBaseSettingsSource,
-        SettingsConfigDict,
-        TomlConfigSettingsSource,
-    )
+    from pydantic_settings import BaseSettings, InitSettingsSource, SettingsConfigDict
+    from pydantic_settings import PydanticBaseSettingsSource as Source
 
     class _FromFile(Settings, BaseSettings):
         model_config = SettingsConfigDict(
-            env_prefix=_PREFIX, env_nested_delimiter="__", env_ignore_empty=True, toml_file=path
+            env_prefix=_PREFIX, env_nested_delimiter="__", env_ignore_empty=True
         )
 
         @classmethod
         def settings_customise_sources(
             cls,
             settings_cls: type[BaseSettings],
-            init_settings: PydanticBaseSettingsSource,
-            env_settings: PydanticBaseSettingsSource,
-            dotenv_settings: PydanticBaseSettingsSource,
-            file_secret_settings: PydanticBaseSettingsSource,
-        ) -> tuple[PydanticBaseSettingsSource, ...]:
-            """Give the command line precedence over variables, and those over the file."""
-            return (init_settings, env_settings, TomlConfigSettingsSource(settings_cls, path))
+            init_settings: Source,
+            env_settings: Source,
+            dotenv_settings: Source,
+            file_secret_settings: Source,
+        ) -> tuple[Source, ...]:
+            """Let the command line win over variables, and those over the file, BOM or not."""
+            file = tomllib.loads(path.read_text("utf-8-sig") if path.is_file() else "")
+            return (init_settings, env_settings, InitSettingsSource(settings_cls, file))
 
     return _FromFile
 

@@ -214,6 +214,11 @@ def test_a_file_that_is_no_toml_is_named(config, content, said):
     _check_sentence(caught.value)
 
 
+def test_a_file_with_the_byte_order_mark_of_windows_is_read(config):
+    config(b"\xef\xbb\xbf[search]\r\nlimit = 7\r\n")
+    assert load_settings().search.limit == 7
+
+
 def test_a_settings_file_that_was_named_and_is_not_there_is_said(monkeypatch, tmp_path):
     with pytest.raises(SettingsError, match="There is no settings file"):
         load_settings(tmp_path / "none.toml")
