@@ -124,14 +124,14 @@ def _sync(
 def live(library: Library, collection: str) -> None:
     """Draw the progress and the outcome of each dropped file, updated while the tab is visible."""
     now = library.jobs.progress()
-    seen = (collection, library.documents.counts(collection), now is None)
+    folders = library.sources.list(collection)
+    states = [(folder.id, folder.state, folder.reason) for folder in folders]
+    seen = (collection, library.documents.counts(collection), states, now is None)
     before, drawn_at = st.session_state.get(_SEEN, (None, 0.0))
     whole = st.session_state.pop(_WHOLE, False)
     with st.container(horizontal=True, vertical_alignment="center", key="live"):
         if now is None:
-            checked = max(
-                (s.scanned_at or 0.0 for s in library.sources.list(collection)), default=0
-            )
+            checked = max((folder.scanned_at or 0.0 for folder in folders), default=0)
             recognised = library.jobs.recognition().sentence
             st.html(tables.last_line(library.jobs.last(collection), checked or None, recognised))
         else:

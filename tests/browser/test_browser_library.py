@@ -182,6 +182,26 @@ def test_adding_a_folder_by_its_path_and_removing_it(open_page, served, tmp_path
     assert (folder / "aunt.txt").is_file()
 
 
+@pytest.mark.parametrize("name", ["library", "health"])
+def test_an_open_page_follows_a_folder_that_goes_and_comes_back(open_page, served, tmp_path, name):
+    folder, away = tmp_path / "drive", tmp_path / "away"
+    folder.mkdir()
+    (folder / "aunt.txt").write_text("Aunt Philippa sends seventeen jars of damson jam.\n")
+    with served.opened() as library:
+        source = library.sources.add_folder(folder)
+        served.wait_for_job(library.sources.sync(source))
+    page = open_page(name)
+    expect(page.locator(".rk-status")).to_contain_text("up to date", timeout=40_000)
+    states = page.locator(".st-key-sources, .st-key-findings")
+    gone = f"The folder {folder} is not there. Connect its drive"
+    folder.rename(away)
+    expect(states).to_contain_text(gone, timeout=40_000)
+    away.rename(folder)
+    expect(states).not_to_contain_text(gone, timeout=40_000)
+    with served.opened() as library:
+        served.wait_for_job(library.sources.remove(source.id))
+
+
 def test_a_folder_that_is_not_there_is_said(open_page):
     page = open_page("library")
     page.get_by_label("Folder", exact=True).fill("/nowhere/at/all")
