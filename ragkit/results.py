@@ -181,9 +181,9 @@ class Result:
 
     ``passages`` are in reading order and never overlap; ``gaps`` are (first, last) indexes of
     chunks left out between them. ``matched_chunks`` are sorted by grade, if there are any, and
-    score. ``context_chunks`` are shown without having matched, and ``more`` matched without being
-    shown. ``wholes`` are the sections, or the document, that were found as a whole: each with its
-    own score, and the ``index`` of its first chunk; the matched chunks are then their best ones.
+    score. ``context_chunks`` are shown besides them, and ``more`` matched without being shown.
+    ``wholes`` are the sections, or the document, that were found as a whole: each with its own
+    score, and the ``index`` of its first chunk; the matched chunks are then their best ones.
     ``also_at`` are other paths with the same text. ``missing`` says that the file has vanished.
 
     ``score`` orders results: that of the ``lead``, or of all matched chunks together

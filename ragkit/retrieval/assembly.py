@@ -184,6 +184,8 @@ def _result(
     coarse = [hit for hit in group.hits if hit.level in COARSE]
     # Of others that were found as wholes, nothing is shown.
     others = coarse[len(group.wholes) :] if group.wholes else ()
+    further = (*plan.more, *map(_matched, others), *map(_matched, group.others))
+    shown = {match.index for match in plan.matched_chunks}.union(plan.context_chunks)
     # Joined as text: a path object takes longer to make than to look whether its file is there.
     file = os.path.join(_folder(record.root), record.path.replace("/", os.sep))  # noqa: PTH118
     return Result(
@@ -208,7 +210,7 @@ def _result(
         ),
         context_chunks=plan.context_chunks,
         gaps=plan.gaps,
-        more=(*plan.more, *map(_matched, others), *map(_matched, group.others)),
+        more=tuple(match for match in further if match.index not in shown),
         also_at=tuple(sorted(records[other].path for other in group.also_in if other in records)),
         missing=_is_gone(file),
         wholes=tuple(map(_matched, group.wholes)),

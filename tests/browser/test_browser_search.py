@@ -125,7 +125,7 @@ def test_coverage_is_drawn_one_cell_a_chunk_and_each_chunk_can_be_a_result(open_
 
 
 def test_more_in_this_document_opens_in_place(open_page):
-    page = open_page("?q=rule+house+exception")
+    page = open_page("?q=rule+house+exception&neighbours=0")
     card = page.locator('.rk-card[data-path="handbook/security.md"]')
     details(card)
     button = card.get_by_role("button", name=re.compile(r"\+\d+ more in this document"))

@@ -8,7 +8,7 @@ from small_library import add, open_library, write_files
 from support import vector_bytes
 
 from ragkit.answering.excerpts import by_words
-from ragkit.options import SearchOptions
+from ragkit.options import Expansion, SearchOptions
 from ragkit.results import Contribution
 from ragkit.retrieval.assembly import assemble
 from ragkit.retrieval.grouping import Group
@@ -68,13 +68,23 @@ def test_results_without_content_say_all_but_the_text(shelf, document, monkeypat
 
 
 def test_a_matched_chunk_says_where_it_stands(shelf, document):
-    hits = (hit(document, 2, 0.9), hit(document, 3, 0.8))
+    hits = (hit(document, 2, 0.9), hit(document, 7, 0.8))
     [result] = present(shelf, Group(document, hits), chunks_per_doc=1)
     [chunk] = result.matched_chunks
     text = shelf.catalog.documents.text(document)
     assert text[chunk.span.start : chunk.span.end].strip() == PIECES[2]
     assert (chunk.heading_path, chunk.pages) == (("Top",), None)
-    assert [(one.index, one.span) for one in result.more] == [(3, None)]
+    assert [(one.index, one.span) for one in result.more] == [(7, None)]
+
+
+def test_further_matches_that_are_shown_as_neighbours_are_not_more(shelf, document):
+    hits = (hit(document, 2, 0.9), hit(document, 3, 0.8), hit(document, 7, 0.7))
+    group = Group(document, hits, (hit(document, 1, 0.3), hit(document, 9, 0.2)))
+    [result] = present(shelf, group, chunks_per_doc=1)
+    assert result.shown_chunks == (1, 2, 3)
+    assert [one.index for one in result.more] == [7, 9]
+    [whole] = present(shelf, group, chunks_per_doc=1, expansion=Expansion.DOCUMENT)
+    assert (whole.chunk_coverage, whole.more) == ("chunks 1-10 of 10", ())
 
 
 def test_highlights_are_the_words_of_the_question(shelf, document):
