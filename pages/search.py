@@ -144,7 +144,7 @@ def show(
     if answer.results:
         below += [result_list(library, answer, options), summary.more(answer, options)]
     else:
-        below.append(summary.nothing_found(answer, chips, options.mode.value))
+        below.append(summary.nothing_found(answer, chips, options))
     # The results have a place of their own: they stay while an answer begins above them.
     with st.container(key="answer-area"):
         writes = stand.turn is not None or follow_ups.is_open()

@@ -33,7 +33,7 @@ from ragkit.errors import QueryError, SourceError
 from ragkit.formatting import byte_size, plural
 from ragkit.indexing.progress import Progress
 from ragkit.library.uploads import UploadLine, UploadState
-from ragkit.options import SearchOptions
+from ragkit.options import Mode, SearchOptions
 from ragkit.results import Answer, DocumentRef, MatchedChunk, Passage, Result
 from ragkit.surfaces import render_exports
 from ragkit.traces import Metrics, Spread, Stage, Trace
@@ -229,10 +229,10 @@ def test_what_is_said_of_an_answer_above_its_cards():
 def test_a_filter_that_nothing_passes_is_offered_to_be_dropped_once():
     none = replace(answer(), query="refund path:nowhere/", suggestion="refund", results=())
     chips = summary.chips(none.query)
-    html = summary.nothing_found(none, chips, "hybrid")
+    html = summary.nothing_found(none, chips, SearchOptions())
     assert html.count("<button") == 1
     assert "Search without path:nowhere/" in html
-    html = summary.nothing_found(replace(none, suggestion="refunds"), chips, "hybrid")
+    html = summary.nothing_found(replace(none, suggestion="refunds"), chips, SearchOptions())
     assert "Search for refunds</button>" in html
 
 
@@ -245,7 +245,7 @@ def test_why_nothing_was_found_is_said_once_and_offers_no_written_answer():
     assert "Details" in head
     assert "exact phrase" not in head
     assert "tools" not in head
-    html = summary.nothing_found(none, (), "hybrid")
+    html = summary.nothing_found(none, (), SearchOptions())
     assert html.count("exact phrase") == 1
     assert "Try other" not in html
     assert "Search without quotes</button>" in html
@@ -261,12 +261,29 @@ def test_more_results_are_offered_while_there_are_some():
 def test_nothing_found_offers_to_drop_each_filter_and_another_mode():
     chips = summary.chips("zz type:pdf lang:de")
     none = replace(answer(), query="zz <b> type:pdf lang:de", results=())
-    html = summary.nothing_found(none, chips, "keyword")
+    html = summary.nothing_found(none, chips, SearchOptions(mode=Mode.KEYWORD))
     assert 'data-token="type:pdf"' in html
     assert "Search without filters" in html
     assert "Try a hybrid search" in html
     assert "zz &lt;b&gt;" in html
     assert "with these filters" in html
+
+
+def test_nothing_found_names_the_minimum_that_no_match_reaches():
+    none = replace(answer(), results=(), total_documents=115)
+    html = summary.nothing_found(none, (), SearchOptions(min_similarity=0.6))
+    assert "No match reaches the minimum similarity of 0.6." in html
+    assert "Try other" not in html
+    assert 'data-name="min_similarity"' in html
+    assert 'data-value="0"' in html
+    assert "Search without a minimum similarity</button>" in html
+    assert "minimum score of 0.9" in summary.nothing_found(none, (), SearchOptions(min_score=0.9))
+    # Where nothing matched at all, the minimum is not why.
+    html = summary.nothing_found(
+        replace(none, total_documents=0), (), SearchOptions(min_similarity=0.6)
+    )
+    assert "minimum" not in html
+    assert "Try other or fewer words." in html
 
 
 def test_problems_and_notices_are_escaped():

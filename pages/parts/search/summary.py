@@ -13,7 +13,7 @@ from urllib.parse import urlencode
 from pages.parts.common.markup import action, attributes, name, notices, number, text, took
 from pages.parts.search.trace_view import trace_view
 from ragkit.formatting import plural
-from ragkit.options import SEARCH_OPTIONS, SearchOptions, Sort
+from ragkit.options import SEARCH_OPTIONS, Mode, SearchOptions, Sort
 from ragkit.results import Answer, PhrasingOutcome
 from ragkit.retrieval.query.intent import with_filters
 from ragkit.retrieval.query.parser import parse_query
@@ -264,7 +264,21 @@ def reading_chips(answer: Answer) -> str:
     return f'<div class="rk-chips" aria-label="Read from the question">{"".join(items)}</div>'
 
 
-def nothing_found(answer: Answer, chips: Sequence[Chip], mode: str) -> str:
+def _minima(options: SearchOptions) -> Mapping[str, tuple[str, float]]:
+    """Return the labels and values of the options that leave weak matches out, by name."""
+    least = {name: float(getattr(options, name)) for name in ("min_score", "min_similarity")}
+    return {
+        name: (SEARCH_OPTIONS[name].label.lower(), value)
+        for name, value in least.items()
+        if value > 0
+    }
+
+
+def _other_option(label: str, name: str, value: str) -> str:
+    return action("option", label, style="rk-offer", data_name=name, data_value=value)
+
+
+def nothing_found(answer: Answer, chips: Sequence[Chip], options: SearchOptions) -> str:
     """Return the message that nothing was found and why, with offers of what may help."""
     question, suggestion = answer.query, answer.suggestion
     offers = [
@@ -276,18 +290,15 @@ def nothing_found(answer: Answer, chips: Sequence[Chip], mode: str) -> str:
         offers.insert(0, action("ask", label, style="rk-offer", data_question=suggestion))
     if len(chips) > 1:
         offers.append(action("drop", "Search without filters", style="rk-offer", data_token=""))
-    if mode != "hybrid":
-        offers.append(
-            action(
-                "option",
-                "Try a hybrid search",
-                style="rk-offer",
-                data_name="mode",
-                data_value="hybrid",
-            )
-        )
+    minima = _minima(options) if answer.total_documents else {}
+    offers += [
+        _other_option(f"Search without a {label}", name, "0") for name, (label, _) in minima.items()
+    ]
+    if options.mode is not Mode.HYBRID:
+        offers.append(_other_option("Try a hybrid search", "mode", Mode.HYBRID.value))
     filters = " with these filters" if chips else ""
-    reasons = answer.notices or (() if chips else ("Try other or fewer words.",))
+    missed = [f"No match reaches the {label} of {least:g}." for label, least in minima.values()]
+    reasons = answer.notices or missed or (() if chips else ("Try other or fewer words.",))
     tip = "".join(f"<p>{text(reason)}</p>" for reason in reasons)
     return (
         f'<section class="rk-state"><h2>No results for {_quoted(question)}{filters}</h2>{tip}'
