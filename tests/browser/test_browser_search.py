@@ -281,3 +281,24 @@ def test_dark_and_narrow(open_page):
     assert card.locator(".rk-link").evaluate("e => getComputedStyle(e).color") == (
         "rgb(124, 203, 194)"
     )
+
+
+@pytest.mark.parametrize("forgotten", [True, False])
+def test_a_page_that_its_server_forgot_is_loaded_again(browser, served, forgotten):
+    page = browser.new_context().new_page()
+    sockets = []
+
+    def connect(socket):
+        # A server that was started again answers nothing that a page asks of a part of itself.
+        sockets.append((socket, None if forgotten and sockets else socket.connect_to_server()))
+
+    page.route_web_socket("**/_stcore/stream", connect)
+    page.goto(f"{served.url}/?q=glacier")
+    expect(page.locator(".rk-card").first).to_be_visible()
+    page.evaluate("window.isFirst = true")
+    for end in sockets[0]:
+        end.close()
+    page.wait_for_timeout(15_000)
+    assert len(sockets) == (3 if forgotten else 2)
+    assert page.evaluate("window.isFirst === true") is not forgotten
+    page.context.close()

@@ -12,3 +12,27 @@ function recover(message) {
 
 window.addEventListener("error", (event) => recover(String(event.message)));
 window.addEventListener("unhandledrejection", (event) => recover(String(event.reason?.message)));
+
+// A server that was started again, or that forgot a page while it was away, draws nothing on it,
+// whatever is asked. A page asks every few seconds (pulse.js): if nothing runs although it is
+// connected again, it is loaded again.
+const SILENCE = 8000;
+let connected = false;
+let away = false;
+let timer = 0;
+
+function hear() {
+  const { testConnectionState: connection, testScriptState: script } = document.querySelector(".stApp")?.dataset ?? {};
+  if (connection === "CONNECTED") connected = true;
+  else if (connected) away = true;
+  const answers = connection !== "CONNECTED" || script !== "notRunning";
+  if (connection === "CONNECTED" && answers) away = false;
+  if (answers || !away || document.hidden) {
+    window.clearTimeout(timer);
+    timer = 0;
+  } else timer ||= window.setTimeout(() => location.reload(), SILENCE);
+}
+
+const states = ["data-test-connection-state", "data-test-script-state"];
+new MutationObserver(hear).observe(document.documentElement, { attributeFilter: states, subtree: true });
+document.addEventListener("visibilitychange", hear);
