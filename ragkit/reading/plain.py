@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 from ragkit.reading.decode import clean
 from ragkit.reading.formats import Format
 from ragkit.reading.markdown import metadata_from
-from ragkit.reading.reading_parts import file_name, lines_at, one_line, stem, table
+from ragkit.reading.reading_parts import file_name, lines_at, one_line, stem
 from ragkit.reading.records import read_records
+from ragkit.reading.sheet_tables import titled_table
 from ragkit.types import Markup, OutlineEntry, Reading
 
 if TYPE_CHECKING:
@@ -161,7 +162,7 @@ def read_csv(text: str, name: str, file_format: Format = Format.CSV) -> Reading:
     rows = text[declared.end() :] if declared else text
     delimiter = declared[1] if declared else _delimiter(text, name)
     try:
-        body = table(list(csv.reader(io.StringIO(rows), delimiter=delimiter)))
+        body = titled_table(list(csv.reader(io.StringIO(rows), delimiter=delimiter)))
         markup = Markup.MARKDOWN
     except csv.Error:
         body, markup = text, Markup.PLAIN

@@ -89,6 +89,39 @@ def test_a_column_that_is_called_sep_is_one(tmp_path):
     assert text == "| sep=a | b |\n| --- | --- |\n| 1 | 2 |"
 
 
+@pytest.mark.parametrize(
+    ("rows", "text"),
+    [
+        (
+            "Table 12411;;;\n- by state -;;;\nSaldo:;1.234,56;EUR;;;\n\n"
+            "State;31.12.2018;2019;2020;*;n\n"
+            "Bayern;1;2;3;4;5\nBerlin;6;7;8;9;1\n(c) Office;;;\n",
+            "Table 12411\n\n- by state -\n\nSaldo: 1.234,56 EUR\n\n"
+            "| State | 31.12.2018 | 2019 | 2020 | * | n |\n"
+            "| --- | --- | --- | --- | --- | --- |\n| Bayern | 1 | 2 | 3 | 4 | 5 |\n"
+            "| Berlin | 6 | 7 | 8 | 9 | 1 |\n| (c) Office |  |  |  |  |  |",
+        ),
+        (
+            "#1 *Staff*;;;;\n;Men;;Women;\nTown;2019;2020;2019;2020\nKiel;1;2;3;4\n",
+            "\\#1 \\*Staff\\*\n\n|  | Men |  | Women |  |\n| --- | --- | --- | --- | --- |\n"
+            "| Town | 2019 | 2020 | 2019 | 2020 |\n| Kiel | 1 | 2 | 3 | 4 |",
+        ),
+        (
+            "Fruit;;\nApple;3;4,50 EUR\nPear;1;2\n",
+            "| Fruit |  |  |\n| --- | --- | --- |\n| Apple | 3 | 4,50 EUR |\n| Pear | 1 | 2 |",
+        ),
+        (
+            "Name;Phone\nAnn;0431\nBo;0432;fax;mail\nCy;0433\n",
+            "| Name | Phone |  |  |\n| --- | --- | --- | --- |\n| Ann | 0431 |  |  |\n"
+            "| Bo | 0432 | fax | mail |\n| Cy | 0433 |  |  |",
+        ),
+    ],
+    ids=["titles", "names of columns with gaps", "a header of one name", "a wide row"],
+)
+def test_titles_above_a_table_are_not_its_header(tmp_path, rows, text):
+    assert read(tmp_path, "a.csv", rows).text == text
+
+
 def test_json_on_one_line_is_laid_out(tmp_path):
     value = {f"key{n}": {"inner": "検索" * 20} for n in range(20)}
     reading = read(tmp_path, "a.json", json.dumps(value))

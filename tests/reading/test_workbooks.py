@@ -33,6 +33,23 @@ def test_notes_at_cells_follow_the_table_of_their_sheet(tmp_path):
     assert [page.label for page in reading.pages] == ["Budget", "Plain"]
 
 
+def test_titles_above_the_table_of_a_sheet_are_not_its_header(tmp_path):
+    book = openpyxl.Workbook()
+    rows = (
+        ("Ferries 2024",),
+        ("As of", "May"),
+        (),
+        ("Line", "Boats", "Trips", "Fare"),
+        ("A", 1, 2, 3),
+    )
+    for row in rows:
+        book.active.append(row)
+    assert read(tmp_path, "a.xlsx", saved(book)).text == (
+        "## Sheet\n\nFerries 2024\n\nAs of: May\n\n"
+        "| Line | Boats | Trips | Fare |\n| --- | --- | --- | --- |\n| A | 1 | 2 | 3 |"
+    )
+
+
 def test_text_boxes_and_titles_of_charts_follow_the_table_of_their_sheet(tmp_path):
     book = openpyxl.Workbook()
     book.active.append(("Boat", 3))

@@ -12,7 +12,8 @@ from ragkit.reading.office.cell_formats import shown_numbers
 from ragkit.reading.office.converter import convert, core_properties
 from ragkit.reading.office.sheet_asides import asides_of_workbook, parts_of_sheets
 from ragkit.reading.office.sparse_sheets import closed_up
-from ragkit.reading.reading_parts import joined, one_line, table, tile
+from ragkit.reading.reading_parts import joined, one_line, tile
+from ragkit.reading.sheet_tables import titled_table
 from ragkit.reading.titles import choose
 from ragkit.reading.zip_container import open_archive, rewritten
 from ragkit.types import Markup, Reading
@@ -95,7 +96,8 @@ def sheets_of(
     sections: list[tuple[str, str]] = []
     for named, rows in sheets:
         name = one_line(clean(named))
-        pieces = (table([[_cell(value) for value in row] for row in rows]), *asides.get(named, ()))
+        cells = [[_cell(value) for value in row] for row in rows]
+        pieces = (titled_table(cells), *asides.get(named, ()))
         if any(pieces):
             sections.append((name, joined((f"## {name}", *pieces), "\n\n")))
     return tile(sections)
