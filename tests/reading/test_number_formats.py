@@ -41,6 +41,10 @@ EURO = r'_-* #,##0.00\ "€"_-;\-* #,##0.00\ "€"_-;_-* "-"??\ "€"_-;_-@_-'
         ('+0.00%;[Red]-0.00%;"none"', "-0.0345", "-3.45%"),
         ('+0.00%;[Red]-0.00%;"none"', "0", "none"),
         ('0" °C"', "21", "21 °C"),
+        ("General", "274.65999999999997", "274.66"),
+        ("General", "-0.30000000000000004", "-0.3"),
+        ("General", "1.0000000000000001E-5", "0.00001"),
+        ("GENERAL", "1234567.8912345678", "1234567.89123457"),
     ],
 )
 def test_a_number_is_shown_as_its_format_says(code, number, shown):
@@ -50,9 +54,16 @@ def test_a_number_is_shown_as_its_format_says(code, number, shown):
 
 
 @pytest.mark.parametrize(
+    "number", ["0.1", "12345678901234567", "1.2345678901234567E-20", "1.2." * 8]
+)
+def test_the_usual_format_says_nothing_of_other_numbers(number):
+    assert parse("General") is not None
+    assert parse("General").shown(number) is None
+
+
+@pytest.mark.parametrize(
     "code",
     [
-        "General",
         "@",
         ";;;",
         "",

@@ -33,6 +33,13 @@ def test_notes_at_cells_follow_the_table_of_their_sheet(tmp_path):
     assert [page.label for page in reading.pages] == ["Budget", "Plain"]
 
 
+def test_fractions_have_the_digits_that_are_shown(tmp_path):
+    book = openpyxl.Workbook()
+    book.active.append(("Sum", 0.1 + 0.2, 68.665 * 4, 68.66499999999999))
+    text = read(tmp_path, "a.xlsx", saved(book)).text
+    assert text == "## Sheet\n\n| Sum | 0.3 | 274.66 | 68.665 |\n| --- | --- | --- | --- |"
+
+
 def test_titles_above_the_table_of_a_sheet_are_not_its_header(tmp_path):
     book = openpyxl.Workbook()
     rows = (

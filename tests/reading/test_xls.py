@@ -36,7 +36,7 @@ Comment on B3: Ask Mia first.
 
 ## Sums
 
-| Third | 0.3333333333333333 |
+| Third | 0.333333333333333 |
 | --- | --- |
 | Large | 123456789012 |
 | Error |  |"""

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _ACCOUNTING = r'_(* #,##0{0}_);_(* \(#,##0{0}\);_(* "-"??_);_(@_)'
 USUAL_CODES = {
-    1: "0", 2: "0.00", 3: "#,##0", 4: "#,##0.00", 9: "0%", 10: "0.00%",
+    0: "General", 1: "0", 2: "0.00", 3: "#,##0", 4: "#,##0.00", 9: "0%", 10: "0.00%",
     **dict.fromkeys((5, 6, 37, 38), "#,##0;-#,##0"),
     **dict.fromkeys((7, 8, 39, 40), "#,##0.00;-#,##0.00"),
     **dict.fromkeys((41, 42), _ACCOUNTING.format("")),
@@ -69,7 +69,7 @@ def _formats(archive: zipfile.ZipFile) -> Mapping[bytes, NumberFormat | TimeForm
 def _written(cell: re.Match[bytes], formats: Mapping[bytes, NumberFormat | TimeFormat]) -> bytes:
     """Return a cell with its number as it is shown; other cells as they are."""
     style = _STYLE.search(cell[1])
-    number_format = formats.get(style[1]) if style else None
+    number_format = formats.get(style[1] if style else b"0")
     if number_format is None or _TYPE.search(cell[1]):
         return cell[0]
     number = cell[2].decode()

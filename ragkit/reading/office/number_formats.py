@@ -51,9 +51,12 @@ class _Section:
 
 @dataclass(frozen=True, slots=True)
 class NumberFormat:
-    """A number format; a section that is ``None`` shows something else than digits."""
+    """A number format; a section that is ``None`` shows something else than digits.
 
-    sections: tuple[_Section | None, ...]
+    The usual one has no sections: it says nothing but that 0.1 + 0.2 is 0.3.
+    """
+
+    sections: tuple[_Section | None, ...] = ()
 
     def shown(self, number: str) -> str | None:
         """Return a number as it is shown; ``None`` if the format says nothing of it.
@@ -63,6 +66,8 @@ class NumberFormat:
         """
         if number.isdecimal() and len(number) > _EXACT:
             return None
+        if not self.sections and len(number) <= _EXACT:
+            return None
         try:
             value = Decimal(f"{float(number):.{_EXACT}g}")
             return self._shown(value)
@@ -70,6 +75,9 @@ class NumberFormat:
             return None
 
     def _shown(self, value: Decimal) -> str | None:
+        if not self.sections:
+            text = str(value)
+            return None if "E" in text else text
         kinds = len(self.sections)
         index = 1 if value < 0 and kinds > 1 else 2 if value == 0 and kinds > 2 else 0
         section = self.sections[index]
@@ -86,6 +94,8 @@ def parse(code: str) -> NumberFormat | None:
 
     Dates, fractions, powers of ten, conditions and digits in several groups are not understood.
     """
+    if code.casefold() == "general":
+        return NumberFormat()
     if len(code) > _LONGEST or _CONDITION.search(code):
         return None
     sections: list[_Section | None] = []
