@@ -1,4 +1,4 @@
-"""Workbooks from before 2007: one that LibreOffice wrote, and others that are written here."""
+"""Workbooks from before 2007: two that LibreOffice wrote, and others that are written here."""
 
 from __future__ import annotations
 
@@ -41,6 +41,15 @@ Comment on B3: Ask Mia first.
 | Large | 123456789012 |
 | Error |  |"""
     )
+
+
+def test_durations_and_midnight_are_read_as_they_are_shown():
+    path = Path(__file__).with_name("trips.xls")
+    text = read_file(path, path.name, Limits.of(ReadingSettings())).text
+    assert text.split("\n")[4:] == [
+        "| Kiel | 00:00:00 | 36:15 | 2024-03-01 | 0.3 |",
+        "| Jena | 06:30:00 | 0:45 | 2024-03-02 | 274.66 |",
+    ]
 
 
 def test_each_sheet_of_a_workbook_is_a_section_with_its_table(tmp_path):

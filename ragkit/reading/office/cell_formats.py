@@ -23,12 +23,12 @@ USUAL_CODES = {
     **dict.fromkeys((7, 8, 39, 40), "#,##0.00;-#,##0.00"),
     **dict.fromkeys((41, 42), _ACCOUNTING.format("")),
     **dict.fromkeys((43, 44), _ACCOUNTING.format(".00")),
+    18: "h:mm AM/PM", 19: "h:mm:ss AM/PM", 20: "h:mm", 21: "h:mm:ss", 45: "mm:ss",
+    46: "[h]:mm:ss", 47: "mm:ss.0",
 }  # fmt: skip
 """The formats that every workbook knows by number. The currency of 5 to 8, 42 and 44 depends on the
 country, but Excel writes those down."""
 
-_TIMES = {18: "h:mm AM/PM", 19: "h:mm:ss AM/PM", 20: "h:mm", 21: "h:mm:ss", 45: "mm:ss",
-          46: "[h]:mm:ss", 47: "mm:ss.0"}  # fmt: skip
 _CELL = re.compile(
     rb"<c((?:\s[^<>]*)?)>(?:<f[^<>]*/>|<f[^<>]*>[^<]*</f>)?<v>([-+.\deE]{1,40})</v></c>"
 )
@@ -52,7 +52,7 @@ def _formats(archive: zipfile.ZipFile) -> Mapping[bytes, NumberFormat | TimeForm
     styles = part_of(archive, "xl/styles.xml")
     if styles is None:
         return {}
-    codes = {str(number): code for number, code in (USUAL_CODES | _TIMES).items()}
+    codes = {str(number): code for number, code in USUAL_CODES.items()}
     for own in styles.iter(f"{S}numFmt"):
         codes[own.get("numFmtId", "")] = own.get("formatCode", "")
     cells = styles.find(f"{S}cellXfs")

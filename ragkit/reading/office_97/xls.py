@@ -12,6 +12,7 @@ from ragkit.reading.formats import Format
 from ragkit.reading.limits import check_text, locked
 from ragkit.reading.office.cell_formats import USUAL_CODES
 from ragkit.reading.office.number_formats import parse
+from ragkit.reading.office.time_formats import parse as parse_time
 from ragkit.reading.office.workbooks import converted_sheets, sheets_of, workbook_reading
 from ragkit.reading.office_97.compound import is_compound, opened, properties_of
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
     from ragkit.reading.limits import Limits
     from ragkit.reading.office.number_formats import NumberFormat
+    from ragkit.reading.office.time_formats import TimeFormat
     from ragkit.types import Metadata, Reading
 
 _STREAMS = ("Workbook", "Book")
@@ -81,8 +83,8 @@ def _sheets(book: Any) -> Iterator[tuple[str, list[list[str]]]]:
         yield sheet.name, [[_shown(cell, book.datemode, formats) for cell in row] for row in rows]
 
 
-def _formats(book: Any) -> Mapping[int, NumberFormat]:
-    """Return the formats of the cell styles that format numbers, by the numbers of the styles."""
+def _formats(book: Any) -> Mapping[int, NumberFormat | TimeFormat]:
+    """Return the formats of the cell styles for numbers and times, by the numbers of the styles."""
     from xlrd.formatting import std_format_strings
 
     codes = {
@@ -91,7 +93,7 @@ def _formats(book: Any) -> Mapping[int, NumberFormat]:
         else code.format_str
         for number, code in book.format_map.items()
     }
-    parsed = {number: parse(code) for number, code in codes.items()}
+    parsed = {number: parse(code) or parse_time(code) for number, code in codes.items()}
     return {
         style: found
         for style, cell in enumerate(book.xf_list)
@@ -99,7 +101,7 @@ def _formats(book: Any) -> Mapping[int, NumberFormat]:
     }
 
 
-def _shown(cell: Any, datemode: int, formats: Mapping[int, NumberFormat]) -> str:
+def _shown(cell: Any, datemode: int, formats: Mapping[int, NumberFormat | TimeFormat]) -> str:
     """Return a cell as people see it; an error is empty, as in other workbooks."""
     import xlrd
 
@@ -107,16 +109,18 @@ def _shown(cell: Any, datemode: int, formats: Mapping[int, NumberFormat]) -> str
         return str(cell.value)
     if cell.ctype == xlrd.XL_CELL_BOOLEAN:
         return "true" if cell.value else "false"
+    if cell.ctype not in (xlrd.XL_CELL_NUMBER, xlrd.XL_CELL_DATE):
+        return ""
+    number, cell_format = _number(cell.value), formats.get(cell.xf_index)
+    if cell_format and (shown := cell_format.shown(number)):
+        return shown
     if cell.ctype == xlrd.XL_CELL_DATE:
         try:
             date = xlrd.xldate_as_datetime(cell.value, datemode)
             return str((date + timedelta(seconds=0.5)).replace(microsecond=0))
         except (ValueError, OverflowError):
-            return _number(cell.value)
-    if cell.ctype != xlrd.XL_CELL_NUMBER:
-        return ""
-    number, number_format = _number(cell.value), formats.get(cell.xf_index)
-    return (number_format.shown(number) if number_format else None) or number
+            return number
+    return number
 
 
 def _number(value: float) -> str:
