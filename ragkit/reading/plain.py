@@ -162,7 +162,7 @@ def read_csv(text: str, name: str, file_format: Format = Format.CSV) -> Reading:
     rows = text[declared.end() :] if declared else text
     delimiter = declared[1] if declared else _delimiter(text, name)
     try:
-        body = titled_table(list(csv.reader(io.StringIO(rows), delimiter=delimiter)))
+        body = titled_table(list(_rows(rows, delimiter)))
         markup = Markup.MARKDOWN
     except csv.Error:
         body, markup = text, Markup.PLAIN
@@ -172,13 +172,19 @@ def read_csv(text: str, name: str, file_format: Format = Format.CSV) -> Reading:
     )
 
 
+def _rows(text: str, delimiter: str) -> Iterator[list[str]]:
+    """Yield the cells of each row; a space may stand before the quotes around one."""
+    spaced = delimiter != " "
+    return csv.reader(io.StringIO(text), delimiter=delimiter, skipinitialspace=spaced)
+
+
 def _delimiter(text: str, name: str) -> str:
     """Return the delimiter that splits the first rows into the most columns, evenly."""
     if name.lower().endswith(".tsv"):
         return "\t"
     best, best_columns = ",", 1.0
     for delimiter in _DELIMITERS:
-        rows = islice(csv.reader(io.StringIO(text[:_SAMPLE]), delimiter=delimiter), 50)
+        rows = islice(_rows(text[:_SAMPLE], delimiter), 50)
         widths = sorted(len(row) for row in rows if row)[:-1] or [1]
         common = widths[len(widths) // 2]
         even = sum(1 for width in widths if width == common) / len(widths)

@@ -84,6 +84,13 @@ def test_the_delimiter_may_be_declared(tmp_path, line, delimiter):
     assert text == "| name | age | town |\n| --- | --- | --- |\n| Bob | 3 | Kiel, D |"
 
 
+def test_quotes_after_a_space_hold_a_cell_together(tmp_path):
+    text = read(tmp_path, "a.csv", '"Name", "Town", "Age"\n"Roe, Ann", "Kiel, D", 3\n').text
+    assert text == "| Name | Town | Age |\n| --- | --- | --- |\n| Roe, Ann | Kiel, D | 3 |"
+    text = read(tmp_path, "a.csv", 'sep= \na b c\n1  "2 3"\n').text
+    assert text == "| a | b | c |\n| --- | --- | --- |\n| 1 |  | 2 3 |"
+
+
 def test_a_column_that_is_called_sep_is_one(tmp_path):
     text = read(tmp_path, "a.csv", "sep=a,b\n1,2\n").text
     assert text == "| sep=a | b |\n| --- | --- |\n| 1 | 2 |"
