@@ -312,6 +312,14 @@ def test_numbers_and_sums_of_money_are_read_as_they_are_shown(tmp_path):
     assert text == "## S\n\n| 25.6% | 5.00 € | 00042 | words |\n| --- | --- | --- | --- |"
 
 
+def test_a_value_without_a_text_is_read(tmp_path):
+    number = '<table:table-cell office:value="{}" office:value-type="float"{}'
+    cells = number.format(3, "/>") + number.format(4.5, "></table:table-cell>")
+    row = f'<table:table table:name="S"><table:table-row>{cells}</table:table-row></table:table>'
+    text = read(tmp_path, "a.ods", packed("spreadsheet", row)).text
+    assert text == "## S\n\n| 3 | 4.5 |\n| --- | --- |"
+
+
 def test_times_are_read_as_they_are_shown(tmp_path):
     cells = "".join(
         f'<table:table-cell office:value-type="time" office:time-value="{value}">'

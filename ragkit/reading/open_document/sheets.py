@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 _FORMATTED = re.compile(
     rb"<table:table-cell\b([^<>]*?\soffice:value-type="
-    rb"\"(?!(?:date|boolean|string)\")[^\"<>]*\"[^<>]*>)"
+    rb"\"(?!(?:date|boolean|string)\")[^\"<>]*\"[^<>]*(?<!/)>)(?!</)"
 )
 _EMPTY_ROWS = re.compile(
     rb"(<table:table-row\b[^<>]*?)\stable:number-rows-repeated=\"\d+\"([^<>]*(?:/>|>"
@@ -69,6 +69,7 @@ def _drawn(grid: Element) -> Iterable[str]:
 def _as_shown(archive: zipfile.ZipFile) -> bytes:
     """Return a workbook in which numbers, sums of money and times are what people see.
 
+    Cells that have a value but no text, as some programs write them, show the value.
     The converter takes white space between cells for damage, and leaves out a sheet with very many
     empty rows between others.
     """
