@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ragkit.reading.office.time_formats import parse
+from ragkit.reading.office.time_formats import parse, parse_date
 
 
 @pytest.mark.parametrize(
@@ -36,3 +36,15 @@ def test_times(code, days, shown):
 )
 def test_other_formats_show_no_times(code):
     assert parse(code) is None
+
+
+@pytest.mark.parametrize(("code", "is_date"), [
+    ("yyyy-mm-dd", True), ("[$-407]d. mmmm", True), ("d/m/yy h:mm", True), ("0.00E+00", False),
+    ("[>9]0;d", False), ('0 "days"', False), ("@", False), ("# ?/?", False),
+])  # fmt: skip
+def test_formats_of_dates_from_1904_on(code, is_date):
+    found = parse_date(code)
+    assert (found is not None) is is_date
+    if found is not None:
+        assert found.shown("0.5") == "1904-01-01 12:00:00"
+        assert found.shown("1e9") is None

@@ -33,6 +33,20 @@ def test_notes_at_cells_follow_the_table_of_their_sheet(tmp_path):
     assert [page.label for page in reading.pages] == ["Budget", "Plain"]
 
 
+def test_dates_may_be_counted_from_1904_on(tmp_path):
+    book = openpyxl.Workbook()
+    book.epoch = openpyxl.utils.datetime.CALENDAR_MAC_1904
+    book.active.append(("Signed", datetime.date(1971, 1, 1), datetime.datetime(1971, 1, 1, 4, 14)))
+    book.active.append(("Again", datetime.date(2024, 2, 29), datetime.time(4, 14)))
+    book.active["B1"].number_format = "d. mmm"
+    text = read(tmp_path, "a.xlsx", saved(book)).text
+    assert text.split("\n")[2:] == [
+        "| Signed | 1971-01-01 | 1971-01-01 04:14:00 |",
+        "| --- | --- | --- |",
+        "| Again | 2024-02-29 | 04:14:00 |",
+    ]
+
+
 def test_fractions_have_the_digits_that_are_shown(tmp_path):
     book = openpyxl.Workbook()
     book.active.append(("Sum", 0.1 + 0.2, 68.665 * 4, 68.66499999999999))

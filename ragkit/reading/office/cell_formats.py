@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape
 
 from ragkit.reading.office.number_formats import NumberFormat, parse
-from ragkit.reading.office.time_formats import TimeFormat
+from ragkit.reading.office.time_formats import DateFormat, TimeFormat, parse_date
 from ragkit.reading.office.time_formats import parse as parse_time
 from ragkit.reading.xml_names import S
 from ragkit.reading.zip_container import part_of
@@ -16,9 +16,12 @@ if TYPE_CHECKING:
     import zipfile
     from collections.abc import Callable, Mapping
 
+CellFormat = NumberFormat | TimeFormat | DateFormat
+
 _ACCOUNTING = r'_(* #,##0{0}_);_(* \(#,##0{0}\);_(* "-"??_);_(@_)'
 USUAL_CODES = {
     0: "General", 1: "0", 2: "0.00", 3: "#,##0", 4: "#,##0.00", 9: "0%", 10: "0.00%",
+    **dict.fromkeys((14, 15, 16, 17, 22), "yyyy-mm-dd"),
     **dict.fromkeys((5, 6, 37, 38), "#,##0;-#,##0"),
     **dict.fromkeys((7, 8, 39, 40), "#,##0.00;-#,##0.00"),
     **dict.fromkeys((41, 42), _ACCOUNTING.format("")),
@@ -47,18 +50,21 @@ def shown_numbers(archive: zipfile.ZipFile) -> Callable[[bytes], bytes]:
     return lambda sheet: _CELL.sub(lambda cell: _written(cell, formats), sheet)
 
 
-def _formats(archive: zipfile.ZipFile) -> Mapping[bytes, NumberFormat | TimeFormat]:
+def _formats(archive: zipfile.ZipFile) -> Mapping[bytes, CellFormat]:
     """Return the formats of the cell styles that format numbers, by the number of the style."""
     styles = part_of(archive, "xl/styles.xml")
     if styles is None:
         return {}
+    workbook = part_of(archive, "xl/workbook.xml")
+    about = None if workbook is None else workbook.find(f"{S}workbookPr")
+    from_1904 = about is not None and about.get("date1904") in ("1", "true")
     codes = {str(number): code for number, code in USUAL_CODES.items()}
     for own in styles.iter(f"{S}numFmt"):
         codes[own.get("numFmtId", "")] = own.get("formatCode", "")
     cells = styles.find(f"{S}cellXfs")
     numbers = [style.get("numFmtId", "") for style in (() if cells is None else cells)]
     known = set(numbers) & set(codes)
-    parsed = {number: parse(codes[number]) or parse_time(codes[number]) for number in known}
+    parsed = {number: _parsed(codes[number], from_1904=from_1904) for number in known}
     return {
         str(style).encode(): found
         for style, number in enumerate(numbers)
@@ -66,7 +72,12 @@ def _formats(archive: zipfile.ZipFile) -> Mapping[bytes, NumberFormat | TimeForm
     }
 
 
-def _written(cell: re.Match[bytes], formats: Mapping[bytes, NumberFormat | TimeFormat]) -> bytes:
+def _parsed(code: str, *, from_1904: bool) -> CellFormat | None:
+    """Return what a format code says; dates are left to the converter, which counts from 1900."""
+    return parse(code) or parse_time(code) or (parse_date(code) if from_1904 else None)
+
+
+def _written(cell: re.Match[bytes], formats: Mapping[bytes, CellFormat]) -> bytes:
     """Return a cell with its number as it is shown; other cells as they are."""
     style = _STYLE.search(cell[1])
     number_format = formats.get(style[1] if style else b"0")

@@ -1,9 +1,10 @@
-"""Formats of times in workbooks: durations such as "36:15", and times of day."""
+"""Formats of times in workbooks: durations such as "36:15", times of day, dates from 1904 on."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from decimal import Decimal, InvalidOperation
 
 _LITERAL = re.compile(
@@ -11,6 +12,8 @@ _LITERAL = re.compile(
 )
 _ELAPSED = re.compile(r"\[(h+|m+|s+)\]")
 _TIME = re.compile(r"(?:am/pm|a/p|[hms:., /-]|(?<=s\.)0{1,3})+")
+_DATE = re.compile(r"[ymd]")
+_OTHER = re.compile(r"[#?@]|\[[<>=]")
 _LONGEST = 300
 _DAY = 86_400
 
@@ -38,6 +41,25 @@ class TimeFormat:
             return str(seconds)
         first = f"{hours}:{minute:02}" if self.elapsed == "h" else str(minutes)
         return f"{first}:{second:02}" if self.seconds else first
+
+
+@dataclass(frozen=True, slots=True)
+class DateFormat:
+    """A format of dates in a workbook that counts days from 1904 on, as Excel on a Mac did."""
+
+    def shown(self, number: str) -> str | None:
+        """Return the date of a number of days, with its time; ``None`` for one that is none."""
+        try:
+            seconds = round(Decimal(number) * _DAY)
+            return str(datetime(1904, 1, 1) + timedelta(seconds=seconds))
+        except (InvalidOperation, ValueError, OverflowError):
+            return None
+
+
+def parse_date(code: str) -> DateFormat | None:
+    """Return what a format code says; ``None`` if it formats no dates."""
+    bare = _LITERAL.sub("", code[:_LONGEST]).lower()
+    return DateFormat() if _DATE.search(bare) and not _OTHER.search(bare) else None
 
 
 def parse(code: str) -> TimeFormat | None:
