@@ -58,9 +58,14 @@ _ALIKE = {
 _BEFORE: dict[int, str] = {**dict.fromkeys(_UNSEEN, ""), **{ord(a): b for a, b in _ALIKE.items()}}
 
 _NOT_ASCII = re.compile(r"[^\0-\x7f]+")
-# Also the vowel signs of Arabic, which few write; \u0439 is a letter, and its breve no accent.
+# Also the signs of vowels and of recitation of Hebrew and Arabic, which few write; \u0439 is a
+# letter, and its breve no accent.
+_UNWRITTEN = (
+    "\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7"
+    "\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06dc\u06df-\u06e4\u06e7\u06e8\u06ea-\u06ed"
+)
 _ACCENTS = re.compile(
-    "(?<![\u0438\u0418])[\u0300-\u036f\u064b-\u065f\u0670]+|[\u0300-\u0305\u0307-\u036f]+"
+    f"(?<![\u0438\u0418])[\u0300-\u036f{_UNWRITTEN}]+|[\u0300-\u0305\u0307-\u036f]+"
 )
 # Letters of Arabic script that are written in several ways.
 _ARABIC = re.compile("[\u0629\u0649\u0671\u06a9\u06cc]")
@@ -134,9 +139,9 @@ def without_stop_words(tokens: Iterable[str]) -> list[str]:
 def fold(text: str) -> str:
     """Unify compatibility forms and drop the accents of Latin, Greek and Cyrillic letters.
 
-    In Arabic script, vowel signs go, and letters that are written in several ways are unified.
-    Case is kept, because it tells the parts of ``camelCase`` apart. Marks of other scripts,
-    where they carry meaning, are kept.
+    Vowel signs of Hebrew and Arabic go, and Arabic letters that are written in several ways are
+    unified. Case is kept, because it tells the parts of ``camelCase`` apart. Marks of other
+    scripts, where they carry meaning, are kept.
     """
     if text.isascii():
         return text

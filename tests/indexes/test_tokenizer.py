@@ -113,6 +113,9 @@ def test_known_texts_give_these_tokens(text: str, tokens: list[str]):
         ("ASP.NET", "asp.net core"),
         ("Москва", "в МОСКВА"),
         ("สวัสดี", "สวัสดีครับ"),
+        ("שלום", "שָׁלוֹם עֲלֵיכֶם"),
+        ("הרחמן", "بِسْمِ הָרַחֲמָן"),
+        ("للمتقين هدى", "هُدًۭى لِّلْمُتَّقِينَ"),
     ],
 )
 def test_each_token_of_the_question_stands_in_the_document(question: str, document: str):
