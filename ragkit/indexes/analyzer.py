@@ -19,13 +19,22 @@ LONGEST_TOKEN = 64
 CONNECTORS = "(?:[.'\\-/\\\\@&]|::)"
 """What may occur once between two parts of one identifier, address or path."""
 
+# Han, kana, Hangul, bopomofo; Thai, Lao, Burmese, Khmer.
+SPACELESS = (
+    "\u0e01-\u0eff\u1000-\u109f\u1780-\u17ff\u1100-\u11ff\u3005-\u3007\u3021-\u3029\u3031-\u3035"
+    "\u3041-\u3096\u3099\u309a\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u3105-\u312f\u31a0-\u31ff"
+    "\u3400-\u4dbf\u4e00-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\U00020000-\U0003ffff"
+)
+"""Letters of scripts written without spaces, as the inside of a class."""
+
 FIGURE = (
-    r"[1-9]\d{0,2}(?:,\d{3}){1,8}(?:\.\d+)?(?![\w,])"
+    rf"[1-9]\d{{0,2}}(?:,\d{{3}}){{1,8}}(?:\.\d+)?(?![^\W{SPACELESS}]|,)"
     r"|(?<!\d,)(?:[1-9]\d{0,2}(?:(?:\.\d{3}){1,8}|(?: \d{3}){1,8})|\d+),\d+(?!\w|[.,]\d)"
 )
 """A number with a comma: "1,234.50", or as most of Europe writes it, "1.234,50" or "1 234,50".
 
-It has few groups, since a list of numbers would else be gone through again from each of them.
+"円" and other letters written without spaces may follow the first at once. It has few groups,
+since a list of numbers would else be gone through again from each of them.
 """
 
 _STOP = """
@@ -57,14 +66,8 @@ _PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
 _BLANK = re.compile("_{3,}")
 # Capitals of several things; a letter and a number, such as B7, of which neither says anything.
 _WHOLE_NAME = re.compile(r"[A-Z]{2,}s|[A-Za-z][0-9]{1,2}")
-# Scripts written without spaces: Han, kana, Hangul, bopomofo; Thai, Lao, Burmese, Khmer.
-_SPACELESS = (
-    "\u0e01-\u0eff\u1000-\u109f\u1780-\u17ff\u1100-\u11ff\u3005-\u3007\u3021-\u3029\u3031-\u3035"
-    "\u3041-\u3096\u3099\u309a\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u3105-\u312f\u31a0-\u31ff"
-    "\u3400-\u4dbf\u4e00-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\U00020000-\U0003ffff"
-)
 _OTHER_DIGIT = re.compile(r"(?![0-9])\d")
-_RUN = re.compile(f"[{_SPACELESS}]+")
+_RUN = re.compile(f"[{SPACELESS}]+")
 _HAN = re.compile("[\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
 
 

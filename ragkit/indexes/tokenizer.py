@@ -16,6 +16,7 @@ from typing import TypeVar
 from ragkit.indexes.analyzer import (
     CONNECTORS,
     FIGURE,
+    SPACELESS,
     STOP_WORDS,
     Piece,
     analyse,
@@ -206,7 +207,7 @@ def _cluster_end(text: str, start: int) -> int:
 
 @cache
 def _figure_pattern() -> re.Pattern[str]:
-    return re.compile(rf"(?<![\w.])(?:{FIGURE})")
+    return re.compile(rf"(?<![^\W{SPACELESS}]|[.])(?:{FIGURE})")
 
 
 @cache
@@ -219,7 +220,7 @@ def word_pattern(*, ascii_only: bool) -> re.Pattern[str]:
     # Runs of letters and digits with single connectors between them.
     rest = rf"(?:{CONNECTORS}{run})*(?:\+\+\d*|\#(?!\w))?"
     return re.compile(
-        rf"{FIGURE}"
+        rf"{FIGURE}|[{SPACELESS}]++(?={FIGURE})"
         rf"|(?:(?<![\w.)\]'\"/])\.(?=[A-Za-z]))?{run}{rest}",
         re.ASCII if ascii_only else 0,
     )

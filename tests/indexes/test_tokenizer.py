@@ -116,6 +116,10 @@ def test_known_texts_give_these_tokens(text: str, tokens: list[str]):
         ("שלום", "שָׁלוֹם עֲלֵיכֶם"),
         ("הרחמן", "بِسْمِ הָרַחֲמָן"),
         ("للمتقين هدى", "هُدًۭى لِّلْمُتَّقِينَ"),
+        ("3600 円", "年会費は約３，６００円です"),
+        ("3,600円", "年会費は3600円です"),
+        ("1234567.5", "共1,234,567.5元"),
+        ("3600 บาท", "ราคา3,600บาท"),
     ],
 )
 def test_each_token_of_the_question_stands_in_the_document(question: str, document: str):
