@@ -6,14 +6,17 @@ import re
 
 _LONGEST = 22
 _ABBREVIATION = re.compile(
-    r"(?:\b[A-Z]\w*\.?[^\S\n]+[A-HJ-Z]|\b[A-Z]\.[A-Z]"
-    r"|(?<!\w)(?:[Ee]\.g|[Ii]\.e|[zZ]\. ?B|[dDuU]\. ?[hHaA]|et al|Mrs?|Ms|Dr|Prof|St|Lt|Col|Gen"
-    r"|Capt|Gov|Sen|Rep|Hon|Mgr|Jr|Sra?|Dra|Mme|Mlle|Hrn?|Dipl|Ing|vs|cf|ca|approx|bzw|ggf|inkl"
-    r"|zzgl|evtl|bspw|[Vv]gl|Mio|Mrd|Tsd|Nr|Abs|Abb|Nos?|Figs?|Eqs?|Vol|pp))\s?\.[^\S\n]+$"
+    r"(?:\b[A-Z]\w*\.?[^\S\n]+[A-HJ-Z]|\b[A-Z]\.[A-Z]|(?<!\w)[А-ЯЁІЇЄҐ]|[\u0e01-\u0e3a]"
+    r"|(?<!\w)(?:[Ee]\.g|[Ii]\.e|[zZ]\. ?B|[dDuU]\. ?[hHaA]|et al|Mrs?|Ms|MM?|Dr|Prof|St|Lt|Col"
+    r"|Gen|Capt|Gov|Sen|Rep|Hon|Mgr|Jr|Sra?|Dra|Mme|Mlle|Hrn?|Dipl|Ing|vs|cf|ca|approx|bzw|ggf"
+    r"|inkl|Sig|Dott|Avv|Dhr|Mevr|[Uu]l|[Nn]ám|[Оо]бл|[Пп]росп|[Уу]л|[Пп]ер|[Гг]р|[Тт]ов|[Ии]м"
+    r"|(?<!\d[^\S\n])[гс]|zzgl|evtl|bspw|[Vv]gl|Mio|Mrd|Tsd|Nr|Abs|Abb|Nos?|Figs?|Eqs?|Vol"
+    r"|pp))\s?\.[^\S\n]+$"
 )
 _BEFORE_NUMBER = re.compile(
-    r"(?<![\w.])(?:[a-z]|[NSZ]|[Aa]rt|Anm|Av|Bd|Bl|[Cc]ap|[Cc]h(?:ap)?|[Ee]d|[Ff]n|Kap|[Mm]ax"
-    r"|[Mm]in|[Nn]o|[Nn]úm|[Pp]ara?|[Rr]n|Rz|[Ss]ect?|Std|Str|Tab|[Tt]el|vol|Ziff"
+    r"(?<![\w.])(?:[a-zčа-я]|кв|рис|стр|табл|корп|[NSZ]|[Aa]rt|Anm|Av|Bd|Bl"
+    r"|[Cc]ap|[Cc]h(?:ap)?|[Ee]d|[Ff]n|Kap|[Mm]ax|[Mm]in"
+    r"|[Nn]o|[Nn]úm|[Pp]ara?|[Rr]n|Rz|[Ss]ect?|Std|Str|Tab|[Tt]el|vol|Ziff"
     r"|Mon|Tue|Wed|Thu|Fri|Sat|Sun|Mo|Di|Mi|Do|Fr|Sa|So"
     r"|Jan|Feb|Mar|Mär|Apr|Jun|Jul|Aug|Sept?|O[ck]t|Nov|De[cz])\.[^\S\n]+$"
 )
