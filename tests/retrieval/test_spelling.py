@@ -156,13 +156,17 @@ def test_near_words_are_those_with_so_few_edits(tmp_path):
         ("Kündiugng", "Kündigung"),
         ("kundigug", "kündigung"),
         ("besenrien", "besenrein"),
+        ("Strassenreinigug", "Straßenreinigung"),
+        ("Straßenreinigug", "Straßenreinigung"),
+        ("Muessiggang", "Müßiggang"),
         ("housnig", "housing"),
     ],
 )
 def test_words_of_another_language_are_corrected_only_where_that_is_sure(tmp_path, question, meant):
     files = {
         "miete.md": "Die Kündigung der Wohnung ist drei Wochen vorher zu schreiben. Die Wohnung "
-        "wird besenrein übergeben, und der Vermieter muss die Schlüssel erhalten.\n",
+        "wird besenrein übergeben, und der Vermieter muss die Schlüssel erhalten. "
+        "Die Straßenreinigung duldet keinen Müßiggang.\n",
         "cuento.md": "El cuento de la casa es largo, pero los niños quieren escucharlo todas las "
         "noches antes de dormir en sus camas.\n",
         "groups.md": "Эта группа людей собирается каждый вечер в старом доме у реки "

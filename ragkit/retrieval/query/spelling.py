@@ -198,7 +198,7 @@ def _written(
     """Return the form of a stem, as some chunks write it, that is nearest to a word."""
     from rapidfuzz.distance import OSA
 
-    plain = fold(word)
+    plain = fold(word).casefold()
     is_latin = plain.isascii()
     # Endings differ: most words of a text are dismissed by what they begin with, and by length.
     start = stem.token[: max(len(stem.token) - _ENDING, 1)]
@@ -213,7 +213,9 @@ def _written(
         for at in range(0, len(entries), _AT_ONCE):
             texts = list(_texts(catalog, entries[at : at + _AT_ONCE]))
             words = {
-                (found, known) for text, known in texts for found in begins.findall(fold(text))
+                (found, known)
+                for text, known in texts
+                for found in begins.findall(fold(text).casefold())
             }
             near = [
                 _Near(_slip(plain, found), found)
@@ -230,7 +232,9 @@ def _written(
 def _accented(near: _Near, texts: Sequence[str]) -> _Near:
     """Return a word as the first of the texts that has it writes it."""
     words = (word for text in texts for word in _LETTERS.findall(text))
-    return near._replace(word=next((word for word in words if fold(word) == near.word), near.word))
+    return near._replace(
+        word=next((word for word in words if fold(word).casefold() == near.word), near.word)
+    )
 
 
 def _is_surely_meant(word: str, meant: str) -> bool:
