@@ -7,6 +7,7 @@ import re
 _LONGEST = 22
 _ABBREVIATION = re.compile(
     r"(?:\b[A-Z]\w*\.?[^\S\n]+[A-HJ-Z]|\b[A-Z]\.[A-Z]|(?<!\w)[А-ЯЁІЇЄҐ]|[\u0e01-\u0e3a]"
+    r"|\[\d{1,3}(?:\.\d{1,3})*"
     r"|(?<!\w)(?:[Ee]\.g|[Ii]\.e|[zZ]\. ?B|[dDuU]\. ?[hHaA]|et al|Mrs?|Ms|MM?|Dr|Prof|St|Lt|Col"
     r"|Gen|Capt|Gov|Sen|Rep|Hon|Mgr|Jr|Sra?|Dra|Mme|Mlle|Hrn?|Dipl|Ing|vs|cf|ca|approx|bzw|ggf"
     r"|inkl|Sig|Dott|Avv|Dhr|Mevr|[Uu]l|[Nn]ám|[Оо]бл|[Пп]росп|[Уу]л|[Пп]ер|[Гг]р|[Тт]ов|[Ии]м"

@@ -45,6 +45,8 @@ from ragkit.chunking.units import text_units
         ["هل يجوز التأجير؟", "لا يجوز ذلك إلا بموافقة المالك."],
         ["کیا یہ سچ ہے؟", "یہ سچ ہے۔", "ختم۔"],
         ["Πόσο κόστισε το σκάφος;", "Κόστισε 85.000 ευρώ, δηλ. έξι μισθούς."],
+        ["[7.1. Was ist das?](a.html#b)", "[7.2. Wie geht es?](a.html#c)", "[7.3. Ende](d.html)"],
+        ["[Lies das Handbuch.](https://a.org/b)", "Dann fang an [3].", "Es ist leicht."],
         ["We chose α; Then β.", "It works."],
         ["เปิดเมื่อวันที่ ๑๒ มีนาคม พ.ศ. ๒๕๖๔ ราคา ๔๕ บาท"],
     ],
