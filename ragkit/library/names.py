@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from ragkit.indexes.analyzer import SPACELESS
 from ragkit.indexes.tokenizer import fold
 
 if TYPE_CHECKING:
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from ragkit.types import Version
 
 _WORD = re.compile(r"\w+")
+# Where no spaces are, a word may begin at each letter.
+_WITHIN = re.compile(rf"(?=([{SPACELESS}]{{1,16}}))")
 _STALE_SECONDS = 10.0
 _LATEST = 20
 _MOST_KEPT = 1000
@@ -167,7 +170,8 @@ class _Names:
         pairs: set[tuple[str, int]] = set()
         for number, document in enumerate(self.documents):
             stem = _file_name(document.path).rpartition(".")[0]
-            words = _WORD.findall(folded(f"{document.title} {stem}").replace("_", " "))
+            name = folded(f"{document.title} {stem}").replace("_", " ")
+            words = (*_WORD.findall(name), *_WITHIN.findall(name))
             pairs.update([(word, number) for word in words])
         return sorted(pairs)
 

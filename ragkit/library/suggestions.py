@@ -12,6 +12,7 @@ from itertools import chain
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
+from ragkit.indexes.analyzer import SPACELESS
 from ragkit.library.names import folded
 from ragkit.retrieval.query.parser import FILTER_NAMES, format_filter
 
@@ -102,7 +103,7 @@ class SuggestionService:
 
     def _searches(self, text: str) -> Iterator[Suggestion]:
         """Yield past searches that contain the text, from the beginning of a word on."""
-        start = re.compile(rf"(?<!\w){re.escape(folded(' '.join(text.split())))}")
+        start = re.compile(rf"(?<![^\W{SPACELESS}]){re.escape(folded(' '.join(text.split())))}")
         searches = [past for past in self._history.list() if start.search(folded(past.question))]
         for past in searches[:_MOST_SEARCHES]:
             yield Suggestion(

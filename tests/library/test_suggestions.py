@@ -11,7 +11,7 @@ from support import note_searches
 
 from ragkit.library import Library
 from ragkit.library.examples import question_by_itself
-from ragkit.library.names import DocumentNames, NamedDocument, _Names, folded
+from ragkit.library.names import _WORD, DocumentNames, NamedDocument, _Names, folded
 from ragkit.library.suggestions import LONGEST, Kind
 from ragkit.settings import Settings
 
@@ -107,6 +107,18 @@ def test_past_searches_are_suggested_with_the_pinned_first(library):
     assert [(one.label, one.pinned) for one in found if one.kind is Kind.SEARCH] == [
         ("lake oxygen", True), ("oxygen in the lake", False),
     ]  # fmt: skip
+
+
+def test_where_no_spaces_are_a_word_may_begin_at_each_letter(library):
+    titles = ("町内会の議事録", "บันทึกร้านก๋วยเตี๋ยว", "游泳馆使用说明", "Café中文")
+    names = _Names(
+        [NamedDocument(n, "default", title, f"{n}.md", n, 1) for n, title in enumerate(titles)]
+    )
+    for text, number in (("議事", 0), ("ร้าน", 1), ("使用说明", 2), ("中文", 3), ("文", 3)):
+        assert [one.id for one in names.matching(_WORD.findall(folded(text)))] == [number]
+    assert list(names.matching(["afe"])) == []
+    note_searches(library.searches, "町内会の会長は誰")
+    assert labels(library, "会長") == ["町内会の会長は誰"]
 
 
 def test_a_collection_that_is_not_searched_suggests_nothing(library):
