@@ -114,11 +114,11 @@ def test_a_written_answer_shows_citations_checks_and_figures():
     shown = written(BASE)
     assert shown.count('class="rk-cite"') == 4
     assert 'aria-label="Source 1"' in shown
-    assert '<span class="rk-check">45 is not in the source</span>' in shown
-    assert '<span class="rk-check">no source</span>' in shown
+    assert '<span class="rk-check" dir="ltr">45 is not in the source</span>' in shown
+    assert '<span class="rk-check" dir="ltr">no source</span>' in shown
     assert ">supported</span>" in shown
     assert shown.count("rk-fails") == 2
-    assert shown.count('<li><span class="rk-answer-sentence') == 2
+    assert shown.count('<li><div dir="auto"><span class="rk-answer-sentence') == 2
     assert "2 of 4 sentences passed the checks" in shown
     assert "2 invalid citations removed" in shown
     assert "6 of 9 passages read" in shown
@@ -231,3 +231,19 @@ def test_several_questions_are_answered_one_by_one_on_both_pages(library, tmp_pa
     first, second = said.split('id="rk-span-1"')
     assert "within 30 days" in first[first.index("rk-answer-quick") :]
     assert "Marta Olsen" in second[second.index("rk-answer-quick") : second.index("rk-summary")]
+
+
+def test_sentences_from_right_to_left_follow_one_another_in_that_direction():
+    """Where each had a direction of its own, the second stood before the first."""
+    arabic = replace(DAYS, text="قيمة الإيجار ٣٥٠٠ درهم.")
+    assert '<p class="rk-quick-row" dir="auto"><span>قيمة' in quick((arabic,), "days")
+    parts = tuple(
+        AnswerSentence(said, sources=(1,), block=block, item=block > 0)
+        for said, block in (("قيمة الإيجار ٣٥٠٠.", 0), ("تدفع شهريًا.", 0), ("للمالك.", 1))
+    )
+    shown = written(replace(BASE, sentences=parts, sources=(arabic,)))
+    sentences = r'<span class="rk-answer-sentence">'
+    assert f'<p dir="auto">{sentences}قيمة' in shown
+    assert f'<li><div dir="auto">{sentences}للمالك.' in shown
+    assert '<span class="rk-cite-card" role="tooltip" dir="auto"><span>قيمة' in shown
+    assert '<li><div dir="auto"><span>قيمة' in shown

@@ -56,7 +56,7 @@ def quick(sources: Sequence[Source], question: str, label: str = "Quick answer")
 
 def _quick_row(source: Source, question: str, apart: Mapping[int, str]) -> str:
     return (
-        f'<p class="rk-quick-row">{sentence(source, question, _LONGEST_QUICK)} '
+        f'<p class="rk-quick-row" dir="auto">{sentence(source, question, _LONGEST_QUICK)} '
         f"{place_link(source, question, apart)}</p>"
     )
 
@@ -68,7 +68,7 @@ def sentence(source: Source, question: str, longest: int) -> str:
     shown = _drawn(source, (start, end), marks) or text(source.text[start:end])
     cut = f"{'… ' if start else ''}{shown}{' …' if end < len(source.text) else ''}"
     style = ' class="rk-code"' if _kind(source).form == "code" else ""
-    return f'<span dir="auto"{style}>{cut}</span>'
+    return f"<span{style}>{cut}</span>"
 
 
 def _drawn(source: Source, span: Span, marks: Sequence[Span]) -> str:
@@ -82,7 +82,7 @@ def place_link(source: Source, question: str, apart: Mapping[int, str]) -> str:
     ``apart`` is what tells documents of the same title apart (``told_apart``).
     """
     data = attributes(
-        class_="rk-answer-place", title="Opens the document with this sentence marked"
+        class_="rk-answer-place", dir="ltr", title="Opens the document with this sentence marked"
     )
     return f"<a{_leads(source, question)}{data}>{place_of(source, apart)}</a>"
 
@@ -234,13 +234,16 @@ def _text(answer: WrittenAnswer) -> str:
         html = " ".join(_sentence(part, answer) for part in sentences)
         blocks.append((sentences[0].item, html))
     if answer.unfinished:
-        coming = f'<span dir="auto" class="rk-answer-coming">{text(answer.unfinished)}</span>'
+        coming = f'<span class="rk-answer-coming">{text(answer.unfinished)}</span>'
         is_item, html = blocks.pop() if blocks else (False, "")
         blocks.append((is_item, f"{html} {coming}"))
     parts = []
     for is_list, items in groupby(blocks, key=lambda block: block[0]):
-        tag, outer = ("li", "ul") if is_list else ("p", "div")
-        inner = "".join(f"<{tag}>{html}</{tag}>" for _, html in items)
+        outer = "ul" if is_list else "div"
+        inner = "".join(
+            f'<li><div dir="auto">{html}</div></li>' if is_list else f'<p dir="auto">{html}</p>'
+            for _, html in items
+        )
         parts.append(f"<{outer}>{inner}</{outer}>")
     cut = '<p class="rk-soft">… The answer was cut off here: it reached the maximum length.</p>'
     return f'<div class="rk-answer-text">{"".join(parts)}{cut * answer.cut}</div>'
@@ -251,7 +254,7 @@ def _sentence(part: AnswerSentence, answer: WrittenAnswer) -> str:
     style = "rk-answer-sentence rk-fails" if fails else "rk-answer-sentence"
     cites = "".join(_citation(number_, answer) for number_ in part.sources)
     findings = _findings(part.checks)
-    return f'<span class="{style}" dir="auto">{text(part.text)}</span>{cites}{findings}'
+    return f'<span class="{style}">{text(part.text)}</span>{cites}{findings}'
 
 
 def _citation(number_: int, answer: WrittenAnswer) -> str:
@@ -260,8 +263,8 @@ def _citation(number_: int, answer: WrittenAnswer) -> str:
         return ""
     source = answer.sources[number_ - 1]
     shown = sentence(source, "", _LONGEST_SOURCE)
-    place = place_of(source, told_apart(answer.sources))
-    card = f'<span class="rk-cite-card" role="tooltip">{shown}<i>{place}</i></span>'
+    place = f'<i dir="ltr">{place_of(source, told_apart(answer.sources))}</i>'
+    card = f'<span class="rk-cite-card" role="tooltip" dir="auto">{shown}{place}</span>'
     label = attributes(class_="rk-cite", aria_label=f"Source {number_}", data_source=number_)
     return f"<a{_leads(source, answer.question)}{label}>{number_}{card}</a>"
 
@@ -277,12 +280,13 @@ def _findings(checks: Sequence[Check]) -> str:
     if missing:
         verb = "is" if len(missing) == 1 else "are"
         words = f"{', '.join(missing)} {verb} not in the source"
-        parts.append(f'<span class="rk-check">{text(words)}</span>')
+        parts.append(f'<span class="rk-check" dir="ltr">{text(words)}</span>')
     for check in checks:
         if check.kind is not CheckKind.NOT_IN_SOURCE:
             style = "rk-check rk-check-holds" if check.holds else "rk-check"
             title = "The verdict of the model that checked this" if check.is_verdict else None
-            parts.append(f"<span{attributes(class_=style, title=title)}>{text(check.words)}</span>")
+            given = attributes(class_=style, title=title, dir="ltr")
+            parts.append(f"<span{given}>{text(check.words)}</span>")
     return "".join(parts)
 
 
@@ -318,11 +322,11 @@ def _sources(answer: WrittenAnswer) -> str:
     """Return the sentences that were cited, numbered as in the answer."""
     if not answer.sources:
         return ""
-    changed = ' <span class="rk-check">changed since</span>'
+    changed = ' <span class="rk-check" dir="ltr">changed since</span>'
     apart = told_apart(answer.sources)
     items = "".join(
-        f"<li>{sentence(source, '', _LONGEST_SOURCE)} "
-        f"{place_link(source, answer.question, apart)}{changed * source.changed}</li>"
+        f'<li><div dir="auto">{sentence(source, "", _LONGEST_SOURCE)} '
+        f"{place_link(source, answer.question, apart)}{changed * source.changed}</div></li>"
         for source in answer.sources
     )
     return f'<ol class="rk-answer-sources" aria-label="Sources">{items}</ol>'
