@@ -28,14 +28,17 @@ _ASKS = {
         r"|\bwhat(?:(?:['’]?s| is| was) (?:the|its|their|your) (?:\w+ ){0,2}?| )"
         r"(?:percentage|share|number|amount|price|size|age|height|weight|limit)\b"
         r"|\bwie ?(?:viele?|lange|oft|alt|weit|hoch|schwer|gross|teuer|schnell)\b|\bcombien\b"
-        r"|\bcuant[oa]s?\b|\bquant[ioae]\b|几|多少|多久|多大|いくつ|いくら|何(?:人|個|回|日|年|時間|分)"
+        r"|\bcuant[oa]s?\b|\bquant(?:[ie]|[oa]s?)\b|\bhoeveel\b|\bсколько\b|\bскільки\b"
+        r"|\bποσ(?:[οηα]|οι|εσ)\b|\bكم\b|몇|얼마|几|多少|多久|多大|いくつ|いくら|何(?:人|個|回|日|年|時間|分)"
     ),
     Kind.TIME: re.compile(
         r"\bwhen\b|\b(?:what|which) (?:year|date|day|month|time|hour)\b"
-        r"|\bwann\b|\bquand\b|\bcuando\b|\bquando\b|什么时候|何时|いつ"
+        r"|\bwann\b|\bquand\b|\bcuando\b|\bquando\b|\bwanneer\b"
+        r"|\bкогда\b|\bколи\b|\bποτε\b|\bمتي\b|언제|什么时候|何时|いつ"
     ),
     Kind.WHO: re.compile(
-        r"\bwho(?:m|se)?\b|\bwe[rmn]\b|\bwessen\b|\bqui\b|\bquien(?:es)?\b|\bchi\b|谁|誰|だれ"
+        r"\bwho(?:m|se)?\b|\bwe[rmn]\b|\bwessen\b|\bqui\b|\bquien(?:es)?\b|\bchi\b|\bquem\b"
+        r"|\bк(?:то|ого|ому|ем)\b|\bхто\b|\bποι(?:οσ|ον|οι|α)\b|누가|누구|谁|誰|だれ"
     ),
     Kind.YES_NO: re.compile(
         r"(?:(?:and|but|so|then|ok(?:ay)?),? )?"
@@ -59,7 +62,10 @@ _TIME = re.compile(
     r"|\b(?:before|after|during|until|noon|midnight|morning|evening|week|day|month|year|hour)s?\b",
     re.IGNORECASE,
 )
-_NAME = re.compile(r"(?<![.!?:]\s)(?<!^)(?<!\n)\b[A-ZÄÖÜ][\w'’-]+|[一-鿿ぁ-ヿ]{2,}(?:さん|先生|氏)")
+_CAPITALS = "".join(filter(str.isupper, map(chr, range(0x530))))
+_NAME = re.compile(
+    rf"(?<![.!?:]\s)(?<!^)(?<!\n)\b[{_CAPITALS}][\w'’-]+|[一-鿿ぁ-ヿ]{{2,}}(?:さん|先生|氏)"
+)
 _SHOWS = {Kind.AMOUNT: _AMOUNT, Kind.TIME: _TIME, Kind.WHO: _NAME}
 
 # Words that ask for an answer without being in it.

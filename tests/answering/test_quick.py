@@ -420,6 +420,18 @@ def test_words_are_embedded_once():
         ("什么时候开始？", Kind.TIME),
         ("On which day does it start?", Kind.TIME),
         ("Qui a réparé le phare ?", Kind.WHO),
+        ("Quantos cães são permitidos?", Kind.AMOUNT),
+        ("Quem é o síndico?", Kind.WHO),
+        ("Hoeveel is de bijdrage?", Kind.AMOUNT),
+        ("Wanneer was de vergadering?", Kind.TIME),
+        ("Сколько стоит аренда?", Kind.AMOUNT),
+        ("Кому передали ключи?", Kind.WHO),
+        ("Коли зібрали мед?", Kind.TIME),
+        ("Πόσες μέρες κάνει;", Kind.AMOUNT),
+        ("ΠΟΙΟΣ ΑΓΟΡΑΣΕ ΤΟ ΣΚΑΦΟΣ;", Kind.WHO),
+        ("كم قيمة الإيجار؟", Kind.AMOUNT),
+        ("متى وُقّع العقد؟", Kind.TIME),
+        ("회장은 누구입니까?", Kind.WHO),
         ("Whose boat is it?", Kind.WHO),
         ("Is the harbour open?", Kind.YES_NO),
         ("Darf ich hier parken?", Kind.YES_NO),
@@ -436,6 +448,9 @@ def test_what_the_question_says_itself_is_no_answer_to_it():
     assert question.is_met_by("There were 300 of them.")
     assert not question.is_met_by("In 2021 people came.")
     assert not Question("Who is Marta?").is_met_by("We asked Marta.")
+    assert Question("会長は誰？").is_met_by("田中太郎さんが会長です。")
+    assert Question("Кто передал ключи?").is_met_by("Ключи передала Алёна.")
+    assert not Question("Кто передал ключи?").is_met_by("Ключи передала соседка.")
 
 
 # -- the sample library ---------------------------------------------------------------------------
