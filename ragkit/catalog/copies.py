@@ -18,7 +18,7 @@ from ragkit.catalog.connection import PUT_META
 from ragkit.catalog.failures import disk_is_full
 from ragkit.catalog.marker import META_KEY, noted_in, read_marker
 from ragkit.catalog.schema import MIGRATIONS
-from ragkit.errors import CatalogError
+from ragkit.errors import CatalogError, LibraryFormatError
 from ragkit.formatting import byte_size, plural
 from ragkit.paths import LibraryPaths
 
@@ -114,20 +114,25 @@ def check_copy(file: Path) -> None:
     """Raise unless a file is an intact catalog of a version that this program knows.
 
     Raises:
-        CatalogError: it is not.
+        CatalogError: it is not intact.
+        LibraryFormatError: a newer ragkit has written it.
     """
-    fault = ""
+    version, fault = 0, ""
     try:
         with closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)) as copy:
             version = copy.execute("PRAGMA user_version").fetchone()[0]
             copy.execute("SELECT COUNT(*) FROM documents").fetchone()
             fault = copy.execute("PRAGMA quick_check(1)").fetchone()[0]
-            if not 0 < version <= len(MIGRATIONS):
+            if version < 1:
                 fault = f"it has version {version}"
     except sqlite3.Error as error:
         fault = str(error)
     if fault != "ok":
         raise CatalogError(f"{file} is not an intact catalog: {fault}.", "Use another backup.")
+    if version > len(MIGRATIONS):
+        raise LibraryFormatError(
+            f"{file} was written by a newer ragkit (catalog version {version}).", "Update ragkit."
+        )
 
 
 def settle(file: Path) -> None:

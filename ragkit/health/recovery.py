@@ -100,6 +100,7 @@ def recover(paths: LibraryPaths) -> Recovered:
     A sound catalog stays as it is.
 
     Raises:
+        LibraryFormatError: a newer ragkit has written it; what only that knows would be lost.
         LibraryError: the disk is full, or the library cannot be written.
         LibraryBusyError: another process writes to the library.
     """

@@ -19,7 +19,7 @@ import pytest
 from ragkit.answers import Turn
 from ragkit.catalog.copies import backups, keep_backup, write_copy
 from ragkit.catalog.records import JobState
-from ragkit.errors import CatalogError, LibraryBusyError, LibraryError
+from ragkit.errors import CatalogError, LibraryBusyError, LibraryError, LibraryFormatError
 from ragkit.health.findings import Depth
 from ragkit.health.recovery import recover, restore, unknown_uploads
 from ragkit.indexing.writer import writer_lock
@@ -253,6 +253,15 @@ def test_recover_keeps_a_sound_catalog_that_is_older_than_its_marker(paths):
     assert recover(paths).sentences == ("The catalog is intact; nothing was changed.",)
     with _go_on(paths) as library:
         assert _whole(library)
+
+
+def test_recover_leaves_the_catalog_of_a_newer_version_alone(paths):
+    with closing(sqlite3.connect(paths.catalog)) as connection:
+        connection.execute("PRAGMA user_version = 99")
+    before = paths.catalog.read_bytes()
+    with pytest.raises(LibraryFormatError, match=r"written by a newer ragkit \(catalog version 99"):
+        recover(paths)
+    assert paths.catalog.read_bytes() == before
 
 
 def test_restore_and_recover_refuse_while_somebody_writes(paths):
