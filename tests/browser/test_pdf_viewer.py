@@ -95,3 +95,8 @@ def test_pages_grow_and_shrink_and_obey_the_keyboard(report):
     expect(page.get_by_label("Page", exact=True)).to_have_value("2")
     page.keyboard.press("Control+f")
     expect(page.get_by_label("Find in document")).to_be_focused()
+
+
+def test_every_button_of_the_viewer_is_whole_on_the_narrowest_screen(report):
+    bar = report(width=320, height=800).locator(".rk-pdf-bar")
+    assert bar.evaluate("(e) => e.scrollWidth - e.clientWidth") == 0
