@@ -100,3 +100,13 @@ def test_other_zipped_exports(tmp_path):
         read(tmp_path, "b.zip", zipped({"photos/2026-02-03.json": []}))
     with pytest.raises(ReadingError, match="unpacks to far more"):
         read(tmp_path, "c.zip", zipped({"result.json": " " * 400_000_000}))
+
+
+def test_an_archive_of_several_chats_is_not_read_as_the_first_of_them(tmp_path):
+    chats = {
+        f"{name}/_chat.txt": f"[03.02.26, 10:00:00] {name}: Hallo\n[03.02.26, 10:01:00] Cy: Ja\n"
+        for name in ("Ann", "Bea")
+    }
+    with pytest.raises(SkippedError, match="Unpack it into the folder"):
+        read(tmp_path, "Chats.zip", zipped(chats))
+    assert "Bea" in read(tmp_path, "Bea.zip", zipped(dict(list(chats.items())[1:]))).text

@@ -164,8 +164,8 @@ def read_archive(data: bytes, name: str, limits: Limits) -> Reading:
         elif days:
             conversation = _slack(files, days, stem(name))
         else:
-            text = files.text(chats[0]) if chats else ""
-            conversation = of_text(text, name)
+            # An archive of several chats is none of WhatsApp's own.
+            conversation = of_text(files.text(chats[0]), name) if len(chats) == 1 else None
     if conversation is None or not conversation.messages:
         raise SkippedError("Archives are not read.", "Unpack it into the folder.")
     return to_reading(conversation)
