@@ -302,3 +302,24 @@ def test_a_page_that_its_server_forgot_is_loaded_again(browser, served, forgotte
     assert len(sockets) == (3 if forgotten else 2)
     assert page.evaluate("window.isFirst === true") is not forgotten
     page.context.close()
+
+
+def test_a_server_that_does_not_answer_is_called_by_its_name(browser, served):
+    page = browser.new_context().new_page()
+    sockets = []
+
+    def connect(socket):
+        sockets.append((socket, socket.connect_to_server()))
+
+    page.route_web_socket("**/_stcore/stream", connect)
+    page.goto(f"{served.url}/?q=glacier")
+    expect(page.locator(".rk-card").first).to_be_visible()
+    page.route("**/_stcore/h*", lambda route: route.abort())
+    for end in sockets[0]:
+        end.close()
+    said = page.locator("[role=dialog] [data-instead]")
+    expect(said).to_be_visible(timeout=60_000)
+    before = said.evaluate("e => getComputedStyle(e, '::before').content")
+    assert before.startswith('"ragkit does not answer.')
+    expect(page.get_by_text("yourscript.py")).to_be_hidden()
+    page.context.close()

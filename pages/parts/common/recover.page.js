@@ -36,3 +36,15 @@ function hear() {
 const states = ["data-test-connection-state", "data-test-script-state"];
 new MutationObserver(hear).observe(document.documentElement, { attributeFilter: states, subtree: true });
 document.addEventListener("visibilitychange", hear);
+
+// What Streamlit says of a server that does not answer names a command that nobody here has typed.
+const UNANSWERED = /^(Is Streamlit still running|Streamlit server is not responding)/;
+
+function explain() {
+  for (const said of document.querySelectorAll('[role="dialog"] > h2 + div')) {
+    if (!UNANSWERED.test(said.textContent)) continue;
+    said.dataset.instead = "ragkit does not answer. If it was stopped, start it again: this page then goes on by itself.";
+  }
+}
+
+new MutationObserver(explain).observe(document.body, { childList: true });
