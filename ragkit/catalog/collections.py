@@ -108,12 +108,13 @@ class Collections:
             (*(values if containing else ()), limit),
         )
 
-    def is_named(self, name: str, besides: int | None = None) -> bool:
-        """Return whether a collection other than ``besides`` has that name, in any case."""
+    def like(self, name: str, besides: int | None = None) -> str | None:
+        """Return the name of the collection other than ``besides`` that has it, in any case."""
         named = self._connections.rows("SELECT id, name FROM collections")
-        return any(
-            other_name.casefold() == name.casefold() for id_, other_name in named if id_ != besides
+        same = (
+            other for id_, other in named if other.casefold() == name.casefold() and id_ != besides
         )
+        return next(same, None)
 
     def count(self) -> int:
         """Count the collections."""

@@ -115,13 +115,17 @@ def reread(writer: Writer, _arguments: Mapping[str, Any], reporter: Reporter) ->
     for source in sources:
         if source not in here:
             catalog.jobs.add("sync", source_id=source.id)
-    reports = [sync_source(writer, source, reporter) for source in here]
+    reports = {source.id: sync_source(writer, source, reporter) for source in here}
     catalog.integrity.count_entries()
     for name in sorted({source.collection for source in sources}):
         writer.indexes.save(catalog.collections.get(name))
-    offline = " ".join(report.offline for report in reports if report.offline)
-    text = f"Re-indexed {plural(len(torn), 'damaged document')}."
-    return f"{text} {offline}".strip()
+    seen = {number for number, report in reports.items() if not report.offline}
+    read = sum(document.source_id in seen for document in torn.values())
+    sentences = [f"Re-indexed {plural(read, 'damaged document')}."] if read or not torn else []
+    if read < len(torn):
+        sentences.append(f"{plural(len(torn) - read, 'damaged document')} cannot be read now.")
+    sentences += (report.offline for report in reports.values() if report.offline)
+    return " ".join(sentences)
 
 
 def remove_leftovers(writer: Writer) -> int:

@@ -190,8 +190,9 @@ class CollectionService:
             SettingsError: no collection can have it, or one has it already.
         """
         name = valid_name(name)
-        if name.casefold() == _RESERVED or self._collections.is_named(name, besides=own):
-            raise SettingsError(f'There is already a collection "{name}".', _CHOOSE)
+        taken = name if name.casefold() == _RESERVED else self._collections.like(name, besides=own)
+        if taken is not None:
+            raise SettingsError(f'There is already a collection "{taken}".', _CHOOSE)
         return name
 
 

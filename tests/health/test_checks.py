@@ -96,6 +96,17 @@ def test_a_document_with_missing_or_misplaced_parts_is_found_and_mended(library,
     assert hits(library, "tokens café maintenance") == wanted
 
 
+def test_a_damaged_document_whose_folder_is_away_is_not_said_to_be_read(library):
+    folder = Path(library.sources.list()[0].root)
+    away = folder.rename(folder.with_name("away"))
+    sql(library, "DELETE FROM texts WHERE document_id = 1")
+    said = work(library, "reread")
+    assert said.startswith(f"1 damaged document cannot be read now. The folder {folder} is not")
+    away.rename(folder)
+    assert work(library, "reread") == "Re-indexed 1 damaged document."
+    assert fixes_of(library) == {}
+
+
 @pytest.mark.parametrize(
     "damage",
     [

@@ -28,8 +28,12 @@ def library(tmp_path):
 
 def test_names_are_free_short_and_on_one_line(library):
     assert library.collections.add("  Field   notes ").name == "Field notes"
-    for name in ("DEFAULT", "field notes", "All collections"):
-        with pytest.raises(SettingsError, match="There is already a collection"):
+    for name, taken in (
+        ("DEFAULT", "default"),
+        ("field notes", "Field notes"),
+        ("All collections", "All collections"),
+    ):
+        with pytest.raises(SettingsError, match=f'There is already a collection "{taken}"'):
             library.collections.add(name)
     for name in ("", "  ", "x" * 81, "a\x07b"):
         with pytest.raises(SettingsError, match="has 1 to 80 characters on one line"):

@@ -198,6 +198,7 @@ def test_doctor_mends_all_that_it_prints_and_leaves_no_worker_behind(run):
 def test_backup_restore_and_recover_bring_a_lost_catalog_back(run, tmp_path):
     catalog = run.root / "lib" / "catalog.sqlite"
     shutil.rmtree(catalog.with_name("backups"), ignore_errors=True)
+    assert run("restore", "--list") == (0, "", "No backups yet. ragkit backup makes one.\n")
     code, out, err = run("backup")
     assert (code, out) == (0, "")
     assert err.startswith(f"Wrote {run.root / 'lib' / 'backups' / 'catalog-'}")

@@ -61,7 +61,10 @@ def restore(
 
     paths = _paths(library)
     if list_:
-        for kept in backups(paths):
+        listed = backups(paths)
+        if not listed:
+            console.say("No backups yet. ragkit backup makes one.")
+        for kept in listed:
             console.put(f"{local_time(kept.at)}  {byte_size(kept.size):>10}  {kept.file}")
         return
     confirm(yes, f"Replace the catalog of {paths.root} with a backup?")
