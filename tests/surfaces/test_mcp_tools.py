@@ -7,10 +7,12 @@ import logging
 import re
 import shutil
 import sqlite3
+import threading
 import time
 from contextlib import closing
 from dataclasses import replace
 
+import anyio
 import pytest
 from mcp import Client
 from mcp.shared.exceptions import MCPError
@@ -570,3 +572,29 @@ def test_a_long_passage_is_cut_around_the_best_chunk_and_looks_for_no_words():
     assert 60 < estimated_tokens(cut.text) <= 90
     with pytest.raises(AssertionError, match="looked for"):
         within([result], 100)
+
+
+def test_what_fails_after_its_client_has_left_is_no_error(library, caplog):
+    begun, left, over = threading.Event(), threading.Event(), threading.Event()
+
+    def closed():
+        begun.set()
+        left.wait(10)
+        over.set()
+        raise RuntimeError("cannot schedule new futures after shutdown")
+
+    async def run():
+        async def ask():
+            async with Client(mcp_server(library.settings, closed)) as client:
+                await client.call_tool("rag_search", {"query": "tide"})
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(ask)
+            await anyio.to_thread.run_sync(begun.wait, 10)
+            tasks.cancel_scope.cancel()
+
+    run_async(run())
+    left.set()
+    assert over.wait(10)
+    time.sleep(0.3)
+    assert [record for record in caplog.records if record.levelno >= logging.ERROR] == []

@@ -126,7 +126,8 @@ class _Door:
         except RagkitError as error:
             message = str(error)
         except Exception as error:  # noqa: BLE001 - a client is shown no traceback
-            message = noted(error)
+            # A client that left may have taken with it what the call needed.
+            message = str(error) if cancelled.is_set() else noted(error)
         return types.CallToolResult(content=[types.TextContent(text=message)], is_error=True)
 
     async def list_resources(
