@@ -12,7 +12,7 @@ from ragkit.reading.dates import iso_date
 from ragkit.reading.formats import Format
 from ragkit.reading.heads import with_head
 from ragkit.reading.languages import language_code
-from ragkit.reading.reading_parts import lines_at, one_line, stem
+from ragkit.reading.reading_parts import lines_at, one_line, plain_key, stem
 from ragkit.types import Markup, Reading
 
 if TYPE_CHECKING:
@@ -142,7 +142,7 @@ _DATE_KEYS = (
     "creationdate", "updated", "lastupdated", "updatedat", "lastmod", "modified", "datemodified",
     "lastmodified",
 )  # fmt: skip
-"""As ``_bare`` leaves them, like the other keys."""
+"""As ``plain_key`` leaves them, like the other keys."""
 
 _NOTE_LINK = re.compile(r"\[\[(?:[^\[\]|]*\||[^\[\]|]*/)?([^\[\]|]+)\]\]")
 _TAG_KEYS = ("tags", "tag", "categories", "category")
@@ -192,7 +192,7 @@ def metadata_from(values: dict[Any, Any]) -> Metadata:
     """Return front matter, or properties of another format, as metadata of JSON values."""
     metadata: Metadata = {}
     for key in list(values)[:_MOST_KEYS]:
-        if not isinstance(key, str) or _bare(key) == "title":
+        if not isinstance(key, str) or plain_key(key) == "title":
             continue
         value = _json_value(values[key])
         if value is not None and value not in ("", []):
@@ -209,13 +209,8 @@ def metadata_from(values: dict[Any, Any]) -> Metadata:
 
 def _named(values: Mapping[Any, Any], names: Sequence[str]) -> list[str]:
     """Return the keys that are one of the names, in the order of these, however written."""
-    keys = [(key, _bare(key)) for key in values if isinstance(key, str)]
-    return [key for name in names for key, bare in keys if bare == name]
-
-
-def _bare(key: str) -> str:
-    """Return the letters and digits of a key in lower case: "dateupdated" of "Date-Updated"."""
-    return "".join(filter(str.isalnum, key)).lower()
+    keys = [(key, plain_key(key)) for key in values if isinstance(key, str)]
+    return [key for name in names for key, plain in keys if plain == name]
 
 
 def _yaml(text: str) -> Any:

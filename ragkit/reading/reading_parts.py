@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 LEADER = "\u2026"
 """Stands for the dots that lead from a heading to its page, or from a label to its figure."""
 
+_NO_LETTERS = re.compile(r"[\W_]")
 _SPACE = re.compile(r"\s+")
 _DIRECTIONS = re.compile("[\u202a-\u202e\u2066-\u2069]")
 _LONGEST_TITLE = 300
@@ -86,6 +87,11 @@ def tile(
         pages.append(Page(number, label, start, start + len(texts[-1])))
         start = pages[-1].end
     return "".join(texts), tuple(pages)
+
+
+def plain_key(key: str) -> str:
+    """Return the letters and digits of a key in lower case: "dateupdated" of "Date-Updated"."""
+    return _NO_LETTERS.sub("", key.casefold())
 
 
 def cell(value: str) -> str:

@@ -11,12 +11,13 @@ import json
 import re
 from collections import Counter
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ragkit.reading.decode import clean
 from ragkit.reading.formats import Format
-from ragkit.reading.reading_parts import file_name, one_line, tidy, whole_line
+from ragkit.reading.reading_parts import file_name, one_line, plain_key, tidy, whole_line
 from ragkit.types import Markup, OutlineEntry, Reading
 
 if TYPE_CHECKING:
@@ -36,7 +37,6 @@ _MOST_BROKEN = 0.1
 _SENTENCE_END = re.compile(r"[.!?…]\s|[。！？]")
 _NAMES = ("name", "title", "label", "displayname", "fullname", "headline", "subject", "question")
 _KEYS = ("id", "key", "slug", "code")
-_NO_LETTERS = re.compile(r"[\W_]")
 _LONGEST_YAML = 2_000_000
 _NO_PLAIN_YAML = re.compile(r"(?:^|\s)#|(?:^|[\s\[{,])[&*!][\w!-]|^(?:---|\.\.\.|%)", re.M)
 """Comments, which would be lost, references, which may grow without end, and several documents."""
@@ -255,7 +255,7 @@ def _name(record: Any) -> str:
         for entry in (record, *inside):
             if not isinstance(entry, dict):
                 continue
-            plain = {_NO_LETTERS.sub("", key.casefold()): value for key, value in entry.items()}
+            plain = {plain_key(key): value for key, value in entry.items()}
             for name in names:
                 if isinstance(value := plain.get(name), str) and 0 < len(value) <= _LONGEST_VALUE:
                     return value
@@ -301,6 +301,19 @@ def _yaml(text: str) -> Any:
     """
     import yaml
 
+    if len(text) > _LONGEST_YAML or _NO_PLAIN_YAML.search(text):
+        return None
+    try:
+        return yaml.load(text, Loader=_yaml_loader())  # noqa: S506
+    except yaml.YAMLError:
+        return None
+
+
+@cache
+def _yaml_loader() -> Any:
+    """Return the class that reads plain YAML, and refuses a key that is there twice."""
+    import yaml
+
     class Loader(getattr(yaml, "CBaseLoader", yaml.BaseLoader)):  # type: ignore[misc]
         def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
             value: dict[Any, Any] = super().construct_mapping(node, deep)
@@ -308,9 +321,4 @@ def _yaml(text: str) -> Any:
                 raise _TwiceError
             return value
 
-    if len(text) > _LONGEST_YAML or _NO_PLAIN_YAML.search(text):
-        return None
-    try:
-        return yaml.load(text, Loader=Loader)  # noqa: S506
-    except yaml.YAMLError:
-        return None
+    return Loader

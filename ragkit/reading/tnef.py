@@ -102,8 +102,9 @@ def _take_file(file: PackedFile, tag: int, value: bytes) -> None:
 
 
 def _shown(value: bytes, kind: int = _NARROW) -> str:
-    wide = value.decode("utf-16-le", "replace") if kind == _WIDE else ""
-    return (wide or decode(value, declared_encoding(value))[0]).rstrip("\0")
+    if kind == _WIDE:
+        return value.decode("utf-16-le", "replace").rstrip("\0")
+    return decode(value, declared_encoding(value))[0].rstrip("\0")
 
 
 def _attributes(data: bytes) -> Iterator[tuple[int, bytes]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 from xml.sax.saxutils import escape
 
 from ragkit.reading.office.number_formats import NumberFormat, parse
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import zipfile
     from collections.abc import Callable, Mapping
 
-CellFormat = NumberFormat | TimeFormat | DateFormat
+CellFormat: TypeAlias = NumberFormat | TimeFormat | DateFormat
 
 _ACCOUNTING = r'_(* #,##0{0}_);_(* \(#,##0{0}\);_(* "-"??_);_(@_)'
 USUAL_CODES = {
@@ -64,7 +64,7 @@ def _formats(archive: zipfile.ZipFile) -> Mapping[bytes, CellFormat]:
     cells = styles.find(f"{S}cellXfs")
     numbers = [style.get("numFmtId", "") for style in (() if cells is None else cells)]
     known = set(numbers) & set(codes)
-    parsed = {number: _parsed(codes[number], from_1904=from_1904) for number in known}
+    parsed = {number: format_of(codes[number], from_1904=from_1904) for number in known}
     return {
         str(style).encode(): found
         for style, number in enumerate(numbers)
@@ -72,8 +72,11 @@ def _formats(archive: zipfile.ZipFile) -> Mapping[bytes, CellFormat]:
     }
 
 
-def _parsed(code: str, *, from_1904: bool) -> CellFormat | None:
-    """Return what a format code says; dates are left to the converter, which counts from 1900."""
+def format_of(code: str, *, from_1904: bool = False) -> CellFormat | None:
+    """Return what a format code says; other dates than those from 1904 on are left to converters.
+
+    These count from 1900.
+    """
     return parse(code) or parse_time(code) or (parse_date(code) if from_1904 else None)
 
 

@@ -10,9 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ragkit.reading.comments import comment_line
 from ragkit.reading.formats import Format
 from ragkit.reading.limits import check_text, locked
-from ragkit.reading.office.cell_formats import USUAL_CODES
-from ragkit.reading.office.number_formats import parse
-from ragkit.reading.office.time_formats import parse as parse_time
+from ragkit.reading.office.cell_formats import USUAL_CODES, format_of
 from ragkit.reading.office.workbooks import converted_sheets, sheets_of, workbook_reading
 from ragkit.reading.office_97.compound import is_compound, opened, properties_of
 
@@ -20,8 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from ragkit.reading.limits import Limits
-    from ragkit.reading.office.number_formats import NumberFormat
-    from ragkit.reading.office.time_formats import TimeFormat
+    from ragkit.reading.office.cell_formats import CellFormat
     from ragkit.types import Metadata, Reading
 
 _STREAMS = ("Workbook", "Book")
@@ -83,7 +80,7 @@ def _sheets(book: Any) -> Iterator[tuple[str, list[list[str]]]]:
         yield sheet.name, [[_shown(cell, book.datemode, formats) for cell in row] for row in rows]
 
 
-def _formats(book: Any) -> Mapping[int, NumberFormat | TimeFormat]:
+def _formats(book: Any) -> Mapping[int, CellFormat]:
     """Return the formats of the cell styles for numbers and times, by the numbers of the styles."""
     from xlrd.formatting import std_format_strings
 
@@ -93,7 +90,7 @@ def _formats(book: Any) -> Mapping[int, NumberFormat | TimeFormat]:
         else code.format_str
         for number, code in book.format_map.items()
     }
-    parsed = {number: parse(code) or parse_time(code) for number, code in codes.items()}
+    parsed = {number: format_of(code) for number, code in codes.items()}
     return {
         style: found
         for style, cell in enumerate(book.xf_list)
@@ -101,7 +98,7 @@ def _formats(book: Any) -> Mapping[int, NumberFormat | TimeFormat]:
     }
 
 
-def _shown(cell: Any, datemode: int, formats: Mapping[int, NumberFormat | TimeFormat]) -> str:
+def _shown(cell: Any, datemode: int, formats: Mapping[int, CellFormat]) -> str:
     """Return a cell as people see it; an error is empty, as in other workbooks."""
     import xlrd
 
