@@ -44,8 +44,7 @@ def live(library: Library) -> None:
     """Draw what runs now, while visible; the page reruns when it has changed something."""
     now = library.jobs.progress()
     # What a short job did is known by its outcome: no draw may have seen the job itself.
-    outcome = (library.sources.unsettled(), library.documents.counts())
-    seen = now[0].id if now else outcome
+    seen = now[0].id if now else (library.sources.unsettled(), library.documents.counts())
     before = st.session_state.get(_SEEN, seen)
     st.session_state[_SEEN] = seen
     if now is not None:

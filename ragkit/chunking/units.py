@@ -134,6 +134,8 @@ def of_contents(texts: Sequence[str]) -> list[bool]:
     Contents have no dots between the titles of chapters and their pages.
     """
     listed = list(map(is_entry, texts))
+    if not any(listed):
+        return listed
     paged = [all(map(_PAGED.fullmatch, text.split("\n"))) for text in texts]
     places = range(len(texts))
     for at, after in chain(pairwise(places), pairwise(reversed(places))):

@@ -272,11 +272,12 @@ def export_set(catalog: Catalog, collection_id: int, judged: JudgedSet, folder: 
     try:
         folder.mkdir(parents=True, exist_ok=True)
         queries, questions, rows = [], [], ["query-id\tcorpus-id\tscore"]
-        for question in judged.asked:
+        for place, question in enumerate(judged.asked):
             about = {"kind": question.kind, "written_by": question.writer}
             about = {name: value for name, value in about.items() if value}
-            silent = {"answerability": "UNANSWERABLE"} if question in judged.unanswerable else {}
-            metadata = {"metadata": {**about, **silent}} if about or silent else {}
+            answered = place < len(judged.questions)
+            noted = about if answered else {**about, "answerability": "UNANSWERABLE"}
+            metadata = {"metadata": noted} if noted else {}
             where = {"filter": question.filter} if question.filter else {}
             queries.append({"_id": question.key, "text": question.text, **where, **metadata})
             relevant = [_judgment_as_json(judgment) for judgment in question.judgments]

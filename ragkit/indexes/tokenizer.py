@@ -219,8 +219,9 @@ def word_pattern(*, ascii_only: bool) -> re.Pattern[str]:
     run = r"\w++" if ascii_only else rf"[\w{marks()}]+"
     # Runs of letters and digits with single connectors between them.
     rest = rf"(?:{CONNECTORS}{run})*(?:\+\+\d*|\#(?!\w))?"
+    before_figure = "" if ascii_only else rf"|[{SPACELESS}]++(?={FIGURE})"
     return re.compile(
-        rf"{FIGURE}|[{SPACELESS}]++(?={FIGURE})"
+        rf"{FIGURE}{before_figure}"
         rf"|(?:(?<![\w.)\]'\"/])\.(?=[A-Za-z]))?{run}{rest}",
         re.ASCII if ascii_only else 0,
     )
