@@ -238,12 +238,9 @@ def excerpts(library: Library, comparison: Comparison) -> list[list[Excerpt | No
 
 
 def order(key: tuple[str, ...], count: int) -> list[int]:
-    """Return the columns in a shuffled order that depends on the key alone."""
-    cached = st.session_state.get(_ORDER)
-    if cached is None or cached[0] != key:
-        cached = (key, random.sample(range(count), count))
-        st.session_state[_ORDER] = cached
-    return list(cached[1])
+    """Return the columns in a shuffled order, which stays the same for a key."""
+    orders: dict[tuple[str, ...], list[int]] = st.session_state.setdefault(_ORDER, {})
+    return orders.setdefault(key, random.sample(range(count), count))
 
 
 def vote_notice(
