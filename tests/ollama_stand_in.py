@@ -81,9 +81,10 @@ class Asked:
 class OllamaStandIn:
     """Speaks Ollama's API.
 
-    ``pause`` is the time in seconds before each part of a stream but the first. One that
-    ``refuses`` says so of a prompt longer than the window where it is not to be cut; an older
-    server reads a part of it. ``window`` is the server's own, where it is not the one asked for.
+    ``delay`` is the time in seconds before each answer, ``pause`` that before each part of a
+    stream but the first; making one shorter ends what waits for it. One that ``refuses`` says so of
+    a prompt longer than the window where it is not to be cut; an older server reads a part of it.
+    ``window`` is the server's own, where it is not the one asked for.
     ``reply`` makes the answer of a chat from its messages; ``failure`` is one of
     ``ollama_failures.FAILURES`` and goes on until ``failures_left`` requests have failed (for
     ever when it is ``None``).
@@ -170,7 +171,7 @@ class OllamaStandIn:
             self.requests.append(asked)
             works = request.path in ("/api/chat", "/api/generate", "/api/embed")
             # What an earlier test no longer waits for must not reach the reply of this one.
-            if works and self.delay and self._reset.wait(self.delay):
+            if works and self._waited("delay"):
                 return _json({"error": "the stand-in was reset"}, 503)
             failure = self._next_failure() if works or request.path == "/api/pull" else ""
             if self.failure in ("html", "not-an-object") and not works:
@@ -236,6 +237,14 @@ class OllamaStandIn:
         head = {"model": asked.body["model"], "created_at": CREATED, "response": text}
         return _json({**head, "done": True, **self._counts(prompt, text, asked.body)})
 
+    def _waited(self, name: str) -> bool:
+        """Wait as long as ``delay`` or ``pause`` says by then; tell whether a reset ended it."""
+        started, reset = time.monotonic(), self._reset
+        while (rest := started + getattr(self, name) - time.monotonic()) > 0:
+            if reset.wait(min(rest, 0.05)):
+                break
+        return reset.is_set()
+
     def _streamed(self, parts: list[Any], last: Any) -> Iterator[dict[str, Any]]:
         for number, part in enumerate(parts):
             if number == max(1, len(parts) // 2):
@@ -246,8 +255,8 @@ class OllamaStandIn:
                     raise ConnectionAbortedError
                 if self.current == "silent":
                     time.sleep(3)
-            if number and self.pause:
-                time.sleep(self.pause)
+            if number and self._waited("pause"):
+                return
             yield part
         if self.current != "silent-end":
             yield last

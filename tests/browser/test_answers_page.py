@@ -83,7 +83,7 @@ def over(answer):
 def test_an_answer_is_watched_and_its_citation_opens_a_pdf_at_the_sentence(
     open_page, writer, ollama
 ):
-    writer.word, ollama.pause = "zanderfoil", 1.0
+    writer.word, ollama.pause = "zanderfoil", 30.0
     page = open_page("?q=zanderfoil")
     page.locator("[data-rk=write]").wait_for()
     page.evaluate("document.activeElement.blur()")
@@ -128,7 +128,7 @@ def test_a_follow_up_is_understood_shown_and_taken_back(open_page, writer, ollam
     box = page.get_by_label("Ask a follow-up")
     question = page.get_by_label("Search your documents")
     top = question.bounding_box()["y"]
-    ollama.delay = 1.0
+    ollama.delay = 30.0
     box.fill("and for faulty ones?")
     box.press("Enter")
     page.get_by_text("Reading the question").wait_for()

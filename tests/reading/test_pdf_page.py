@@ -129,7 +129,8 @@ def taken_over(monkeypatch):
     """Let a child that a hostile file has taken over answer with what is given."""
 
     def answer(made):
-        program = f"import sys; {made}"
+        # A child that ended before it was asked would break the pipe to it.
+        program = f"import os, sys; os.read(0, 65536); {made}"
 
         def started(_command, **options):
             return popen([sys.executable, "-c", program], **options)
