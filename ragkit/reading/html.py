@@ -33,9 +33,9 @@ if TYPE_CHECKING:
 
 _UNSEEN = re.compile(r"<(head|script|style|template|noscript|svg|title)\b[^>]*>|<!--", re.I)
 _UNSEEN_TAG = re.compile(r"<(?:meta|link|base)\b[^>]*>", re.I)
-# Links from a heading or a numbered line to itself.
+# Links from a heading or a numbered line or paragraph ("#o12") to itself.
 _SELF_LINK = re.compile(
-    r"<a\b[^<>]{0,500}\shref\s*=\s*[\"']?#(\d{1,7}\b)?[^<>]{0,500}>\s*"
+    r"<a\b[^<>]{0,500}\shref\s*=\s*[\"']?#o?(\d{1,7}\b)?[^<>]{0,500}>\s*"
     r"(?:[§¶#]|&(?:sect|para|#167|#182);|(?(1)\1))?\s*</a\s*>",
     re.I,
 )

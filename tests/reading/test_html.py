@@ -48,6 +48,16 @@ def test_headings_of_documentation_are_their_words_alone(tmp_path):
     )
 
 
+def test_numbers_of_lines_and_paragraphs_that_link_to_themselves_are_no_text(tmp_path):
+    page = (
+        "<p><a href='#12'>12</a> Herons wade.</p><label><a href='#o159'>159</a></label>"
+        "<h1 id=o159>The basics</h1><p>See note <a href='#n3'>3</a>.</p>"
+    )
+    assert read(tmp_path, "a.html", page).text == (
+        "Herons wade.\n\n# The basics\n\nSee note [3](#n3)."
+    )
+
+
 def test_html_in_its_declared_encoding(tmp_path):
     page = '<html><head><meta charset="shift_jis"><title>題</title></head><p>検索</p></html>'
     reading = read(tmp_path, "a.html", page.encode("shift_jis"))
