@@ -23,11 +23,12 @@ from ragkit.chunking.units import header_above, of_contents
 from ragkit.indexes.analyzer import STOP_WORDS
 from ragkit.indexes.tokenizer import fold, index_tokens, word_pattern
 from ragkit.results import Passage, Result
+from ragkit.retrieval.definitions import defined_term, definitions
 from ragkit.retrieval.query.date_forms import date_forms
 
 _WEIGHTS: Mapping[str, float] = {
     "like": 3.0, "wide": 4.5, "alike": 5.0, "alike_around": 4.5, "placed": 1.5, "chunk": 1.2,
-    "kind": 1.0, "asks": -2.0, "leads": -1.5, "long": -1.0, "short": -2.0,
+    "kind": 1.0, "defines": 3.0, "asks": -2.0, "leads": -1.5, "long": -1.0, "short": -2.0,
 }  # fmt: skip
 _RESULTS = 5
 _MOST_READ = 12_000
@@ -136,8 +137,9 @@ def evidence(question: Question, results: Sequence[Result], meaning: Meaning) ->
     columns["held"] = held @ weights / total
     columns["placed"] = _faded(placed, candidates.group) @ weights / total
     columns["chunk"] = _chunk_scores(candidates, results)
+    columns["defines"] = _defines(candidates, question)
     _of_form(candidates, question)
-    rough = 2 * columns["placed"] + columns["held"] + columns["chunk"] / 2
+    rough = 2 * columns["placed"] + columns["held"] + columns["chunk"] / 2 + columns["defines"]
     candidates.compared = np.sort(np.argsort(-rough, kind="stable")[:_COMPARED])
     _compare(candidates, question, meaning, held, placed)
     rows = candidates.compared
@@ -324,6 +326,19 @@ def _chunk_scores(candidates: Evidence, results: Sequence[Result]) -> Column:
             if span is not None and span.start < source.end and source.start < span.end:
                 scores[row] = max(scores[row], chunk.score / best)
     return scores
+
+
+def _defines(candidates: Evidence, question: Question) -> Column:
+    """Return how surely each sentence says what the term means that the question asks for."""
+    shares = np.zeros(len(candidates.sentences))
+    term = defined_term(question.text)
+    found = [definitions(term, passage.text) for passage in candidates.passages if term]
+    for row, source in enumerate(candidates.sentences if any(found) else ()):
+        of = candidates.group[row]
+        start = candidates.passages[of].start
+        own = (sure for at, sure in found[of].items() if source.start <= start + at < source.end)
+        shares[row] = max(own, default=0.0)
+    return shares
 
 
 def _with_header(source: Source) -> str:

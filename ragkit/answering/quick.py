@@ -76,11 +76,11 @@ def _sureness(evidence: Evidence, answer: Answer) -> float:
     fit = answer.results[evidence.result[best]].fit
     if fit is None:
         fit = float(columns["held"][best])
-    like, wide = (float(columns[name][best]) for name in ("like", "wide"))
+    like, wide, defines = (float(columns[name][best]) for name in ("like", "wide", "defines"))
     harder = _YES_NO if evidence.question.kind is Kind.YES_NO else 0.0
     if evidence.question.kind is Kind.AMOUNT:
         harder = _AMOUNT if columns["kind"][shown].any() else _NO_AMOUNT
-    return 3.7 * fit + 2.7 * like + 2.0 * wide - harder
+    return 3.7 * fit + 2.7 * like + 2.0 * wide + 0.5 * defines - harder
 
 
 def _is_about_else(evidence: Evidence, answer: Answer) -> bool:
@@ -94,11 +94,17 @@ def _is_about_else(evidence: Evidence, answer: Answer) -> bool:
 
 
 def _shown_first(evidence: Evidence, answer: Answer) -> list[int]:
-    """Return the rows of sentences, best first, of results that fit nearly as well as the best."""
+    """Return the rows of sentences, best first, of results that fit nearly as well as the best.
+
+    What surely says what the term of the question means is among them, whatever is around it.
+    """
     fits = [answer.results[at].fit for at in evidence.result]
     least = _FITS * max((fit for fit in fits if fit is not None), default=0.0)
     order = np.argsort(-evidence.scores, kind="stable").tolist()
-    return [row for row in order if (fit := fits[row]) is None or fit >= least]
+    defines = evidence.columns["defines"]
+    return [
+        row for row in order if (fit := fits[row]) is None or fit >= least or defines[row] >= 1.0
+    ]
 
 
 def _chosen(evidence: Evidence, rows: Sequence[int]) -> Iterator[Source]:

@@ -19,8 +19,10 @@ from ragkit.retrieval.candidates import (
     put_to,
     with_all_of,
 )
+from ragkit.retrieval.definitions import with_definitions
 from ragkit.retrieval.everywhere import Indexes
 from ragkit.retrieval.grouping import Group, Grouping
+from ragkit.retrieval.hit_lookups import HitLookups
 from ragkit.retrieval.levels import (
     COARSE,
     SEARCHED_LEVELS,
@@ -102,6 +104,9 @@ class BatchSearch:
                     by_words = candidates[IndexKind.KEYWORD]
                     full = full_words(by_words, *of_chunks, self._catalog.entries.of_chunk)
                 ranking = rank(candidates, searches, queries, options, level, within, full)
+                if level is Level.CHUNK and is_fused(options):
+                    texts = HitLookups(self._catalog, "").texts
+                    ranking = with_definitions(ranking, queries, texts, options)
                 if level is Level.CHUNK and len(levels) > 1:
                     of_chunks = searches, best_by_words(ranking)
                 ranked = len(ranking.entry_ids)
@@ -214,8 +219,7 @@ class BatchSearch:
 
         Empty unless the scores of both indexes are joined by weights: only then does a name count.
         """
-        fused = options.mode is Mode.HYBRID and options.fusion is Fusion.WEIGHTED
-        if not fused or options.name_weight <= 0:
+        if not is_fused(options) or options.name_weight <= 0:
             return []
         indexes = [search.index for search in searches]
         rankings = []
@@ -251,6 +255,11 @@ class BatchSearch:
         counts = self._catalog.documents.counts
         indexed = sum(counts(collection.id).indexed for collection in query.collections)
         return len({hit.document_id for hit in grouping.hits}) >= indexed
+
+
+def is_fused(options: SearchOptions) -> bool:
+    """Return whether the scores of both indexes are joined by weights."""
+    return options.mode is Mode.HYBRID and options.fusion is Fusion.WEIGHTED
 
 
 def without_unlike(

@@ -1,0 +1,114 @@
+"""Questions for the meaning of a term lead to the texts that say it."""
+
+from __future__ import annotations
+
+import pytest
+from small_library import add, find, open_library, paths, write_files
+
+from ragkit.options import Mode
+from ragkit.retrieval.definitions import defined_term, definitions
+
+
+@pytest.mark.parametrize(
+    ("question", "term"),
+    [
+        ("What is a bollard?", "bollard"),
+        ("what's the stay sail", "stay sail"),
+        ("What are f-strings?", "f strings"),
+        ("What does LBYL mean?", "LBYL"),
+        ("what is meant by duck typing?", "duck typing"),
+        ("Define the term 'blob object'", "blob object"),
+        ("What is the meaning of life?", "life"),
+        ("Who was Ada Lovelace?", "Ada Lovelace"),
+        ("What is a factor in R?", "factor"),
+        ("What is the limit in Spain?", "limit in Spain"),
+        ("Was ist ein Poller?", "Poller"),
+        ("Was bedeutet Skonto?", "Skonto"),
+        ("Qu'est-ce qu'un décorateur ?", "décorateur"),
+        ("qu'est-ce que l'intégration", "intégration"),
+        ("¿Qué es una bita?", "bita"),
+        ("Cos'è un puntatore?", "puntatore"),
+        ("O que é uma variável?", "variável"),
+        ("Wat is een bolder?", "bolder"),
+        ("Что такое указатель?", "указатель"),
+    ],
+)
+def test_a_question_for_a_meaning_names_its_term(question, term):
+    assert " ".join(defined_term(question)) == term
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["bollard", "What is it?", "Who are you?", "how do I install it", "when is the ball", "",
+     "What are the three largest harbours of the whole northern coast?", "what is " + "?" * 5000],
+)  # fmt: skip
+def test_other_questions_ask_for_no_meaning(question):
+    assert defined_term(question) == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "sure"),
+    [
+        ("cleat\nA fitting to which ropes are tied.", 1.0),
+        ("## Cleats\n\nRopes are tied to them.", 1.0),
+        ("**Cleat (deck fitting)**\n\nRopes are tied to it.", 1.0),
+        ("Ropes hold. A *cleat* is a fitting on deck.", 1.0),
+        ("[Cleats](deck.html#cleats) are the fittings on deck.", 1.0),
+        ("- cleat: ropes are tied to it", 0.8),
+        ("A fitting of this kind is called a cleat.", 0.6),
+        ("Cleats are painted in May.", 0.2),
+        ("We tied the rope to a cleat.", 0.0),
+        ("The price of a cleat is a secret.", 0.0),
+        ("Cleatings\nare something else.", 0.0),
+        ("cleat", 0.0),
+    ],
+)
+def test_what_says_the_meaning_is_told_from_what_has_the_word(text, sure):
+    assert max(definitions(("cleats",), text).values(), default=0.0) == sure
+
+
+def test_definitions_begin_where_their_sentence_does():
+    text = "Of İzmir. A bitt is a post.\n\nbitt\n  Ropes are tied to it."
+    assert list(definitions(("bitt",), text)) == [text.index("bitt is"), text.index("Ropes") - 2]
+    assert definitions((), text) == {}
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory):
+    place = tmp_path_factory.mktemp("meanings")
+    uses = "The bollard is checked. Tie each bollard twice, since a bollard may turn. "
+    glossary = (
+        "# Words on board\n\nbitt\nA pair of posts on deck.\n\n"
+        "bollard\nA short post to tie ropes to."
+    )
+    files = {f"log {day}.md": f"# Bollard log {day}\n\n{uses * 9}" for day in range(6)}
+    opened = open_library(place / "library")
+    add(opened, write_files(place / "files", {**files, "words.md": glossary}))
+    yield opened
+    opened.close()
+
+
+def test_the_meaning_comes_before_texts_that_use_the_word_more(library):
+    assert paths(find(library, "What is a bollard?", definition_weight=0))[0] != "words.md"
+    answer = find(library, "What is a bollard?")
+    assert paths(answer)[0] == "words.md"
+    parts = {part.index: part for part in answer.results[0].matched_chunks[0].contributions}
+    assert (parts["definition"].raw, parts["definition"].rank) == (1.0, 0)
+    assert parts["definition"].weight == 0.5
+
+
+def test_other_questions_and_other_modes_are_ranked_as_before(library):
+    for question, options in (
+        ("check a bollard", {}),
+        ("What is a bollard?", {"mode": Mode.KEYWORD}),
+    ):
+        answer = find(library, question, **options)
+        parts = [
+            part for result in answer.results for part in result.matched_chunks[0].contributions
+        ]
+        assert "definition" not in {part.index for part in parts}
+
+
+def test_the_quick_answer_quotes_the_meaning(library):
+    answer = find(library, "What is a bollard?")
+    assert library.answers.quick(answer)[0].text.endswith("A short post to tie ropes to.")
