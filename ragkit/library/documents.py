@@ -61,9 +61,12 @@ class SourceService:
     ) -> SourceRecord:
         """Make a folder a source of a collection; it is read by the next ``sync``.
 
+        A folder of the collection that lies in it becomes this one, with its documents.
+
         Raises:
             UnconfirmedError: it lies outside the person's home, and is not ``confirmed``.
-            SourceError: it is not a folder, is not allowed, or contains the library itself.
+            SourceError: it is not a folder, is not allowed, or contains the library itself; or it
+                is inside a folder of the collection, or contains several.
             SettingsError: no collection can have this name.
         """
         root = Path(folder).expanduser()
@@ -82,14 +85,37 @@ class SourceService:
             )
         check_folder(root, self._settings.sources.allowed_roots, confirmed=confirmed)
         record = self._home(collection)
-        for other in self._catalog.collections.sources(record.id):
-            outer = Path(other.root)
-            if other.kind == "folder" and root != outer and root.is_relative_to(outer):
+        self._take_over(record, root)
+        return self._ensured(record.id, "folder", root)
+
+    def _take_over(self, collection: CollectionRecord, root: Path) -> None:
+        """Let the folder that lies in a new one become it: its files are then moved, not read.
+
+        Raises:
+            SourceError: the new one is inside a folder of the collection, or contains several.
+        """
+        here = [
+            source
+            for source in self._catalog.collections.sources(collection.id)
+            if source.kind == "folder" and source.machine in ("", self._paths.machine)
+        ]
+        if any(Path(source.root) == root for source in here):
+            return
+        for source in here:
+            if root.is_relative_to(source.root):
                 raise SourceError(
-                    f"{root} is inside {outer}, which is already in this collection.",
+                    f"{root} is inside {source.root}, which is already in this collection.",
                     "Nothing needs to be added.",
                 )
-        return self._ensured(record.id, "folder", root)
+        inner = [source for source in here if Path(source.root).is_relative_to(root)]
+        if len(inner) > 1:
+            names = ", ".join(source.root for source in inner)
+            raise SourceError(
+                f"{root} contains folders that are already in this collection: {names}.",
+                "Remove all but one of them first; that one then becomes the whole folder.",
+            )
+        for source in inner:
+            self._catalog.collections.set_source_place(source.id, str(root), source.machine)
 
     def uploads(self, collection: str | None = None) -> SourceRecord:
         """Return the source of a collection's uploaded files; it is created when first needed."""

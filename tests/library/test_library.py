@@ -76,6 +76,36 @@ def test_a_folder_added_twice_is_one_source_whatever_way_it_is_written(library, 
     assert library.sources.list("nowhere") == []
 
 
+def test_a_folder_takes_over_the_one_inside_it_without_reading_its_files_again(library, tmp_path):
+    files = {"a.md": "# Alpha\n\nA walrus.\n", "inner/b.md": "# Beta\n\nA narwhal.\n"}
+    outer = write_files(tmp_path / "files", files)
+    add(library, outer / "inner")
+    [before] = library.documents.list()
+    job = add(library, outer)
+    assert job.message == "1 indexed, 1 moved, 1 unchanged."
+    [source] = library.sources.list()
+    assert (source.root, source.documents, source.state) == (str(outer), 2, "ready")
+    assert statuses(library) == dict.fromkeys(files, "indexed")
+    [after] = [one for one in library.documents.list() if one.path == "inner/b.md"]
+    assert (after.id, after.changed_at) == (before.id, before.changed_at)
+    assert paths(find(library, "narwhal")) == ["inner/b.md"]
+
+
+def test_a_folder_with_several_of_a_collection_inside_is_refused(library, tmp_path):
+    outer = write_files(tmp_path / "files", {"one/a.md": "A walrus.\n", "two/b.md": "A narwhal.\n"})
+    for folder in ("one", "two"):
+        add(library, outer / folder)
+    with pytest.raises(SourceError) as raised:
+        library.sources.add_folder(outer)
+    assert str(raised.value) == (
+        f"{outer} contains folders that are already in this collection: {outer / 'one'}, "
+        f"{outer / 'two'}. Remove all but one of them first; that one then becomes the whole "
+        "folder."
+    )
+    assert library.sources.add_folder(outer, "other").root == str(outer)
+    assert library.documents.counts("default").documents == 2
+
+
 def test_allowed_roots_are_kept_to(tmp_path):
     allowed = write_files(tmp_path / "allowed" / "in", {"a.md": "text"})
     other = write_files(tmp_path / "other", {"a.md": "text"})
