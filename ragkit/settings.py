@@ -90,8 +90,12 @@ class SourceSettings(_Group):
 
     @field_validator("allowed_roots", "shared_roots")
     @classmethod
-    def _home_is_expanded(cls, roots: tuple[Path, ...]) -> tuple[Path, ...]:
-        return tuple(_expanded(root) for root in roots)
+    def _roots_are_whole(cls, roots: tuple[Path, ...]) -> tuple[Path, ...]:
+        found = tuple(_expanded(root) for root in roots)
+        for root in found:
+            if not root.is_absolute():
+                raise ValueError(f"needs absolute paths of folders, not {str(root)!r}")
+        return found
 
     def shares(self, folder: Path) -> bool:
         """Return whether every machine of a library sees a folder at the same path."""
