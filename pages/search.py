@@ -70,10 +70,10 @@ def question_and_answer() -> None:
     """
     library = frame.open_library()
     follow_ups.take(library)
-    counts = library.documents.counts()
+    counts = library.documents.counts(controls.chosen_collection(library))
     among = plural(counts.indexed, "document") + " " if counts.indexed else ""
     question = frame.question_box("Search your documents", f"Ask or search {among}…")
-    if not counts.documents:
+    if not (counts.documents or library.documents.counts().documents):
         home.draw(library, (), counts)
         return
     choices = controls.controls(library, question)

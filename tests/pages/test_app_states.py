@@ -38,6 +38,25 @@ def test_a_library_with_documents_invites_to_search(library, tmp_path):
     assert app.text_input(key="q").placeholder == "Ask or search 2 documents …"
 
 
+def test_the_documents_that_can_be_searched_are_those_of_the_chosen_collection(library, tmp_path):
+    fill(library, tmp_path / "papers")
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    (notes / "seal.md").write_text("# Seals\n\nA seal sleeps.\n")
+    library.jobs.wait(library.sources.sync(library.sources.add_folder(notes, "notes")))
+    library.collections.add("empty")
+    for chosen, said, heads in (
+        ({}, "2 documents ", "2 documents"),
+        ({"collection": "notes"}, "1 document ", "1 document ·"),
+        ({"collection": "*"}, "3 documents ", "3 documents"),
+        ({"collection": "gone"}, "2 documents ", "2 documents"),
+        ({"collection": "empty"}, "", "0 documents"),
+    ):
+        app = run(library, **chosen)
+        assert app.text_input(key="q").placeholder == f"Ask or search {said}…"
+        assert heads in html(app)
+
+
 def test_a_question_is_answered_with_cards(library, tmp_path):
     fill(library, tmp_path / "papers")
     app = run(library, q="refund")

@@ -122,8 +122,19 @@ def _matters(option: str, chosen: Mapping[str, Any]) -> bool:
 
 def _collections(library: Library) -> list[str]:
     """Return the chosen collection, or an empty list for all; drawn only if there are several."""
-    active = st.session_state.get(state.ACTIVE, library.settings.collection)
-    return _choose(library, state.COLLECTION, active, label_visibility="collapsed", width=170)
+    return _choose(
+        library, state.COLLECTION, _active(library), label_visibility="collapsed", width=170
+    )
+
+
+def chosen_collection(library: Library) -> str | None:
+    """Return the collection that is chosen, before the choice is drawn; ``None`` for all."""
+    chosen = str(st.session_state.get(state.COLLECTION, _active(library)))
+    return chosen if library.collections.has(chosen) else None
+
+
+def _active(library: Library) -> str:
+    return str(st.session_state.get(state.ACTIVE, library.settings.collection))
 
 
 def _choose(library: Library, key: str, first: str, **widget: Any) -> list[str]:

@@ -29,10 +29,10 @@ _FILTERS = ("type:pdf", "path:notes/", "tag:travel", "after:2025-01")
 def draw(library: Library, collections: Sequence[str], counts: Counts) -> None:
     """Draw the page of an empty box, or what to do next when nothing is indexed yet.
 
-    No ``collections`` stand for all.
+    No ``collections`` stand for all; ``counts`` are of what they hold.
     """
     st.session_state[state.TYPED] = False
-    if counts.documents:
+    if counts.documents or collections:
         _home(library, tuple(collections), [counts])
     else:
         _empty_library(library)
@@ -46,7 +46,7 @@ def _home(library: Library, collections: tuple[str, ...], counted: list[Counts])
     """
     working = library.jobs.progress()
     examples = library.examples.of(collections, sample_questions(library))
-    counts = counted.pop() if counted else library.documents.counts()
+    counts = counted.pop() if counted else library.documents.counts(*collections)
     st.html(
         '<div class="rk-home">'
         + _head(
