@@ -330,3 +330,10 @@ def test_a_server_that_does_not_answer_is_called_by_its_name(browser, served):
     assert before.startswith('"ragkit does not answer.')
     expect(page.get_by_text("yourscript.py")).to_be_hidden()
     page.context.close()
+
+
+@pytest.mark.parametrize("mode", ["hybrid", "keyword", "vector"])
+def test_the_chosen_mode_is_read_whole_on_the_narrowest_screen(open_page, mode):
+    box = open_page(f"?q=refund&mode={mode}", width=320, height=800).locator(".st-key-mode input")
+    expect(box).to_be_visible()
+    assert box.evaluate("box => box.scrollWidth <= box.clientWidth")
