@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -51,6 +53,28 @@ def test_figures_are_told_by_kind_of_question(ragkit, tmp_path):
     assert [(one["kind"], one["questions"]) for one in value["kinds"]] == [
         ("a kind with quite a long name", 1), ("paraphrase", 1)
     ]  # fmt: skip
+
+
+def test_figures_that_cannot_be_saved_are_told(ragkit, tmp_path):
+    assert ragkit("eval", "--set", "mine").returncode == 0
+    with closing(sqlite3.connect(tmp_path / "library" / "catalog.sqlite")) as catalog:
+        full = "SELECT RAISE(FAIL, 'database or disk is full')"
+        catalog.execute(f"CREATE TRIGGER full BEFORE INSERT ON runs BEGIN {full}; END")
+    done = ragkit("eval", "--set", "mine", "--mode", "keyword")
+    assert "ndcg@10             1.0000   1.0000 to 1.0000" in done.stdout.splitlines()
+    assert done.returncode == 3
+    assert done.stderr.startswith("This run could not be saved.\n")
+    assert "The disk is full." in done.stderr
+    done = ragkit("eval", "--set", "mine", "--against", "1", "--json")
+    assert json.loads(done.stdout)["asked"] == 2
+    assert done.stderr.startswith("This run could not be saved and compared.\n")
+
+
+def test_figures_of_an_ablation_are_told_before_they_are_written(ragkit, tmp_path):
+    (tmp_path / "taken").write_text("a file", "utf-8")
+    done = ragkit("ablate", "--set", "mine", "--table", "keywords", "--out", tmp_path / "taken")
+    assert done.stdout.startswith("Keywords  ")
+    assert "taken cannot be written: file exists." in done.stderr
 
 
 def test_a_library_is_asked_its_own_questions_and_the_run_is_kept(ragkit):

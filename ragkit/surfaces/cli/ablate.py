@@ -80,13 +80,13 @@ def ablate_set(
     from ragkit.surfaces.render_ablation import ablation_as_text
 
     values = as_values(figures)
-    _write(figures, values, out)
     if json_:
         console.put_json(values)
     else:
         console.put("\n".join(ablation_as_text(figures)))
     for notice in figures.notices:
         console.say(notice)
+    _write(figures, values, out)
     console.say(f"The chart and the figures are in {out}.")
     if figures.partial:
         raise typer.Exit(console.STOPPED)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
-from ragkit.errors import EvaluationError, OllamaError, SettingsError
+from ragkit.errors import EvaluationError, OllamaError, RagkitError, SettingsError
 from ragkit.indexing.progress import Reporter
 from ragkit.library import Library
 from ragkit.options import SEARCH_OPTIONS, Expansion, Mode, SearchOptions
@@ -116,14 +116,20 @@ def evaluate_questions(
     ):
         options = assigned(opened.options(**changes), option)
         evaluation, table = _evaluate(request, opened, options, mode, Reporter(watch))
-    record = comparison = None
+    record = comparison = failure = None
     keep = keep or request.corpus is None
     if keep or against is not None:
-        # The library that was asked keeps the run, or else the person's own.
-        home = opened.library or open_library(request.library, request.collection, create=True)
-        collection = home.settings.collection if opened.library else None
-        record, comparison = _keep(home.runs, evaluation, collection, against, metric, keep=keep)
+        try:
+            # The library that was asked keeps the run, or else the person's own.
+            home = opened.library or open_library(request.library, request.collection, create=True)
+            name = home.settings.collection if opened.library else None
+            record, comparison = _keep(home.runs, evaluation, name, against, metric, keep=keep)
+        except RagkitError as error:
+            failure = error
     _put(evaluation, table, record, comparison, json_=json_)
+    if failure is not None:
+        console.say(f"This run could not be saved{' and compared' * (against is not None)}.")
+        raise failure
     if evaluation.partial or (table is not None and table.partial):
         raise typer.Exit(console.STOPPED)
     _check(evaluation, floors)
