@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Container, Iterable, Mapping, Sequence
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 from ragkit.catalog.connection import IN_LIST, Connections, conditions, id_list, of_collection
@@ -69,6 +70,15 @@ class Documents:
             f"WHERE d.id {IN_LIST} ORDER BY d.path, s.root, c.name",
             (id_list(document_ids),),
         )
+
+    def of_files(self, files: Iterable[str]) -> dict[str, int]:
+        """Return the ids of the documents of these files, by the file's path."""
+        rows = self._connections.rows(
+            "SELECT s.root, d.path, d.id FROM documents d JOIN sources s ON s.id = d.source_id "
+            f"WHERE replace(s.root, '\\', '/') || '/' || d.path {IN_LIST} ORDER BY d.id DESC",
+            (json.dumps([Path(file).as_posix() for file in files]),),
+        )
+        return {str(Path(root, path)): number for root, path, number in rows}
 
     def nameable(self, document_ids: Iterable[int]) -> dict[int, bool]:
         """Return whether documents have pages, by id, leaving out source code."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -20,8 +20,9 @@ _ENDED = frozenset((AnswerState.DONE, AnswerState.CANCELLED, AnswerState.FAILED)
 class ThreadService:
     """Saved threads. Each turn is stored with the text of its sources, and never changes.
 
-    ``Source.changed`` tells that the document is gone, or no longer says that there. Methods raise
-    a NotFoundError if a thread or turn is gone, and a ThreadError if one cannot be kept.
+    ``Source.changed`` tells that the document is gone, or no longer says that there; a file that
+    was added again is the same document. Methods raise a NotFoundError if a thread or turn is gone,
+    and a ThreadError if one cannot be kept.
     """
 
     def __init__(self, catalog: Catalog, *, kept: bool) -> None:
@@ -36,16 +37,18 @@ class ThreadService:
     def get(self, thread_id: int) -> Thread:
         """Return a thread with its turns, oldest first; unfinished answers count as cancelled."""
         thread = self._catalog.threads.get(thread_id)
-        changed = self._changed(
+        sources = [
             source
             for turn in thread.turns
             for source in (*turn.quick, *(turn.written.sources if turn.written else ()))
-        )
+        ]
+        again = self._added_again(sources)
+        changed = self._changed(_now(source, again) for source in sources)
         turns = tuple(
             replace(
                 turn,
-                quick=_marked(turn.quick, changed),
-                written=_ended(turn.written, changed) if turn.written else None,
+                quick=_marked(turn.quick, changed, again),
+                written=_ended(turn.written, changed, again) if turn.written else None,
             )
             for turn in thread.turns
         )
@@ -97,6 +100,14 @@ class ThreadService:
 
         return thread_as_markdown(self.get(thread_id))
 
+    def _added_again(self, sources: Iterable[Source]) -> dict[int, int]:
+        """Return the new ids of documents that were deleted and added again, by the old ones."""
+        files = {each.document.id: each.document.file for each in sources if each.document}
+        for document_id in self._catalog.documents.by_path(files):
+            del files[document_id]
+        found = self._catalog.documents.of_files(files.values()) if files else {}
+        return {old: found[file] for old, file in files.items() if file in found}
+
     def _changed(self, sources: Iterable[Source]) -> frozenset[_Quoted]:
         """Return the quotations that documents no longer contain at the same place."""
         quoted = list(dict.fromkeys(filter(None, map(_quoted, sources))))
@@ -116,10 +127,22 @@ def _quoted(source: Source) -> _Quoted | None:
     return (source.document.id, source.start, source.end), source.text
 
 
-def _marked(sources: Sequence[Source], changed: frozenset[_Quoted]) -> tuple[Source, ...]:
-    return tuple(replace(source, changed=_quoted(source) in changed) for source in sources)
+def _now(source: Source, again: Mapping[int, int]) -> Source:
+    document = source.document
+    if document is None or document.id not in again:
+        return source
+    return replace(source, document=replace(document, id=again[document.id]))
 
 
-def _ended(written: WrittenAnswer, changed: frozenset[_Quoted]) -> WrittenAnswer:
+def _marked(
+    sources: Sequence[Source], changed: frozenset[_Quoted], again: Mapping[int, int]
+) -> tuple[Source, ...]:
+    current = [_now(source, again) for source in sources]
+    return tuple(replace(source, changed=_quoted(source) in changed) for source in current)
+
+
+def _ended(
+    written: WrittenAnswer, changed: frozenset[_Quoted], again: Mapping[int, int]
+) -> WrittenAnswer:
     state = written.state if written.state in _ENDED else AnswerState.CANCELLED
-    return replace(written, state=state, sources=_marked(written.sources, changed))
+    return replace(written, state=state, sources=_marked(written.sources, changed, again))

@@ -4,6 +4,7 @@ import sqlite3
 import threading
 from contextlib import closing
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -391,6 +392,14 @@ def test_documents_are_counted_without_reading_their_rows(catalog):
     assert len(plans) == 2
     for plan in plans:
         assert any("documents USING COVERING INDEX" in row[3] for row in plan)
+
+
+def test_documents_are_found_by_their_files(catalog, shelf):
+    first, second = shelf.put("notes/a.md"), shelf.put("notes/b.md")
+    root = catalog.collections.source(shelf.source_id).root
+    files = [str(Path(root, name)) for name in ("notes/b.md", "notes/a.md", "notes/c.md")]
+    assert catalog.documents.of_files(files) == {files[0]: second, files[1]: first}
+    assert catalog.documents.of_files([]) == {}
 
 
 @pytest.mark.sqlite

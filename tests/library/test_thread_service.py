@@ -80,6 +80,26 @@ def test_only_what_changed_says_so(library, tmp_path):
     assert only_turn(library) == turn
 
 
+def test_a_document_that_was_deleted_and_put_back_has_not_changed(library, tmp_path):
+    turn = kept(library, quoted(library))
+    document = turn.quick[0].document
+    place = tmp_path / "files" / document.path
+    text = place.read_text("utf-8")
+    place.unlink()
+    sync(library)
+    assert only_turn(library).quick[0].changed
+    place.write_text(text, "utf-8")
+    sync(library)
+    (source,) = only_turn(library).quick
+    [now] = [one for one in library.documents.list() if one.path == document.path]
+    assert now.id != document.id
+    assert source == replace(turn.quick[0], document=replace(document, id=now.id))
+    assert not any(one.changed for one in only_turn(library).written.sources)
+    place.write_text(text.upper(), "utf-8")
+    sync(library)
+    assert only_turn(library).quick[0].changed
+
+
 def test_an_answer_is_kept_with_the_question_that_it_answers(library):
     turn = kept(library, quoted(library))
     late = replace(turn.written, state=AnswerState.CANCELLED)
