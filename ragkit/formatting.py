@@ -12,6 +12,13 @@ _ADDRESS = re.compile(
     r"|[^\s`@<>]{1,64}@[^\s`@<>]+\.[^\s`@<>]+",
     re.IGNORECASE,
 )
+_JOINERS = "\u200c\u200d"
+"""Letters of words in Persian or Hindi, and parts of emoji, though no printable characters."""
+
+
+def is_seen(character: str) -> bool:
+    """Return whether a character is printable, or joins or parts others."""
+    return character.isprintable() or character in _JOINERS
 
 
 def plural(count: int, word: str) -> str:
@@ -63,7 +70,7 @@ def escape_markdown(text: str) -> str:
     What looks like an address is put in a code span, so that no renderer turns it into a link.
     """
     line = " ".join(text.split())
-    line = "".join(character if character.isprintable() else " " for character in line)
+    line = "".join(character if is_seen(character) else " " for character in line)
     pieces, last = [], 0
     for address in _ADDRESS.finditer(line):
         pieces += [_MARKDOWN.sub(r"\\\1", line[last : address.start()]), f"`{address[0]}`"]

@@ -19,7 +19,7 @@ from ragkit.answers import AnswerState, Source, Thread, ThreadSummary, Turn, Wri
 from ragkit.catalog.collections import MOST_APART
 from ragkit.catalog.connection import Connections, Transaction, insertion
 from ragkit.errors import NotFoundError, ThreadError
-from ragkit.formatting import shortened
+from ragkit.formatting import is_seen, shortened
 
 LONGEST_QUESTION = 4000
 """The maximum of characters of a stored question."""
@@ -233,7 +233,7 @@ def _note_change(connection: Any, thread_id: int) -> None:
 def _title(text: str) -> str:
     """Return a title as one line, without its middle if it is too long."""
     line = " ".join(_storable(text).split())
-    line = "".join(character for character in line if character.isprintable())
+    line = "".join(character for character in line if is_seen(character))
     if not line:
         raise ThreadError("A thread needs a title.", "Write a few words.")
     return shortened(line, LONGEST_TITLE)

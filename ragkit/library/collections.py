@@ -11,6 +11,7 @@ from ragkit.catalog import Catalog
 from ragkit.catalog.collections import stored_name
 from ragkit.catalog.records import CollectionContents, CollectionRecord, JobState
 from ragkit.errors import SettingsError
+from ragkit.formatting import is_seen
 
 if TYPE_CHECKING:
     from ragkit.settings import ChunkingSettings, Settings
@@ -203,7 +204,7 @@ def valid_name(name: str) -> str:
         SettingsError: it is empty, too long, or not the same in an address.
     """
     name = stored_name(name)
-    if not name or len(name) > _LONGEST_NAME or not name.isprintable():
+    if not 0 < len(name) <= _LONGEST_NAME or not all(map(is_seen, name)):
         raise SettingsError(
             f"A collection's name has 1 to {_LONGEST_NAME} characters on one line.", _CHOOSE
         )

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from ragkit.formatting import shortened
+from ragkit.formatting import is_seen, shortened
 from ragkit.types import Level
 
 if TYPE_CHECKING:
@@ -296,7 +296,7 @@ def trace_lines(answer: Answer) -> Iterator[str]:
 
 def plain(text: str, *, keep: str = "") -> str:
     """Return a text that cannot control a terminal: unprintable characters become spaces."""
-    return "".join(c if c.isprintable() or c in keep else " " for c in text)
+    return "".join(c if is_seen(c) or c in keep else " " for c in text)
 
 
 def words_as_text(words: Sequence[str]) -> str:

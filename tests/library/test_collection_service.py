@@ -38,6 +38,9 @@ def test_names_are_free_short_and_on_one_line(library):
     for name in ("", "  ", "x" * 81, "a\x07b"):
         with pytest.raises(SettingsError, match="has 1 to 80 characters on one line"):
             library.collections.add(name)
+    # Persian parts its words by a character that is not printable, and families are joined.
+    for name in ("\u0646\u0627\u0645\u0647\u200c\u0647\u0627", "\U0001f469\u200d\U0001f467"):
+        assert library.collections.add(name).name == name
     assert library.collections.rename("Field notes", "FIELD notes").name == "FIELD notes"
 
 

@@ -30,12 +30,13 @@ from ragkit.catalog.records import (
     SourceRecord,
 )
 from ragkit.errors import QueryError, SourceError
-from ragkit.formatting import byte_size, plural
+from ragkit.formatting import byte_size, escape_markdown, plural
 from ragkit.indexing.progress import Progress
 from ragkit.library.uploads import UploadLine, UploadState
 from ragkit.options import Mode, SearchOptions
 from ragkit.results import Answer, DocumentRef, MatchedChunk, Passage, Result
 from ragkit.surfaces import render_exports
+from ragkit.surfaces.render import plain
 from ragkit.traces import Metrics, Spread, Stage, Trace
 from ragkit.types import Level, Section, Status
 
@@ -73,6 +74,9 @@ def test_lone_surrogates_do_not_reach_the_browser():
 
 def test_names_show_characters_that_turn_or_hide_text():
     assert markup.name("a\u202eb\u200bc\n") == "a\ufffdb\ufffdc\ufffd"
+    # Persian parts its words, and families are joined.
+    for written in ("\u0646\u0627\u0645\u0647\u200c\u0647\u0627", "\U0001f469\u200d\U0001f467"):
+        assert markup.name(written) == escape_markdown(written) == plain(written) == written
 
 
 def test_a_name_that_is_cut_ends_in_an_ellipsis():

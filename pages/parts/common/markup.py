@@ -14,7 +14,7 @@ from ragkit.retrieval.highlight import best_window
 from ragkit.surfaces.addresses import document_url
 
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ufdd0-\ufdef\ufffe\uffff]")
-_TRICKS = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]")
+_TRICKS = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]")
 _SPACES = re.compile(r"[^\S\n]+")
 _BREAKS = re.compile(r"[ \t]*\n\s*")
 _MARKDOWN = re.compile(r"[\\`*_{}\[\]()#+\-.!|<>~:$&^=]")
