@@ -66,6 +66,23 @@ def test_a_collection_that_is_gone_is_said_above_the_results(filled):
     assert told.value.replace("\\", "").endswith('"default" is shown instead.')
 
 
+def test_a_collection_that_was_renamed_is_said_to_be_gone_though_it_was_the_usual_one(filled):
+    filled.collections.rename("default", "Home")
+    gone = 'The collection "default" does not exist any more; '
+    said = html(run(filled, q="refund", collection="default"))
+    assert f'{gone}"Home" is searched instead.'.replace('"', "&quot;") in said
+    filled.collections.add("Another")
+    app = run(filled, q="refund", collection="default")
+    assert f"{gone}all collections are searched instead.".replace('"', "&quot;") in html(app)
+    assert "Refund policy" in html(app)
+    assert address(app) == {"q": "refund"}
+    for page in ("library", "compare"):
+        app = run(filled, page, collection="default")
+        does = "shown" if page == "library" else "searched"
+        assert app.toast[0].value.replace("\\", "") == f'{gone}"Another" is {does} instead.'
+        assert address(app) == {}
+
+
 def test_a_document_that_is_gone_leads_back_to_the_results_it_came_from(filled):
     said = html(run(filled, "document", id="99", find="refund"))
     assert "There is no document 99." in said

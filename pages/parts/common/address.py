@@ -57,7 +57,15 @@ class Part:
 
 
 def _usual_collection(library: Library) -> str:
-    return library.settings.collection
+    usual = library.settings.collection
+    return usual if library.collections.has(usual) else _two_names(library)[0]
+
+
+def _usual_scope(library: Library) -> str:
+    """Return the usual collection; all where the one of the settings was renamed or deleted."""
+    usual = _usual_collection(library)
+    is_set = usual == library.settings.collection
+    return usual if is_set or library.collections.count() == 1 else state.ALL
 
 
 def _as_typed_before(_library: Library) -> str:
@@ -67,7 +75,7 @@ def _as_typed_before(_library: Library) -> str:
 
 
 def _two_names(library: Library) -> list[str]:
-    return [*library.collections.names(limit=2)] or [_usual_collection(library)]
+    return [*library.collections.names(limit=2)] or [library.settings.collection]
 
 
 def _collection(library: Library, text: str) -> str:
@@ -137,7 +145,7 @@ PARTS: Mapping[str, tuple[Part, ...]] = {
     "search": (
         _QUESTION,
         Part(
-            "collection", state.COLLECTION, _usual_collection,
+            "collection", state.COLLECTION, _usual_scope,
             _collection_or_all, _all_or_collection,
         ),
         Part("thread", state.THREAD, None, _number),
@@ -242,7 +250,7 @@ def gone_collection(library: Library) -> str:
     It is told until another question is asked or another collection chosen.
     """
     gone, question = st.session_state.get(state.GONE, ("", None))
-    part = next((part for part in PARTS.get(_page(), ()) if part.name == "collection"), None)
+    part = _collection_part(_page())
     if not gone or part is None or question != st.session_state.get(state.QUESTION):
         return ""
     instead = part.usual(library)
@@ -251,6 +259,10 @@ def gone_collection(library: Library) -> str:
     which = "all collections are" if instead == state.ALL else f'"{instead}" is'
     does = "shown" if _page() in ("library", "evaluate") else "searched"
     return f'The collection "{gone}" does not exist any more; {which} {does} instead.'
+
+
+def _collection_part(page: str) -> Part | None:
+    return next((part for part in PARTS.get(page, ()) if part.name == "collection"), None)
 
 
 def _return(page: str) -> None:
@@ -334,10 +346,10 @@ def _known(page: str) -> set[str]:
 
 def _options(page: str, library: Library) -> Mapping[str, Control]:
     """Return the controls of the options in a page's address, by parameter name."""
-    if page not in _CHOSEN:
+    part = _collection_part(page)
+    if part is None or page not in _WITH_OPTIONS:
         return {}
-    key, usual = _CHOSEN[page]
-    chosen = st.session_state.get(key, usual or _usual_collection(library))
+    chosen = st.session_state.get(part.key, part.usual(library))
     # Of several the options are those of the library, however many there are.
     names = _two_names(library) if chosen == state.ALL else [chosen]
     first = library.options(collections=tuple(names))
@@ -361,5 +373,5 @@ def _read_option(control: Control, text: str) -> Any:
     return value
 
 
-_CHOSEN = {"search": (state.COLLECTION, ""), "conversation": ("long_option_collection", state.ALL)}
-"""Where the pages whose addresses hold options keep their collection, and which it is at first."""
+_WITH_OPTIONS = ("search", "conversation")
+"""The pages whose addresses hold options of a search."""
