@@ -12,7 +12,7 @@ from pathlib import Path
 from ragkit.catalog import Catalog
 from ragkit.catalog.records import DocumentRecord
 from ragkit.options import Expansion, SearchOptions
-from ragkit.results import DocumentRef, Later, MatchedChunk, Passage, Result
+from ragkit.results import Answer, DocumentRef, Later, MatchedChunk, Passage, Result
 from ragkit.retrieval.grouping import Group
 from ragkit.retrieval.highlight import Highlighter
 from ragkit.retrieval.levels import COARSE
@@ -215,6 +215,15 @@ def _result(
         missing=_is_gone(file),
         wholes=tuple(map(_matched, group.wholes)),
     )
+
+
+def look_again(answer: Answer) -> Answer:
+    """Return an answer that was given before, with whether its files are gone by now."""
+    gone = [_is_gone(result.document.file) for result in answer.results]
+    if gone == [result.missing for result in answer.results]:
+        return answer
+    results = zip(answer.results, gone, strict=True)
+    return replace(answer, results=tuple(replace(each, missing=now) for each, now in results))
 
 
 def _is_gone(file: str) -> bool:

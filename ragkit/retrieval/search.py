@@ -25,7 +25,7 @@ from ragkit.models.factory import is_brought
 from ragkit.options import Contexts, Granularity, Phrasings, Rerank, SearchOptions, Sort
 from ragkit.results import Answer, FilterReading, Result
 from ragkit.retrieval.answer_cache import AnswerCache, seconds_kept
-from ragkit.retrieval.assembly import assemble
+from ragkit.retrieval.assembly import assemble, look_again
 from ragkit.retrieval.batch_search import BatchSearch
 from ragkit.retrieval.everywhere import Everywhere
 from ragkit.retrieval.fit import Fits, found_documents, judge
@@ -99,7 +99,7 @@ class SearchEngine:
         collections = self._indexes.named(options.collections)
         cached = self._answers.get(self._key(question, options, collections))
         if cached is not None:
-            return cached
+            return look_again(cached)
         # The index of all of very many collections is large: only this process holds it.
         needs_this_process = any(collection.is_everything for collection in collections)
         computed = None

@@ -152,6 +152,13 @@ def test_files_that_nobody_here_may_look_at_are_found_and_not_said_to_be_gone(pl
     with _open(paths.root) as library:
         (result,) = library.search("heron wades").results
         assert (result.document.path, result.missing) == ("heron.md", True)
+        # A drive that comes back changes nothing in the library, whose answer is kept meanwhile.
+        (place / "files" / "heron.md").write_text("Back.", "utf-8")
+        (result,) = library.search("heron wades").results
+        assert not result.missing
+        (place / "files" / "heron.md").unlink()
+        (result,) = library.search("heron wades").results
+        assert result.missing
 
 
 def test_a_read_only_library_of_an_earlier_version_is_searched(place, monkeypatch):
