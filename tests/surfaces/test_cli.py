@@ -68,6 +68,19 @@ def library(place):
     return place / "library"
 
 
+def test_what_can_be_added_is_indexed_beside_what_cannot(tmp_path, here):
+    files = write_files(tmp_path / "files", {"a.md": "A walrus.\n", "inner/b.md": "A narwhal.\n"})
+    more = write_files(tmp_path / "more", {"c.md": "An otter.\n"})
+    where = ("--library", tmp_path / "library")
+    added = here("add", *where, files, files / "inner", more)
+    assert added.returncode == 1
+    assert added.stderr == (
+        f"2 indexed.\n1 indexed.\nragkit: {files / 'inner'} is inside {files}, which is already in "
+        "this collection. Nothing needs to be added.\n"
+    )
+    assert len(here("list", *where).stdout.splitlines()) == 3
+
+
 def test_a_library_from_add_to_remove(tmp_path, here):
     files = write_files(tmp_path / "files", HANDBOOK)
     file = tmp_path / "walrus.txt"

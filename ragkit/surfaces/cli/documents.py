@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ragkit.errors import NotFoundError
+from ragkit.errors import NotFoundError, SourceError
 from ragkit.surfaces import render, render_documents
 from ragkit.surfaces.cli import console
 from ragkit.surfaces.cli.options import (
@@ -34,24 +34,39 @@ def add(
     library: LibraryOption = None,
     collection: CollectionOption = None,
 ) -> None:
-    """Add folders to the library and index them. Single files are copied into it."""
+    """Add folders to the library and index them. Single files are copied into it.
+
+    What cannot be added is said at the end, after the rest was indexed.
+    """
     for path in paths:
         if not path.expanduser().exists():
             raise NotFoundError(f"There is no file or folder {path}.", "Check the path.")
     opened = open_library(library, collection, create=True)
-    jobs = []
+    jobs: list[int] = []
+    refused: list[SourceError] = []
     for path in paths:
-        if path.is_file():
-            with path.open("rb") as stream:
-                uploads = opened.uploads.add(path.name, stream)
-            for upload in uploads:
-                copy = f"Already in the library: {upload.same_as}" if upload.same_as else ""
-                console.say(render.plain(f"{upload.name}: {copy or upload.reason or 'copied'}"))
-            jobs.append(opened.sources.sync(opened.sources.uploads()))
-        else:
-            jobs.append(opened.sources.sync(opened.sources.add_folder(path)))
+        try:
+            jobs.append(_added(opened, path))
+        except SourceError as error:
+            refused.append(error)
     for job in dict.fromkeys(jobs):
         do_job(opened, job)
+    for each in refused[:-1]:
+        console.say(str(each))
+    if refused:
+        raise refused[-1]
+
+
+def _added(opened: Library, path: Path) -> int:
+    """Add a folder, or copy a file; return the number of the job that reads it."""
+    if not path.is_file():
+        return opened.sources.sync(opened.sources.add_folder(path))
+    with path.open("rb") as stream:
+        uploads = opened.uploads.add(path.name, stream)
+    for upload in uploads:
+        copy = f"Already in the library: {upload.same_as}" if upload.same_as else ""
+        console.say(render.plain(f"{upload.name}: {copy or upload.reason or 'copied'}"))
+    return opened.sources.sync(opened.sources.uploads())
 
 
 def list_(
