@@ -366,12 +366,16 @@ class Collections:
             ).fetchone()
         return self.source(int(row[0]))
 
-    def set_source_place(self, source_id: int, root: str, machine: str) -> None:
-        """Change the folder of a source and the machine that reads it."""
+    def set_source_place(self, source_id: int, root: str, machine: str, inside: str = "") -> None:
+        """Change a source's folder and machine; ``inside`` is put before its documents' paths."""
         with self._connections.write() as connection:
             connection.execute(
                 "UPDATE sources SET root = ?, machine = ? WHERE id = ?", (root, machine, source_id)
             )
+            if inside:
+                connection.execute(
+                    "UPDATE documents SET path = ? || path WHERE source_id = ?", (inside, source_id)
+                )
 
     def set_source_state(self, source_id: int, state: str, reason: str = "") -> None:
         """Store the state of a source after a scan."""

@@ -19,6 +19,7 @@ from ragkit.catalog.records import (
 from ragkit.errors import NotFoundError, QueryError, SourceError
 from ragkit.formatting import plural
 from ragkit.library.collections import valid_name
+from ragkit.library.nested_folders import take_over
 from ragkit.paths import LibraryPaths
 from ragkit.sources.allowed import check_folder
 from ragkit.types import Section, Status
@@ -85,37 +86,8 @@ class SourceService:
             )
         check_folder(root, self._settings.sources.allowed_roots, confirmed=confirmed)
         record = self._home(collection)
-        self._take_over(record, root)
+        take_over(self._catalog, record, root, self._paths.machine)
         return self._ensured(record.id, "folder", root)
-
-    def _take_over(self, collection: CollectionRecord, root: Path) -> None:
-        """Let the folder that lies in a new one become it: its files are then moved, not read.
-
-        Raises:
-            SourceError: the new one is inside a folder of the collection, or contains several.
-        """
-        here = [
-            source
-            for source in self._catalog.collections.sources(collection.id)
-            if source.kind == "folder" and source.machine in ("", self._paths.machine)
-        ]
-        if any(Path(source.root) == root for source in here):
-            return
-        for source in here:
-            if root.is_relative_to(source.root):
-                raise SourceError(
-                    f"{root} is inside {source.root}, which is already in this collection.",
-                    "Nothing needs to be added.",
-                )
-        inner = [source for source in here if Path(source.root).is_relative_to(root)]
-        if len(inner) > 1:
-            names = ", ".join(source.root for source in inner)
-            raise SourceError(
-                f"{root} contains folders that are already in this collection: {names}.",
-                "Remove all but one of them first; that one then becomes the whole folder.",
-            )
-        for source in inner:
-            self._catalog.collections.set_source_place(source.id, str(root), source.machine)
 
     def uploads(self, collection: str | None = None) -> SourceRecord:
         """Return the source of a collection's uploaded files; it is created when first needed."""

@@ -77,7 +77,7 @@ def test_a_folder_added_twice_is_one_source_whatever_way_it_is_written(library, 
 
 
 def test_a_folder_takes_over_the_one_inside_it_without_reading_its_files_again(library, tmp_path):
-    files = {"a.md": "# Alpha\n\nA walrus.\n", "inner/b.md": "# Beta\n\nA narwhal.\n"}
+    files = {"b.md": "# Alpha\n\nA walrus.\n", "inner/b.md": "# Beta\n\nA narwhal.\n"}
     outer = write_files(tmp_path / "files", files)
     add(library, outer / "inner")
     [before] = library.documents.list()
