@@ -34,6 +34,7 @@ from pages.parts.search import (
 from pages.parts.search.passages import ExpandedContent, expand
 from ragkit.catalog.context_records import ContextRecord
 from ragkit.catalog.judgments import Origin
+from ragkit.catalog.records import Counts
 from ragkit.errors import NotFoundError, RagkitError
 from ragkit.formatting import plural
 from ragkit.library import DocumentDetail, Library
@@ -73,8 +74,10 @@ def question_and_answer() -> None:
     counts = library.documents.counts(controls.chosen_collection(library))
     among = plural(counts.indexed, "document") + " " if counts.indexed else ""
     question = frame.question_box("Search your documents", f"Ask or search {among}…")
-    if not (counts.documents or library.documents.counts().documents):
-        home.draw(library, (), counts)
+    any_documents = counts.documents or library.documents.counts().documents
+    # Those of a last collection that is being deleted can still be kept, but not searched.
+    if not any_documents or not library.collections.count():
+        home.draw(library, (), Counts())
         return
     choices = controls.controls(library, question)
     if gone_collection := address.gone_collection(library):

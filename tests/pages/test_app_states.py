@@ -57,6 +57,16 @@ def test_the_documents_that_can_be_searched_are_those_of_the_chosen_collection(l
         assert heads in html(app)
 
 
+def test_while_the_last_collection_is_deleted_there_is_nothing_to_search(library, tmp_path):
+    fill(library, tmp_path / "papers")
+    library.collections.rename("default", "Papers")
+    job = library.collections.delete("Papers", after_seconds=600)
+    for question in ({}, {"q": "refund"}):
+        assert "Nothing to search yet" in html(run(library, **question))
+    library.collections.keep(job)
+    assert "Refund policy" in html(run(library, q="refund"))
+
+
 def test_a_question_is_answered_with_cards(library, tmp_path):
     fill(library, tmp_path / "papers")
     app = run(library, q="refund")
