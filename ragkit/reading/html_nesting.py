@@ -8,8 +8,9 @@ nothing. Browsers read such pages as the standard of HTML says, and so do people
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 from itertools import islice
+
+from ragkit.reading.html_tables import Table
 
 _ATTRIBUTES = r"(?:[^<>=]++|=\s*+\"[^\"]*+\"|=\s*+'[^']*+'|=)*+"
 _TAG = re.compile(
@@ -20,6 +21,7 @@ ANY_TAG = re.compile(rf"</?[a-z!?]{_ATTRIBUTES}>", re.I)
 _UNENDED = re.compile(rf"<(?=/?[a-z])(?!/?[a-z]{_ATTRIBUTES}>)", re.I)
 _MOST_UNENDED = 200
 _OF_ELEMENT = re.compile(f"</?[a-zA-Z]{_ATTRIBUTES}>")
+_A_TABLE = re.compile("<table", re.I)
 _REFERENCE = re.compile(r"\shref\b", re.I)
 
 
@@ -85,10 +87,16 @@ def without_unended(source: str) -> str:
 def levelled(source: str) -> str:
     """Return HTML in which each element ends in its order and nests no deeper than ``DEEPEST``.
 
-    A page that is so already stays as it is. In others, elements end where the standard says, and
-    those that are still too deep follow each other instead of lying in each other.
+    A page that is so already, without tables that only lay it out, stays as it is. In others,
+    elements end where the standard says, those that are still too deep follow each other instead
+    of lying in each other, and such tables become divisions.
     """
-    return source if _is_level(source) else _Leveller().levelled(source)
+    is_level = _is_level(source)
+    if is_level and not _A_TABLE.search(source):
+        return source
+    leveller = _Leveller()
+    result = leveller.levelled(source)
+    return source if is_level and not leveller.lays_out else result
 
 
 def _is_level(source: str) -> bool:
@@ -121,16 +129,6 @@ def _is_empty(more: str) -> bool:
     return more[-1:] == "/" and (more[:-1] == "" or more[-2] in " \t\n\"'")
 
 
-@dataclass(slots=True)
-class _Table:
-    """An open table: where its tags are among the pieces, and what its cells hold."""
-
-    tags: list[int] = field(default_factory=list)
-    rows: int = 0
-    is_rich: bool = False
-    is_layout: bool = False
-
-
 class _Leveller:
     """Rewrites the tags of one page.
 
@@ -142,7 +140,8 @@ class _Leveller:
         self._opened: list[tuple[str, str]] = []
         self._written: list[str] = []
         self._pieces: list[str] = []
-        self._tables: list[_Table] = []
+        self._tables: list[Table] = []
+        self.lays_out = False
 
     def levelled(self, source: str) -> str:
         """Return the page with its tags in order."""
@@ -199,9 +198,10 @@ class _Leveller:
             table = self._tables[-1]
             table.rows += written == "tr"
             table.is_rich |= written in _RICH
-            table.is_layout |= written == "table" or written in _HEADINGS
+            table.holds_blocks |= written == "table" or written in _HEADINGS
+            table.has_heads |= written == "th"
         if written == "table":
-            self._tables.append(_Table())
+            self._tables.append(Table(more))
         if written in _OF_TABLES and self._tables:
             self._tables[-1].tags.append(len(self._pieces))
         self._opened.append((name, written))
@@ -252,11 +252,4 @@ class _Leveller:
                 self._tables[-1].tags.append(len(self._pieces))
             self._pieces.append(f"</{self._written.pop()}>")
             if written == "table":
-                self._end_table()
-
-    def _end_table(self) -> None:
-        """Write divisions in place of a table that only says where things stand on the page."""
-        table = self._tables.pop()
-        if table.is_layout or (table.is_rich and table.rows < 2):
-            for place in table.tags:
-                self._pieces[place] = "</div>" if self._pieces[place][1] == "/" else "<div>"
+                self.lays_out |= self._tables.pop().only_lays_out(self._pieces)

@@ -325,3 +325,54 @@ def test_a_book_that_lies_in_a_folder_of_its_file_is_read(tmp_path, more):
         archive.writestr("beside.txt", b"")
     with pytest.raises(ReadingError, match="damaged"):
         read(tmp_path, "sea.epub", packed.getvalue())
+
+
+_RECEIPT = """<table width=100% role="presentation"><tr><td align=center>
+<table role=presentation width=600><tbody>
+<tr><td><img src="logo.png"></td></tr>
+<tr><td><h1>Thank you, Ines</h1><p>Your order 4711 is on its way.</p><p>It arrives on Friday.</p>
+</td></tr>
+<tr><td><table class="items"><tr><th>Item</th><th>Price</th></tr>
+<tr><td>Teapot</td><td>&euro;39.00</td></tr><tr><td>Cups</td><td>&euro;12.00</td></tr></table></td></tr>
+<tr><td><table role="presentation"><tr><td><p>Total</p></td>
+<td width=20>&nbsp;</td>
+<td><p>&euro;51.00</p></td></tr></table></td></tr>
+<tr><td height="20" style="font-size:20px">&nbsp;</td></tr>
+<tr><td><table><tr><td><a href="https://shop.example/o/4711">Track your order</a></td></tr></table>
+</td></tr></tbody></table></td></tr></table>"""
+
+
+@pytest.mark.parametrize("end", ["", "<p>Bye"], ids=["in order", "not closed"])
+def test_a_table_that_only_lays_out_is_read_as_what_it_holds(end):
+    assert read_html(_RECEIPT + end, "a.html").text.removesuffix("\n\nBye") == (
+        "![](logo.png)\n\n# Thank you, Ines\n\nYour order 4711 is on its way.\n\n"
+        "It arrives on Friday.\n\n"
+        "| Item   | Price  |\n| ------ | ------ |\n| Teapot | €39.00 |\n| Cups   | €12.00 |\n\n"
+        "Total €51.00\n\n[Track your order](https://shop.example/o/4711)"
+    )
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        "<table><tr><td>Tea</td><td>9</td></tr><tr><td>Milk</td><td>1</td></tr></table>",
+        "<table><tr><td><p>Tea</p></td><td><p>9</p></td></tr>"
+        "<tr><td><p>Milk</p></td><td><p>1</p></td></tr></table>",
+        "<table role=presentation><tr><td>Tea</td><td>9</td></tr>"
+        "<tr><td>Milk</td><td>1</td></tr></table>",
+        "<table><tr><td><p>flags</p></td><td><p>What it does</p></td></tr></table>",
+        "<table><tr><th>Name</th></tr><tr><td>Tea</td></tr></table>",
+    ],
+)
+def test_a_table_of_data_stays_a_table(table):
+    assert read_html(table, "a.html").text.count("|") >= 5
+
+
+def test_columns_beside_each_other_are_read_one_after_the_other():
+    page = (
+        "<table><tr><td><p>Long days.</p><p>Short nights.</p></td>"
+        "<td><p>Cold winters.</p><p>Warm stoves.</p></td></tr></table>"
+    )
+    assert read_html(page, "a.html").text == (
+        "Long days.\n\nShort nights.\n\nCold winters.\n\nWarm stoves."
+    )
