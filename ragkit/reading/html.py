@@ -15,6 +15,7 @@ from ragkit.reading.formats import Format
 from ragkit.reading.heads import with_head
 from ragkit.reading.html_formulas import Formulas
 from ragkit.reading.html_nesting import ANY_TAG, levelled, without_unended
+from ragkit.reading.html_tables import UNSEEN
 from ragkit.reading.limits import damaged
 from ragkit.reading.markdown import first_heading, metadata_from, strip_embedded
 from ragkit.reading.office.converter import convert
@@ -46,9 +47,17 @@ _MENU = re.compile(
     r"(?:nav(?:header|footer)|sphinxsidebar|breadcrumbs?|(?:top|sub|bottom)-?nav)(?![\w-]))))"
     r"[^<>]{0,2000}>", re.I,
 )  # fmt: skip
+# What mails hold for the list of mails alone; the signs that fill the list up are many.
+_HIDDEN = re.compile(
+    r"<(?!(?:area|br|col|hr|img|input)\b)([a-z]\w{0,9})\b"
+    r"(?=[^<>]{0,1000}\sstyle\s*=\s*[\"']?(?:[^<>\"']{0,300}[;\s])??"
+    r"(?:display\s*:\s*none|mso-hide\s*:\s*all|max-height\s*:\s*0(?=(?:px)?\s*;)"
+    r"(?=[^<>\"']{0,300}(?:opacity\s*:\s*0(?!\s*\.)|font-size\s*:\s*[01](?:px)?\s*[;\"']))))"
+    r"[^<>]{0,3000}>", re.I,
+)  # fmt: skip
 # The converter leaves these out, whatever they hold; a form may be a whole page.
 _LEFT_OUT = re.compile(r"(</?)(?:form|nav)(?![\w:-])", re.I)
-_MOST_MENUS = 50
+_MOST_LEFT_OUT = 50
 _SUMMARY = re.compile(r"<summary\b[^<>]*>((?:(?!<summary\b).)*?)</summary\s*>", re.I | re.S)
 _HEADING = re.compile(r"(<h([1-6])\b[^<>]*>)((?:(?!<h[1-6]\b).)*?)(</h\2\s*>)", re.I | re.S)
 _BLOCK_TAG = re.compile(r"</?(?:h[1-6]|section|div|p|ul|ol|pre|table)\b[^>]*>", re.I)
@@ -90,7 +99,7 @@ def to_markdown(source: str, label: str = Format.HTML.label) -> str:
     """Return HTML as clean Markdown, without scripts, styles and embedded files."""
     formulas = Formulas()
     seen = _UNSEEN_TAG.sub("", _without_unseen(formulas.hidden(source)))
-    seen = _LEFT_OUT.sub(r"\1div", _without_menus(seen))
+    seen = _LEFT_OUT.sub(r"\1div", _without(_HIDDEN, _without(_MENU, seen)))
     seen = without_unended(levelled(_flattened(seen)))
     result = convert(f"<html><body>{seen}</body></html>".encode(), "html", label)
     converted = tidy(clean(formulas.shown(strip_embedded(result.content))))
@@ -120,10 +129,13 @@ def _without_unseen(source: str) -> str:
     return "".join((*pieces, source[at:]))
 
 
-def _without_menus(source: str) -> str:
-    """Return HTML without menus of its site; one that does not end stays, or that is most of it."""
+def _without(kind: re.Pattern[str], source: str) -> str:
+    """Return HTML without elements of a kind; one that does not end stays, or that is most of it.
+
+    The pattern matches the tag at which such an element begins, with its name as a group.
+    """
     pieces, at = [], 0
-    for begin in islice(_MENU.finditer(source), _MOST_MENUS):
+    for begin in islice(kind.finditer(source), _MOST_LEFT_OUT):
         if begin.start() < at:
             continue
         depth, name = 1, begin[1]
@@ -136,7 +148,7 @@ def _without_menus(source: str) -> str:
     if not pieces:
         return source
     left = "".join((*pieces, source[at:]))
-    most = len(_bare_text(left)) < len(_bare_text(source)) * _LOST_SHARE
+    most = _signs(_bare_text(left)) < _signs(_bare_text(source)) * _LOST_SHARE
     return source if most else left
 
 
@@ -177,8 +189,8 @@ def _bare_text(source: str) -> str:
 
 
 def _signs(text: str) -> int:
-    """Return how many characters of a text are no white space."""
-    return sum(map(len, text.split()))
+    """Return how many characters of a text are seen."""
+    return len(UNSEEN.sub("", text))
 
 
 # -- e-books: the chapters in reading order --------------------------------------------------

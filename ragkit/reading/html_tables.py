@@ -13,7 +13,9 @@ _BLOCK = re.compile(
     r"</?(?:address|blockquote|br|center|d[dlt]|div|h[1-6r]|li|[ou]l|p|pre|t[dhr]|table)\b[^<>]*>",
     re.I,
 )
-_UNSEEN = re.compile("[\\s\xad\u034f\u200b-\u200f\u2060-\u2064\ufeff]+")
+UNSEEN = re.compile("[\\s\xad\u034f\u200b-\u200f\u2060-\u2064\ufeff]+")
+"""White space, and signs that fill up or divide a line without being seen."""
+
 _SPACE = re.compile(r"\s+")
 _LONGEST_LINE = 150
 
@@ -71,7 +73,7 @@ class Table:
 
 
 def _text(source: str) -> str:
-    return _UNSEEN.sub("", unescape(_ANY.sub("", source)))
+    return UNSEEN.sub("", unescape(_ANY.sub("", source)))
 
 
 def _is_line(cells: list[str]) -> bool:

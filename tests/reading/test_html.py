@@ -376,3 +376,32 @@ def test_columns_beside_each_other_are_read_one_after_the_other():
     assert read_html(page, "a.html").text == (
         "Long days.\n\nShort nights.\n\nCold winters.\n\nWarm stoves."
     )
+
+
+@pytest.mark.parametrize(
+    "style",
+    [
+        "display:none;overflow:hidden;opacity:0;max-height:0;max-width:0",
+        "color:#fff; DISPLAY: NONE !important",
+        "mso-hide:all",
+        "max-height:0px;overflow:hidden;font-size:1px",
+        "font-size:1px;line-height:1px;max-height:0;opacity:0",
+    ],
+)
+@pytest.mark.parametrize("name", ["div", "span", "table"])
+def test_what_a_mail_shows_only_in_lists_is_not_read(name, style):
+    cell = "<tr><td>{}</td></tr>" if name == "table" else "{}"
+    hidden = cell.format("Log in now<i>" + "&#8204;&#160;&#65279;&#847;" * 150 + "</i>")
+    page = f'<{name} style="{style}">{hidden}</{name}><h1>Login</h1><p>The code is <b>4711</b>.</p>'
+    assert read_html(page, "a.html").text == "# Login\n\nThe code is **4711**."
+
+
+@pytest.mark.parametrize("style", ["max-height:0.5em;opacity:0", "opacity:0", "font-size:0px"])
+def test_what_pages_show_later_is_read(style):
+    page = f'<div style="{style}">Early <p style="font-size:9px">Late</p></div><p>Last</p>'
+    assert read_html(page, "a.html").text == "Early\n\nLate\n\nLast"
+
+
+def test_a_page_that_is_hidden_until_it_is_loaded_is_read():
+    page = '<div style="display:none"><h1>Login</h1><p>The code is 4711.</p></div>'
+    assert "The code is 4711." in read_html(page, "a.html").text
