@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import math
 import plistlib
 import re
@@ -38,6 +39,21 @@ _SHOWN = ("From", "To", "Cc", "Bcc", "Date")
 _PEOPLE = {"author": "From", "to": "To", "cc": "Cc", "bcc": "Bcc"}
 """The headers that name people, by the fields of metadata that filters ask for."""
 
+_LABELS = ("X-Gmail-Labels", "X-Label", "Keywords")
+_KEYS = ("X-Mozilla-Keys", "X-Keywords")
+"""The headers in which programs keep the labels of a mail, divided by commas or spaces."""
+
+_STATE = re.compile(
+    r"[$\\]|(?:category|kategorie|cat[ée]gor[ií][ea])\b[ :]|(?:inbox|sent|archived|opened|unread"
+    r"|starred|important|drafts?|spam|trash|chats?|muted|scheduled|snoozed|junk|no[nt]junk|forwarded"
+    r"|posteingang|gesendet|archiviert|geöffnet|ungelesen|markiert|wichtig|entwürfe|papierkorb"
+    r"|boîte de réception|messages (?:archivés|envoyés)|ouvert|non lus?|suivis?|brouillons"
+    r"|corbeille|recibidos|enviados|archivados?|abiertos?|no leídos?|destacados?|importantes?"
+    r"|borradores|papelera)$", re.I,
+)  # fmt: skip
+"""Where a mail lies and what became of it, in the languages of most exports of Gmail."""
+
+_LONGEST_LABELS = 10_000
 _MOST_READ, _DEEPEST = 50, 3
 """Attachments of a mail that are read, and mails within each other."""
 
@@ -70,7 +86,7 @@ def _read_mail(data: bytes, name: str, limits: Limits, depth: int) -> Reading:
         f"Attachments: {', '.join(mail.attached)}" if mail.attached else "",
     ]
     people = {name: headers.get(key, "") for name, key in _PEOPLE.items()}
-    metadata = nonempty(**people, date=mail.date(), attachments=mail.attached)
+    metadata = nonempty(**people, date=mail.date(), tags=_labels(mail), attachments=mail.attached)
     reading = Reading(
         text=joined(pieces, "\n\n"),
         title=one_line(mail.header("Subject")) or stem(name),
@@ -79,6 +95,16 @@ def _read_mail(data: bytes, name: str, limits: Limits, depth: int) -> Reading:
         metadata=metadata,
     )
     return _with_attachments(reading, mail, limits, depth)
+
+
+def _labels(mail: Mail) -> list[str]:
+    """Return the labels that a person gave a mail, without those that say where it lies."""
+    labels = [key for name in _KEYS for key in mail.header(name).split()]
+    for name in _LABELS:
+        header = mail.header(name)[:_LONGEST_LABELS]
+        labels += next(csv.reader([header], skipinitialspace=True), [])
+    found = (label.strip() for label in labels)
+    return list(dict.fromkeys(label for label in found if label and not _STATE.match(label)))
 
 
 def _with_attachments(reading: Reading, mail: Mail, limits: Limits, depth: int) -> Reading:
@@ -144,7 +170,7 @@ def _page_of_safari(data: bytes) -> str:
 
 _MOST_MAILS = 100_000
 _MOST_VALUES = 1000
-"""People in a field of a mailbox, and names of its attachments."""
+"""People in a field of a mailbox, its labels, and names of its attachments."""
 
 _START = re.compile(
     rb"^From (?=[^\r\n]{0,600}\b(?:19|20)\d\d\b)[^\r\n]{0,500}\d\d:\d\d[^\r\n]{0,100}\r?\n"
@@ -162,7 +188,7 @@ _REPLY = re.compile(r"(?:(?:re|fwd?|aw|wg|sv|antw|tr|rv)(?:\[\d+\])?\s*:\s*)+", 
 class _Letter:
     """A mail of a mailbox, with its message id and those of the mails that it answers.
 
-    ``fields`` are values of metadata: people with their addresses, and names of attachments.
+    ``fields`` are values of metadata: people with their addresses, labels, names of attachments.
     """
 
     key: str
@@ -199,7 +225,7 @@ def _fields_of(letters: Sequence[_Letter]) -> Metadata:
     """Return the people and attachments of all mails, as one mail has those of its own."""
     values = {
         name: dict.fromkeys(value for letter in letters for value in letter.fields.get(name, ()))
-        for name in (*_PEOPLE, "attachments")
+        for name in (*_PEOPLE, "tags", "attachments")
     }
     return nonempty(**{name: list(found)[:_MOST_VALUES] for name, found in values.items()})
 
@@ -247,6 +273,7 @@ def _letter(mail: Mail, number: int, reader: Attachments, limits: Limits) -> _Le
     own = _ID.search(mail.header("Message-ID"))
     key = own[0] if own else f"#{number}"
     fields = {name: mail.people(header) for name, header in _PEOPLE.items()}
+    fields["tags"] = _labels(mail)
     fields["attachments"] = mail.attached
     return _Letter(key, tuple(ids), mail.header("Subject"), message, fields)
 

@@ -56,6 +56,7 @@ _HEADERS_KEPT = 200
 _SIMPLE = (
     "content-type", "content-disposition", "content-transfer-encoding",
     "message-id", "references", "in-reply-to", "subject",
+    "x-gmail-labels", "x-label", "keywords", "x-mozilla-keys", "x-keywords",
 )  # fmt: skip
 _NEEDS_PARSER = re.compile("=\\?|\\(|[\ud800-\udfff]")
 """Encoded words, comments, and bytes that are no ASCII."""

@@ -439,6 +439,30 @@ def test_a_mailbox_has_the_people_and_the_attachments_of_its_mails(tmp_path):
     assert "bcc" not in metadata
 
 
+_LABELLED = {
+    'X-Gmail-Labels: Inbox,Category Updates,Receipts,"Taxes, 2023",\n Work/Porto,Opened': [
+        "Receipts", "Taxes, 2023", "Work/Porto",
+    ],
+    "X-Gmail-Labels: =?UTF-8?Q?Posteingang,Ge=C3=B6ffnet,Kategorie:_Werbung,B=C3=BCc?=\n"
+    " =?UTF-8?Q?her?=": ["Bücher"],
+    "X-Gmail-Labels: =?UTF-8?Q?Messages_archiv=C3=A9s,Non_lus,Imp=C3=B4ts?=": ["Impôts"],
+    "X-Mozilla-Status: 0001\nX-Mozilla-Keys: $label1 travel NonJunk                ": ["travel"],
+    "Keywords: rent, Porto": ["rent", "Porto"],
+    "X-Keywords: NonJunk house \\Seen": ["house"],
+    'X-Gmail-Labels: "not ended, Inbox': ["not ended, Inbox"],
+    "X-Gmail-Labels: Inbox,Unread": None,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("header", "labels"), _LABELLED.items())
+def test_labels_that_a_person_gave_a_mail_are_its_tags(tmp_path, header, labels):
+    mail = f"From: a@example.org\nSubject: s\n{header}\n\nHello\n"
+    assert read(tmp_path, "a.eml", mail).metadata.get("tags") == labels
+    box = f"From a@example.org Tue Mar  3 10:00:00 2026\n{mail}\n"
+    other = "From b@example.org Tue Mar  3 10:00:00 2026\nFrom: b@example.org\nKeywords: x\n\nHi\n"
+    assert read(tmp_path, "a.mbox", box + other).metadata["tags"] == [*(labels or []), "x"]
+
+
 def test_a_mailbox_reads_only_so_much_of_what_is_attached(tmp_path, monkeypatch):
     monkeypatch.setattr(mail, "MOST_OF_MANY", 1000)
     small, large = "It ends in May.\n", "The crane is old.\n" * 100
