@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import email
+import math
 import re
 from email.message import EmailMessage
 from email.policy import EmailPolicy
@@ -49,6 +50,9 @@ _STUB = 300
 """Characters below which a plain text may only say that the mail is a page."""
 
 _MORE_THAN_STUB = 4
+_MANY, _MUCH = 5, 0.25
+"""Web addresses, and their share of a plain text, from which on the page beside it is read."""
+
 _SEVEN_BIT = ("utf-7", "hz", "iso2022")
 """Encodings whose bytes look like ASCII."""
 
@@ -73,6 +77,11 @@ _LINE_ENDS = re.compile(r"\n+")
 _UNSEEN_IN_PAGE = re.compile(
     r"<(?:style|script|title)\b[^<>]*>(?:[^<]|<!--)*|<[^<>]*>|&[#\w]{1,10};|\s+", re.I
 )
+_ADDRESS = re.compile(r"https?://\S+")
+_PICTURE = re.compile(r"<img\b(?![^<>]*\salt\s*=\s*[\"']?\s*[^\s\"'>])[^<>]*>", re.I)
+_NO_WORDS = re.compile(r"<a\b[^<>]*>(?:\s|&nbsp;|&#160;|<(?!/?a\b|img\b)[^<>]*>)*</a\s*>", re.I)
+"""Pictures and links without words, which are most of what a newsletter holds."""
+
 _NO_LETTER = re.compile(r"\](?:\([^()\s]*\))?|[\W_]+")
 
 
@@ -280,13 +289,23 @@ def _chosen(alternatives: Sequence[list[_Text]]) -> list[_Text]:
         return []
     ordered = sorted(alternatives, key=_preference)
     first = ordered[0]
-    letters = sum(len(text.words) for text in first)
-    if letters < _STUB and _preference(first) == _PREFERENCE[_PLAIN]:
+    if _preference(first) == _PREFERENCE[_PLAIN]:
+        least = _least_of_page("\n".join(text.words for text in first))
         for other in ordered[1:]:
             seen = (_UNSEEN_IN_PAGE.sub("", text.words) for text in other if text.kind == _HTML)
-            if sum(map(len, seen)) > _MORE_THAN_STUB * letters:
+            if sum(map(len, seen)) > least:
                 return other
     return first
+
+
+def _least_of_page(plain: str) -> float:
+    """Return how many characters a page must have to be read instead of a plain text beside it."""
+    if len(plain) < _STUB:
+        return _MORE_THAN_STUB * len(plain)
+    addresses = _ADDRESS.findall(plain)
+    length = sum(map(len, addresses))
+    is_full = len(addresses) >= _MANY and length > _MUCH * len(plain)
+    return (len(plain) - length) / 2 if is_full else math.inf
 
 
 def _preference(texts: Sequence[_Text]) -> int:
@@ -313,7 +332,7 @@ def _markdown(text: _Text) -> str:
     if kind == _HTML:
         from ragkit.reading.html import to_markdown
 
-        return to_markdown(words, Format.EML.label)
+        return to_markdown(_NO_WORDS.sub("", _PICTURE.sub("", words)), Format.EML.label)
     if kind == _CALENDAR:
         from ragkit.reading.calendars import read_calendar
 

@@ -265,6 +265,40 @@ def test_mail_with_only_html_is_converted(tmp_path):
     assert reading.markup is Markup.MARKDOWN
 
 
+def of_two(plain, page):
+    mail = EmailMessage()
+    mail["From"], mail["Subject"] = "news@example.org", "News"
+    mail.set_content(plain)
+    mail.add_alternative(page, subtype="html")
+    return mail.as_bytes()
+
+
+def test_a_plain_text_full_of_addresses_is_read_as_the_page_beside_it(tmp_path):
+    link = "https://track.example/click?u=3f21937f0f636c8cec1db30bf&id="
+    lines = [f"Offer {number}: a teapot of that kind" for number in range(9)]
+    plain = "\n".join(f"{line} ({link}{number})" for number, line in enumerate(lines))
+    page = "".join(f"<p><a href='{link}{number}'>{line}</a>" for number, line in enumerate(lines))
+    reading = read(tmp_path, "a.eml", of_two(plain, page))
+    assert f"[Offer 0: a teapot of that kind]({link}0)\n\n[Offer 1" in reading.text
+    few = read(tmp_path, "b.eml", of_two(f"{plain[:300]}{' and some more words' * 99}", page))
+    assert few.markup is Markup.PLAIN
+    bare = read(tmp_path, "c.eml", of_two(plain, "<p>Offers</p>"))
+    assert bare.markup is Markup.PLAIN
+
+
+def test_pictures_and_links_without_words_are_no_text_of_a_mail(tmp_path):
+    page = (
+        '<a href="https://t.example/1"><img src="https://t.example/p.gif" width=1 alt=""></a>'
+        '<p>Your <a href="https://t.example/2"><span> </span>&nbsp;</a>order</p>'
+        "<a href='https://t.example/3'><img src='b.png' alt='Track it'></a><img src=c.png>"
+    )
+    mail = EmailMessage()
+    mail.set_content(page, subtype="html")
+    assert read(tmp_path, "a.eml", mail.as_bytes()).text == (
+        "Your order\n\n[![Track it](b.png)](https://t.example/3)"
+    )
+
+
 def test_a_saved_web_page_is_read_without_its_pictures_and_styles(tmp_path):
     picture = "iVBORw0KGgoAAAANSUhEUgAA" * 20
     page = (
