@@ -27,7 +27,7 @@ from ragkit.reading.mail_message import (
 )
 from ragkit.reading.reading_parts import joined, nonempty, one_line, stem, tidy
 from ragkit.reading.signed import signed_content
-from ragkit.types import OutlineEntry, Reading
+from ragkit.types import Markup, OutlineEntry, Reading
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -179,6 +179,7 @@ _START = re.compile(
 )
 """The line before a mail: who sent it, and when; the mail begins with its headers."""
 
+_HEADING = re.compile(r"^```.*?^```|^#{1,6} ([^\n]+)$", re.MULTILINE | re.DOTALL)
 _QUOTED_START = re.compile(r"^>(>*From )", re.MULTILINE)
 _ID = re.compile(r"<[^<>\s]{1,500}>")
 _REPLY = re.compile(r"(?:(?:re|fwd?|aw|wg|sv|antw|tr|rv)(?:\[\d+\])?\s*:\s*)+", re.IGNORECASE)
@@ -264,10 +265,11 @@ def _letter(mail: Mail, number: int, reader: Attachments, limits: Limits) -> _Le
     date = mail.date()
     attached = f"(attached: {', '.join(mail.attached)})" if mail.attached else ""
     read = (f"{name}\n\n{text}" for name, text in _attached(mail, reader, limits))
+    body = _HEADING.sub(_bold, mail.body) if mail.markup is Markup.MARKDOWN else mail.body
     message = Message(
         author=shown or address,
         at=moment(date) if date else None,
-        text=joined([_QUOTED_START.sub(r"\1", mail.body), attached, *read], "\n\n") or "(no text)",
+        text=joined([_QUOTED_START.sub(r"\1", body), attached, *read], "\n\n") or "(no text)",
     )
     ids = _ID.findall(mail.header("References")) + _ID.findall(mail.header("In-Reply-To"))
     own = _ID.search(mail.header("Message-ID"))
@@ -276,6 +278,11 @@ def _letter(mail: Mail, number: int, reader: Attachments, limits: Limits) -> _Le
     fields["tags"] = _labels(mail)
     fields["attachments"] = mail.attached
     return _Letter(key, tuple(ids), mail.header("Subject"), message, fields)
+
+
+def _bold(heading: re.Match[str]) -> str:
+    """Return a heading of a mail as a bold line, since those of a mailbox are its threads."""
+    return f"**{heading[1].replace('**', '')}**" if heading[1] else heading[0]
 
 
 def _roots(by_key: Mapping[str, _Letter]) -> dict[str, str]:

@@ -439,6 +439,15 @@ def in_mailbox(subject, files):
     return f"From ann@a.example Tue Feb  3 14:05:33 2026\n{message}\n\n"
 
 
+def test_headings_of_a_mail_are_bold_lines_in_a_mailbox(tmp_path):
+    page = "<h1>Your <b>order</b></h1><p>It is # 4711.</p><pre># no heading</pre>"
+    head = "From a@b Tue Feb  3 14:05:33 2026\nFrom: a@b\nSubject: s\nContent-Type: text/"
+    assert said(read(tmp_path, "a.mbox", f"{head}html\n\n{page}"))[0][2] == (
+        " **Your order**\n\nIt is # 4711.\n\n```\n\n# no heading\n```"
+    )
+    assert said(read(tmp_path, "b.mbox", f"{head}plain\n\n# total: 3"))[0][2] == "\\# total: 3"
+
+
 def test_what_is_attached_to_mails_of_a_mailbox_is_read_with_them(tmp_path):
     files = {"lease.md": "# Terms\n\nIt ends in May.\n", "a.csv": "x,y\n1,2\n"}
     lease = in_mailbox("Lease", files)
