@@ -61,6 +61,7 @@ _MOST_LEFT_OUT = 50
 _SUMMARY = re.compile(r"<summary\b[^<>]*>((?:(?!<summary\b).)*?)</summary\s*>", re.I | re.S)
 _HEADING = re.compile(r"(<h([1-6])\b[^<>]*>)((?:(?!<h[1-6]\b).)*?)(</h\2\s*>)", re.I | re.S)
 _BLOCK_TAG = re.compile(r"</?(?:h[1-6]|section|div|p|ul|ol|pre|table)\b[^>]*>", re.I)
+_LINK = re.compile(r"<a\b[^<>]*>(?:[^<]|<(?!/?(?:a|table)\b))*</a\s*>", re.I)
 _TITLE = re.compile(r"<title\b[^>]*>(.{0,2000}?)</title\s*>", re.I | re.S)
 _META = re.compile(r"<meta\b([^>]{1,2000})>", re.I)
 _ATTRIBUTE = re.compile(r"([\w:-]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))")
@@ -100,7 +101,9 @@ def to_markdown(source: str, label: str = Format.HTML.label) -> str:
     formulas = Formulas()
     seen = _UNSEEN_TAG.sub("", _without_unseen(formulas.hidden(source)))
     seen = _LEFT_OUT.sub(r"\1div", _without(_HIDDEN, _without(_MENU, seen)))
-    seen = without_unended(levelled(_flattened(seen)))
+    # Of blocks within blocks of a link, the converter writes the words without a space between.
+    seen = _LINK.sub(lambda link: _BLOCK_TAG.sub(" ", link[0]), levelled(_flattened(seen)))
+    seen = without_unended(seen)
     result = convert(f"<html><body>{seen}</body></html>".encode(), "html", label)
     converted = tidy(clean(formulas.shown(strip_embedded(result.content))))
     if len(converted) < len(seen) * _LEAST_SHARE:
