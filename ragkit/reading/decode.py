@@ -36,6 +36,9 @@ _MIXED = re.compile(
     r"|[a-zß-ÿ][À-Þ][a-zß-ÿ]|([À-ÿ])\1\1|Ђ\d"
 )
 _EASTERN_RUN = re.compile("[\u3040-\u9fff\uac00-\ud7a3]{2}")
+_ENCODED_WORDS = re.compile(
+    r"(=\?[\w.:-]{1,40})\?[bq]\?[^?\s]*\?=(?:\s+\1\?[bq]\?[^?\s]*\?=)+", re.I
+)
 _CHARSET = re.compile(
     rb"<(?:meta|\?xml)\b[^>]{0,300}?(?:charset|encoding)\s*=\s*[\"']?([\w.:-]{2,40})", re.I
 )
@@ -138,6 +141,27 @@ def clean(text: str) -> str:
         text = _CONTROLS.sub("", _ANSI.sub("", text))
         text = _SURROGATES.sub("\N{REPLACEMENT CHARACTER}", text)
     return unicodedata.normalize("NFC", text)
+
+
+def with_whole_words(header: str) -> str:
+    """Return a header in which encoded words that follow each other are one.
+
+    A letter may begin in one and end in the next, which the standard library reads in subjects
+    only; a space between them is none of the text.
+    """
+    return _ENCODED_WORDS.sub(_as_one_word, header)
+
+
+def _as_one_word(words: re.Match[str]) -> str:
+    from base64 import b64encode
+    from email.errors import HeaderParseError
+    from email.header import decode_header
+
+    try:
+        [(data, charset)] = decode_header(words[0])
+    except (HeaderParseError, ValueError):
+        return words[0]
+    return f"=?{charset}?b?{b64encode(data).decode()}?="
 
 
 def code_page(number: int) -> str:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ragkit.reading.conversations.messages import safe_text
 from ragkit.reading.dates import iso_date
-from ragkit.reading.decode import clean, declared_encoding, decode
+from ragkit.reading.decode import clean, declared_encoding, decode, with_whole_words
 from ragkit.reading.formats import Format
 from ragkit.reading.reading_parts import joined, one_line, tidy, whole_line
 from ragkit.reading.sealed import unsealed
@@ -103,7 +103,7 @@ def _parsed_header(name: str, value: str) -> Any:
     """Parse a header; letters that were sent without an encoding are decoded by a guess."""
     if _SURROGATE.search(value):
         value = decode(value.encode("utf-8", "surrogateescape"))[0]
-    return default_policy.header_fetch_parse(name, value)
+    return default_policy.header_fetch_parse(name, with_whole_words(value))
 
 
 POLICY = _Policy(refold_source="none")

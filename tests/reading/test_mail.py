@@ -45,6 +45,20 @@ def test_mail_shows_who_when_and_what(tmp_path):
     }
 
 
+def test_names_whose_letters_are_cut_by_their_encoding_are_whole(tmp_path):
+    data = "Магазин «Синий чайник»".encode()
+    pieces = (base64.b64encode(part).decode() for part in (data[:9], data[9:20], data[20:]))
+    name = "\n ".join(f"=?UTF-8?B?{piece}?=" for piece in pieces)
+    mail = (
+        f"From: {name} <a@b.example>\nTo: =?utf-8?Q?Bj=C3?= =?utf-8?q?=B6rn?= <b@b.example>,\n"
+        f' "{name}" <c@b.example>\nCc: =?utf-8?b?!?= =?utf-8?b?=?= <d@b.example>\nSubject: s\n\nHi'
+    )
+    metadata = read(tmp_path, "a.eml", mail).metadata
+    assert metadata["author"] == "Магазин «Синий чайник» <a@b.example>"
+    assert metadata["to"] == "Björn <b@b.example>, Магазин «Синий чайник» <c@b.example>"
+    assert "d@b.example" in metadata["cc"]
+
+
 def test_every_recipient_of_a_long_list_is_kept(tmp_path):
     people = ", ".join(f"person{number}@example.org" for number in range(40))
     reading = read(tmp_path, "a.eml", f"From: a@example.org\nTo: {people}\nSubject: s\n\nHello")
