@@ -17,6 +17,7 @@ UNSEEN = re.compile("[\\s\xad\u034f\u200b-\u200f\u2060-\u2064\ufeff]+")
 """White space, and signs that fill up or divide a line without being seen."""
 
 _SPACE = re.compile(r"\s+")
+_AMOUNT = re.compile(r"\D{0,4}\d[\d.,'’]{0,15}\D{0,4}")
 _LONGEST_LINE = 150
 
 
@@ -77,8 +78,10 @@ def _text(source: str) -> str:
 
 
 def _is_line(cells: list[str]) -> bool:
-    """Return whether cells hold one short text each."""
+    """Return whether cells hold one short text each, or an item of several and its price."""
     texts = [[text for part in _BLOCK.split(cell) if (text := _text(part))] for cell in cells]
-    return all(len(text) == 1 for text in texts) and (
-        sum(len(text[0]) for text in texts) <= _LONGEST_LINE
-    )
+    length = sum(len(text) for cell in texts for text in cell)
+    if length > _LONGEST_LINE or any("<tr" in cell for cell in cells):
+        return False
+    is_priced = len(texts[-1]) == 1 and _AMOUNT.fullmatch(texts[-1][0]) is not None
+    return is_priced or all(len(cell) == 1 for cell in texts)

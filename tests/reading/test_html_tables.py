@@ -30,6 +30,25 @@ def test_a_table_that_only_lays_out_is_read_as_what_it_holds(end):
 
 
 @pytest.mark.parametrize(
+    ("cells", "text"),
+    [
+        (("<p>Stream TV</p><p>In May</p>", "<p>14,99 €</p>"), "Stream TV In May 14,99 €"),
+        (("<p>Track it</p>", "<p>Call us</p>"), "Track it Call us"),
+        (("<p>To</p><p>Ines</p>", "<p>By</p><p>Visa</p>"), "To\n\nInes\n\nBy\n\nVisa"),
+        (("<p>Ines</p><p>Porto</p>", "<p>We thank you</p>"), "Ines\n\nPorto\n\nWe thank you"),
+        (
+            ("<table><tr><td>a</td><td>b</td></tr><tr><td>c</td><td>d</td></tr></table>", "9"),
+            "| a | b |\n| --- | --- |\n| c | d |\n\n9",
+        ),
+    ],
+)  # fmt: skip
+def test_a_short_row_is_one_line_unless_its_cells_are_lists(cells, text):
+    row = "".join(f"<td>{cell}</td>" for cell in cells)
+    page = f"<table role=presentation><tr>{row}</tr></table>"
+    assert read_html(page, "a.html").text == text
+
+
+@pytest.mark.parametrize(
     "table",
     [
         "<table><tr><td>Tea</td><td>9</td></tr><tr><td>Milk</td><td>1</td></tr></table>",
