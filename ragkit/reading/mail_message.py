@@ -19,7 +19,7 @@ from ragkit.reading.dates import iso_date
 from ragkit.reading.decode import clean, declared_encoding, decode, with_whole_words
 from ragkit.reading.formats import Format
 from ragkit.reading.reading_parts import joined, one_line, tidy, whole_line
-from ragkit.reading.sealed import unsealed
+from ragkit.reading.sealed import ENCRYPTED, unarmoured, unsealed
 from ragkit.types import Markup
 
 if TYPE_CHECKING:
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from email.message import Message as Part
 
 _MOST_PARTS = 500
-_ENCRYPTED = "(The text of this mail is encrypted.)"
 _PLAIN, _HTML = "text/plain", "text/html"
 _HELD_TYPES = ("message/rfc822", "message/global")
 _REPORTS = (
@@ -130,7 +129,7 @@ class Mail:
         inline = {id(part) for name, part in named if not name}
         self.body, self.markup = _written(_shown(self._message, inline))
         if encrypted and not self.body:
-            self.body = _ENCRYPTED
+            self.body = ENCRYPTED
 
     def header(self, key: str) -> str:
         """Return a header on one line."""
@@ -339,7 +338,7 @@ def _markdown(text: _Text) -> str:
         return read_calendar(words, "").text.strip() or words
     if kind in _ENRICHED:
         return tidy(_ENRICHED_TAG.sub(r"\1", _LINE_ENDS.sub(_fewer, words)))
-    return words
+    return unarmoured(words) if "-----BEGIN PGP " in words else words
 
 
 def _fewer(line_ends: re.Match[str]) -> str:

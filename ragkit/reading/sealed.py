@@ -1,7 +1,8 @@
-"""Parts of mails in which others are packed: signed messages, and "winmail.dat" of Outlook."""
+"""Parts of mails in which others are packed: signed messages, "winmail.dat" of Outlook, PGP."""
 
 from __future__ import annotations
 
+import re
 from email.mime.application import MIMEApplication
 from email.mime.message import MIMEMessage
 from email.mime.multipart import MIMEMultipart
@@ -10,7 +11,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from ragkit.reading.decode import clean
-from ragkit.reading.reading_parts import whole_line
+from ragkit.reading.reading_parts import tidy, whole_line
 from ragkit.reading.signed import is_encrypted, signed_content
 from ragkit.reading.tnef import Packed, is_packed, unpack
 
@@ -21,6 +22,18 @@ if TYPE_CHECKING:
 _SIGNED = ("application/pkcs7-mime", "application/x-pkcs7-mime")
 _PACKED = ("application/ms-tnef", "application/vnd.ms-tnef")
 _DEEPEST, _MOST_PARTS = 4, 50
+ENCRYPTED = "(The text of this mail is encrypted.)"
+
+_SIGNED_HEAD = re.compile(
+    r"^[> ]*-----BEGIN PGP SIGNED MESSAGE-----\n(?:[> ]*[A-Z][\w-]{1,40}: [^\n]*\n)*(?:[> ]*\n)?",
+    re.MULTILINE,
+)
+_ARMOUR = re.compile(
+    r"^[> ]*-----BEGIN PGP (SIGNATURE|PUBLIC KEY BLOCK|MESSAGE)-----$"
+    r"(?:\n(?![> ]*-----BEGIN)[^\n]*)*?\n[> ]*-----END PGP \1-----$", re.MULTILINE,
+)  # fmt: skip
+_DASHED = re.compile("^- (?=-)", re.MULTILINE)
+"""A line that begins with a dash is written so in a signed text."""
 
 
 def unsealed(message: Message, parse: Callable[[bytes], Message], depth: int = 0) -> bool:
@@ -98,3 +111,10 @@ def _file(name: str, data: bytes) -> Message:
 def _payload(part: Message) -> bytes:
     payload = part.get_payload(decode=True)
     return payload if isinstance(payload, bytes) else b""
+
+
+def unarmoured(text: str) -> str:
+    """Return a plain text without the signs in which PGP writes signatures, keys and secrets."""
+    signed, heads = _SIGNED_HEAD.subn("", text)
+    bare = _ARMOUR.sub(lambda block: ENCRYPTED if block[1] == "MESSAGE" else "", signed)
+    return tidy(_DASHED.sub("", bare) if heads else bare)

@@ -201,3 +201,44 @@ def test_mails_that_outlook_packs_in_others_keep_their_subjects(tmp_path):
     data = winmail(attribute(0x18004, b"Birds\0"), held)
     reading = read(tmp_path, "a.eml", mail_of(data, "ms-tnef", "winmail.dat"))
     assert reading.metadata["attachments"] == ["Störche im März", "Cranes"]
+
+
+_SIGNATURE = """-----BEGIN PGP SIGNATURE-----
+Version: GnuPG v2
+
+iQIcBAEBCAAGBQJWxAAoJEK3s
+=abcd
+-----END PGP SIGNATURE-----"""
+_CLEAR = f"""-----BEGIN PGP SIGNED MESSAGE-----
+Hash: SHA256
+
+The door code is 4711.
+- -- not dashed
+
+- --\x20
+Ann
+{_SIGNATURE}"""
+_BEGUN = "-----BEGIN PGP SIGNATURE-----\n\nThe armour of a question."
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        (_CLEAR, "The door code is 4711.\n-- not dashed\n\n--\x20\nAnn"),
+        (
+            "Yes.\n\n" + "\n".join(f"> {line}" for line in _CLEAR.split("\n")),
+            "Yes.\n\n> The door code is 4711.\n> - -- not dashed\n>\x20\n> - --\x20\n> Ann",
+        ),
+        (
+            f"Hi\n\n{_SIGNATURE.replace('SIGNATURE', 'MESSAGE')}\n\nBye",
+            "Hi\n\n(The text of this mail is encrypted.)\n\nBye",
+        ),
+        (f"Key:\n{_SIGNATURE.replace('SIGNATURE', 'PUBLIC KEY BLOCK')}", "Key:"),
+        (f"- - kept\n{_SIGNATURE}", "- - kept"),
+        (_BEGUN, _BEGUN),
+    ],
+)
+def test_the_armour_of_pgp_is_no_text_of_a_mail(tmp_path, text, shown):
+    mail = EmailMessage()
+    mail.set_content(text)
+    assert read(tmp_path, "a.eml", mail.as_bytes()).text == shown
