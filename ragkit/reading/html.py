@@ -193,7 +193,7 @@ def _bare_text(source: str) -> str:
 
 def _signs(text: str) -> int:
     """Return how many characters of a text are seen."""
-    return len(UNSEEN.sub("", text))
+    return sum(map(len, UNSEEN.sub("", text).split()))
 
 
 # -- e-books: the chapters in reading order --------------------------------------------------

@@ -13,8 +13,8 @@ _BLOCK = re.compile(
     r"</?(?:address|blockquote|br|center|d[dlt]|div|h[1-6r]|li|[ou]l|p|pre|t[dhr]|table)\b[^<>]*>",
     re.I,
 )
-UNSEEN = re.compile("[\\s\xad\u034f\u200b-\u200f\u2060-\u2064\ufeff]+")
-"""White space, and signs that fill up or divide a line without being seen."""
+UNSEEN = re.compile("[\xad\u034f\u200b-\u200f\u2060-\u2064\ufeff]+")
+"""Signs that fill up or divide a line without being seen."""
 
 _SPACE = re.compile(r"\s+")
 _AMOUNT = re.compile(r"\D{0,4}\d[\d.,'’]{0,15}\D{0,4}")
@@ -74,7 +74,7 @@ class Table:
 
 
 def _text(source: str) -> str:
-    return UNSEEN.sub("", unescape(_ANY.sub("", source)))
+    return "".join(UNSEEN.sub("", unescape(_ANY.sub("", source))).split())
 
 
 def _is_line(cells: list[str]) -> bool:
