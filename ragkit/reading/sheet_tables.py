@@ -1,50 +1,326 @@
-"""Sheets and CSV files as Markdown: what is written above a table, then the table."""
+"""Sheets and CSV files as Markdown: what is written above each table, then the table."""
 
 from __future__ import annotations
 
 import re
-from itertools import islice
-from typing import TYPE_CHECKING
+from collections import Counter
+from itertools import islice, pairwise
+from typing import TYPE_CHECKING, NamedTuple
 
 from ragkit.reading.blocks import inline, paragraph
 from ragkit.reading.reading_parts import joined, table
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
-_MOST_ABOVE = 40
+_MOST_ABOVE, _MOST_BELOW, _MOST_ROWS_OF_HEADER = 40, 50, 3
+_LONGEST_NAME, _LONGEST_REPEATED, _LONGEST_ALONE = 100, 120, 20
+_FEWEST_BELOW = 3
 _FIGURE = re.compile(r"[-+(]?(?!(?:1[5-9]|20)\d\d$)\d+(?:[.,' ]\d{3})*(?:[.,]\d+)?\s?\D{0,3}")
+_VALUE = re.compile(
+    r"[^\w\s]{0,3}\s?(?:[A-Z]{3} )?[-+(]?\d[\d.,:'/ \xa0\u202f-]*\D{0,4}|[-–—.,*…/]+"
+)
+_YEAR = re.compile(r"(?:1[5-9]|20)\d\d(?:[-/–](?:\d\d|\d{4}))?")
+_NO_NAME = re.compile(r"true|false|yes|no|n/?a|n\.a\.|nil|none|null|nan|tb[cd]", re.I)
 
 
-def titled_table(rows: Sequence[Sequence[str]]) -> str:
-    """Return rows as a Markdown table below the titles and notes that stand above its header."""
-    filled = [row for row in rows if any(value.strip() for value in row)]
-    start = _header_at(filled)
-    above = [
-        paragraph(inline(_as_line([value.strip() for value in row if value.strip()]))).markdown
-        for row in filled[:start]
-    ]
-    return joined((*above, table(filled[start:])), "\n\n")
+class Merged(NamedTuple):
+    """Cells of a sheet that are merged: from a row and a column up to others, without these."""
+
+    top: int
+    left: int
+    bottom: int
+    right: int
 
 
-def _header_at(rows: Sequence[Sequence[str]]) -> int:
-    """Return the row that is the header: the last that has twice the cells of all before it.
+def merged_in(
+    rows: Sequence[Sequence[str]], merged: Iterable[Merged], filled: Merged
+) -> list[Merged]:
+    """Return merged cells of a sheet by their places in its ``rows``, of the part that is filled.
 
-    Above it are single cells, and rows without gaps: a row with gaps has names of columns. At least
-    half of the rows below it are about as wide.
+    There are none if that has more or fewer rows or columns.
     """
-    found = widest = 0
-    for place, row in enumerate(islice(rows, _MOST_ABOVE)):
-        places = [column for column, value in enumerate(row) if value.strip()]
-        count = len(places)
-        if count >= 2 * widest > 0 and not any(_FIGURE.fullmatch(value.strip()) for value in row):
-            below = rows[place + 1 :]
-            wide = sum(2 * sum(map(bool, map(str.strip, other))) > count for other in below)
-            found = place if below and 2 * wide >= len(below) else found
-        if count > 1 and places[-1] >= count:
-            break
-        widest = max(widest, count)
-    return found
+    top, left, bottom, right = filled
+    if (bottom - top, right - left) != (len(rows), max(map(len, rows), default=0)):
+        return []
+    return [
+        Merged(place.top - top, place.left - left, place.bottom - top, place.right - left)
+        for place in merged
+        if place.top >= top and place.left >= left
+    ]
+
+
+def titled_table(rows: Sequence[Sequence[str]], merged: Iterable[Merged] = ()) -> str:
+    """Return rows as Markdown tables below the titles and notes that stand above their headers.
+
+    A header of several rows becomes one; what is ``merged`` over several rows is in each of them.
+    """
+    sheet = _Sheet(rows, list(merged))
+    pieces: list[str] = []
+    for above, header, end in sheet.tables():
+        lines = filter(None, map(_filled, sheet.rows[above:header]))
+        pieces += [paragraph(inline(_as_line(line))).markdown for line in lines]
+        if header < end:
+            names, below = sheet.head(header)
+            pieces.append(table([names, *sheet.rows[below:end]]))
+    return joined(pieces, "\n\n")
+
+
+class _Sheet:
+    """The rows of a sheet without white space around values, and its tables."""
+
+    def __init__(self, rows: Sequence[Sequence[str]], merged: Sequence[Merged]) -> None:
+        self.rows = [[value.strip() for value in row] for row in rows]
+        self._across: dict[int, list[range]] = {}
+        self._joined: set[int] = set()
+        self._filled: Counter[int] = Counter()
+        for place in sorted(merged, key=lambda place: place.left):
+            if place.right - place.left > 1:
+                columns = range(place.left, place.right)
+                self._across.setdefault(place.bottom - 1, []).append(columns)
+            elif place.bottom - place.top > 1:
+                self._joined.update(range(place.top, place.bottom - 1))
+                self._fill(place)
+
+    def _fill(self, place: Merged) -> None:
+        """Repeat what is merged over several rows in those that have only such on its left."""
+        first, *others = self.rows[place.top : place.bottom] or ([],)
+        value = first[place.left] if place.left < len(first) else ""
+        if not 0 < len(value) <= _LONGEST_REPEATED:
+            return
+        for number, row in enumerate(others, place.top + 1):
+            if any(row) and self._filled[number] >= len(_places(row[: place.left])):
+                row.extend([""] * (place.left + 1 - len(row)))
+                row[place.left] = value
+                self._filled[number] += 1
+
+    def tables(self) -> Iterator[tuple[int, int, int]]:
+        """Yield where what is above each table begins, where its header is, and where it ends."""
+        filled = [number for number, row in enumerate(self.rows) if any(row)]
+        if not filled:
+            return
+        above, header = filled[0], self._first_header(filled)
+        for first, wide in self._breaks(header + 1):
+            found = self._next_header(wide, header, first)
+            if found is not None:
+                yield above, (first if self._is_form(header, first) else header), first
+                above, header = first, found
+        yield above, header, len(self.rows)
+
+    def _first_header(self, filled: Sequence[int]) -> int:
+        """Return the row that is the header: the last that has twice the cells of all before it.
+
+        Above it are single cells, and rows without gaps: a row with gaps has names of columns. At
+        least half of the rows below it are about as wide.
+        """
+        found, widest = filled[0], 0
+        for number in filled[:_MOST_ABOVE]:
+            places = _places(self.rows[number])
+            count = len(places)
+            if count >= 2 * widest > 0 and not any(map(_FIGURE.fullmatch, self.rows[number])):
+                near = self._below(number + 1)
+                every = [self.rows[below] for below in filled if below > number]
+                found = number if _are_wide(near, count) or _are_wide(every, count) else found
+            if count > 1 and places[-1] >= count:
+                break
+            if self._is_sure(number):
+                return number if widest <= 2 < count else found
+            widest = max(widest, count)
+        return found
+
+    def _is_sure(self, number: int) -> bool:
+        """Return whether a row has names above columns of figures, and is no name and value."""
+        columns, below = _places(self.rows[number]), self._below(number + 1)
+        used, figures = _kinds(below)
+        words = _filled(self.rows[number])
+        return (
+            len({*words}) == len(columns) > 1
+            and len(below) >= _FEWEST_BELOW
+            and all(map(_is_name, words))
+            and used <= {*columns}
+            and bool(figures)
+        )
+
+    def _below(self, start: int) -> list[list[str]]:
+        """Return the rows from one on, up to an empty row; those at the start do not count."""
+        found: list[list[str]] = []
+        for row in islice(self.rows, start, start + 2 * _MOST_BELOW):
+            if any(row):
+                found.append(row)
+            elif found:
+                break
+        return found[:_MOST_BELOW]
+
+    def _breaks(self, start: int) -> Iterator[tuple[int, int]]:
+        """Yield the rows at which another table may begin, and its first row of several cells.
+
+        That is after an empty row, or at a single cell. Single cells at the end, after an empty
+        row, are notes.
+        """
+        first, after_gap = -1, False
+        for number in range(start, len(self.rows)):
+            count = len(_places(self.rows[number]))
+            if not count:
+                first = first if after_gap else -1
+                after_gap = True
+            elif count == 1:
+                first = number if first < 0 else first
+            else:
+                if after_gap or first >= 0:
+                    yield (number if first < 0 else first), number
+                first, after_gap = -1, False
+        if first >= 0 and after_gap:
+            yield first, len(self.rows)
+
+    def _are_notes(self, first: int, header: int) -> bool:
+        """Return whether the single cells from a row on are notes below a table."""
+        left = _places(self.rows[header])
+        rows = [row for row in self.rows[first:] if any(row)]
+        notes = ["".join(row) for row in rows]
+        return (
+            len(left) > 1
+            and any(len(_places(row)) > 1 for row in self.rows[header + 1 : first])
+            and all(_places(row)[0] <= left[0] for row in rows)
+            and not any(map(_VALUE.fullmatch, notes))
+            and max(map(len, notes)) > _LONGEST_ALONE
+        )
+
+    def _is_form(self, start: int, end: int) -> bool:
+        """Return whether rows above a table are names with their values, and no table."""
+        rows = [_filled(row) for row in self.rows[start:end]]
+        return max(map(len, rows)) <= 2 and not all(map(_is_name, rows[0]))
+
+    def _next_header(self, wide: int, header: int, first: int) -> int | None:
+        """Return the header of the table that begins at ``wide``, if another one does."""
+        if wide == len(self.rows):
+            return wide if self._are_notes(first, header) else None
+        widest = 0
+        for number in range(wide, min(wide + _MOST_ABOVE, len(self.rows))):
+            count = len(_places(self.rows[number]))
+            if count < 2:
+                break
+            if count >= 2 * widest and self._begins(number, header, first):
+                return number
+            widest = max(widest, count)
+        return None
+
+    def _begins(self, place: int, header: int, first: int) -> bool:
+        """Return whether a row is the header of another table than the one whose header is given.
+
+        Its cells are names, below which are figures, or columns that the other does not have.
+        Names above columns of the same kinds are some of the same, or below a title.
+        """
+        if not all(map(_is_name, _filled(self.rows[place]))):
+            return False
+        names, start = self.head(place)
+        columns = _places(names)
+        words = [names[column] for column in columns]
+        below = [row for row in self._below(start) if len(_places(row)) > 1]
+        if len(columns) < 2 or not below or not all(map(_is_name, words)):
+            return False
+        plain = {*map(str.casefold, words)}
+        if len(plain) < len(words) or all(map(_YEAR.fullmatch, words)):
+            return False
+        known = {*columns, max(columns[0] - 1, 0)}
+        fit = sum(known.issuperset(_places(row)) for row in below)
+        if 4 * fit < 3 * len(below):
+            return False
+        used, figures = _kinds(below)
+        its_names, its_start = self.head(header)
+        its_used, its_figures = _kinds(self.rows[its_start:first][:_MOST_BELOW])
+        its_used.update(_places(its_names))
+        if not figures & {*columns}:
+            return len(below) > 1 and not used <= its_used
+        if used | {*columns} != its_used:
+            return True
+        if plain.intersection(map(str.casefold, its_names)):
+            return True
+        if not all(map(_is_name, filter(None, its_names))):
+            return True
+        return bool(its_figures) and (first < place or len(figures) > 1 or figures != its_figures)
+
+    def head(self, place: int) -> tuple[list[str], int]:
+        """Return the names of the columns below a header, and the first row below it."""
+        levels = [self.rows[place]]
+        while len(levels) < _MOST_ROWS_OF_HEADER:
+            spread = self._spread(place + len(levels) - 1)
+            if spread is None:
+                break
+            levels[-1:] = [spread, self.rows[place + len(levels)]]
+        width = max(map(len, levels))
+        padded = [[*level, *[""] * (width - len(level))] for level in levels]
+        names = [joined(dict.fromkeys(parts), " ") for parts in zip(*padded, strict=True)]
+        return names, place + len(levels)
+
+    def _spread(self, number: int) -> list[str] | None:
+        """Return a row of a header with its titles above each of their columns.
+
+        ``None`` if the next row does not belong to the header.
+        """
+        upper, after = self.rows[number], self.rows[number + 1 :][:1]
+        below = self._below(number + 2)
+        if not after or not below or not all(map(_is_name, filter(None, after[0]))):
+            return None
+        lower = _places(after[0])
+        groups = [
+            columns
+            for columns in self._across.get(number, ())
+            if {*lower} & {*columns} and not {*columns}.issuperset(lower)
+        ]
+        if any(":" in title or "：" in title for title in (*upper, *after[0])):
+            return None
+        is_joined = number in self._joined
+        if not (groups or is_joined or (groups := _groups(upper, after[0]))):
+            return None
+        used, figures = _kinds(below)
+        used.update(lower)
+        if not (groups and is_joined) and not figures.intersection(lower):
+            return None
+        spread = [*upper, *[""] * (max(used) + 1 - len(upper))]
+        for columns in groups:
+            title = spread[columns[0]]
+            for column in columns[: len(spread) - columns[0]]:
+                spread[column] = title if column in used else ""
+        return spread
+
+
+def _are_wide(rows: Sequence[Sequence[str]], count: int) -> bool:
+    """Return whether half of the rows below a header have about as many cells."""
+    wide = sum(2 * len(_places(row)) > count for row in rows)
+    return 0 < len(rows) <= 2 * wide
+
+
+def _groups(upper: Sequence[str], lower: Sequence[str]) -> list[range]:
+    """Return the columns below each title of a row where all have the same below."""
+    ends = pairwise([*_places(upper), len(lower)])
+    groups = [range(start, end) for start, end in ends if any(lower[start : start + 1])]
+    names = {tuple(lower[group.start : group.stop]) for group in groups}
+    return groups if len(groups) > 1 and len(names) == 1 and len(groups[0]) > 1 else []
+
+
+def _kinds(rows: Sequence[Sequence[str]]) -> tuple[set[int], set[int]]:
+    """Return the columns that rows use, and those of which most values are figures or dates."""
+    places = [(column, value) for row in rows for column, value in enumerate(row) if value]
+    used = Counter(column for column, _ in places)
+    figures = Counter(column for column, value in places if _VALUE.fullmatch(value))
+    return set(used), {column for column, count in figures.items() if 2 * count > used[column]}
+
+
+def _is_name(value: str) -> bool:
+    """Return whether a cell may be the name of a column, such as a word or a year."""
+    if _YEAR.fullmatch(value):
+        return True
+    is_value = _VALUE.fullmatch(value) or _NO_NAME.fullmatch(value)
+    return len(value) <= _LONGEST_NAME and not value.endswith(":") and not is_value
+
+
+def _filled(row: Sequence[str]) -> list[str]:
+    return [*filter(None, row)]
+
+
+def _places(row: Sequence[str]) -> list[int]:
+    """Return the columns in which a row has something."""
+    return [column for column, value in enumerate(row) if value]
 
 
 def _as_line(values: Sequence[str]) -> str:

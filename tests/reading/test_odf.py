@@ -106,6 +106,30 @@ def test_a_sheet_is_a_section_with_its_table(tmp_path):
     assert [page.label for page in reading.pages] == ["Rates"]
 
 
+def test_a_header_of_merged_cells_is_one_row_and_a_merged_name_reaches_each(tmp_path):
+    covered, empty = "<table:covered-table-cell/>", "<table:table-cell/>"
+
+    def cells(*words, **spanned):
+        more = "".join(f' table:number-{side}-spanned="{count}"' for side, count in spanned.items())
+        cell = f'<table:table-cell office:value-type="string"{more}><text:p>{{}}</text:p>'
+        return "".join(f"{cell.format(word)}</table:table-cell>" for word in words)
+
+    rows = (
+        *[empty] * 2,
+        empty + cells("Town", rows=2) + cells("2023", columns=2) + covered,
+        empty + covered + cells("Q1", "Q2"),
+        empty + cells("Kiel", rows=2) + cells("1", "2"),
+        empty + covered + cells("3", "4"),
+    )
+    grid = "".join(f"<table:table-row>{row}</table:table-row>" for row in rows)
+    grid = grid.replace("<table:table-row", '<table:table-row table:number-rows-repeated="9"', 1)
+    body = f'<table:table table:name="S">{grid}</table:table>'
+    assert read(tmp_path, "a.ods", packed("spreadsheet", body)).text == (
+        "## S\n\n| Town | 2023 Q1 | 2023 Q2 |\n| --- | --- | --- |\n| Kiel | 1 | 2 |\n"
+        "| Kiel | 3 | 4 |"
+    )
+
+
 def test_comments_at_cells_follow_the_table_of_their_sheet(tmp_path):
     note = "<office:annotation><dc:creator>Rui</dc:creator><text:p>Ask Anna.</text:p>"
     sheet = SHEET.replace("<text:p>Kyoto", f"{note}</office:annotation><text:p>Kyoto")

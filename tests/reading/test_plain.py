@@ -110,8 +110,8 @@ def test_a_column_that_is_called_sep_is_one(tmp_path):
         ),
         (
             "#1 *Staff*;;;;\n;Men;;Women;\nTown;2019;2020;2019;2020\nKiel;1;2;3;4\n",
-            "\\#1 \\*Staff\\*\n\n|  | Men |  | Women |  |\n| --- | --- | --- | --- | --- |\n"
-            "| Town | 2019 | 2020 | 2019 | 2020 |\n| Kiel | 1 | 2 | 3 | 4 |",
+            "\\#1 \\*Staff\\*\n\n| Town | Men 2019 | Men 2020 | Women 2019 | Women 2020 |\n"
+            "| --- | --- | --- | --- | --- |\n| Kiel | 1 | 2 | 3 | 4 |",
         ),
         (
             "Fruit;;\nApple;3;4,50 EUR\nPear;1;2\n",

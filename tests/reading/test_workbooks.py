@@ -71,6 +71,55 @@ def test_titles_above_the_table_of_a_sheet_are_not_its_header(tmp_path):
     )
 
 
+def with_merged_cells():
+    book = openpyxl.Workbook()
+    rows = (
+        ("Sales by town",),
+        (),
+        (None, "Region", "Town", "2023", None, "2024", None),
+        (None, None, None, "Q1", "Q2", "Q1", "Rest"),
+        (None, "North", "Kiel", 1, 2, 3, 4),
+        (None, None, "Husum", 5, 6, 7, 8),
+        (None, "South", "Ulm", 9, 10, 11, "all"),
+        (None, None, "Bonn", 13, 14, 15, None),
+    )
+    for row in rows:
+        book.active.append(row)
+    for place in ("A1:G1", "B3:B4", "C3:C4", "D3:E3", "F3:G3", "B5:B6", "B7:B8", "G7:G8"):
+        book.active.merge_cells(place)
+    return book
+
+
+MERGED = """\
+Sales by town
+
+| Region | Town | 2023 Q1 | 2023 Q2 | 2024 Q1 | 2024 Rest |
+| --- | --- | --- | --- | --- | --- |
+| North | Kiel | 1 | 2 | 3 | 4 |
+| North | Husum | 5 | 6 | 7 | 8 |
+| South | Ulm | 9 | 10 | 11 | all |
+| South | Bonn | 13 | 14 | 15 |  |"""
+
+
+def test_a_header_of_merged_cells_is_one_row_and_a_merged_name_reaches_each(tmp_path):
+    book = with_merged_cells()
+    assert read(tmp_path, "a.xlsx", saved(book)).text == f"## Sheet\n\n{MERGED}"
+    book.active["H9999"] = "far"
+    book.active["ZZ9999"] = "away"
+    text = read(tmp_path, "a.xlsx", saved(book)).text
+    assert "| North | Husum | 5 | 6 | 7 | 8 |" in text
+    assert "| Region | Town | 2023 Q1 | 2023 Q2 | 2024 Q1 | 2024 Rest |" in text
+
+
+def test_a_merged_line_above_a_table_is_no_title_of_its_columns(tmp_path):
+    book = openpyxl.Workbook()
+    for row in (("Firm: A", None, "Day: May"), ("Item", "Qty", "Price"), ("Mat", 1, 2)):
+        book.active.append(row)
+    book.active.merge_cells("A1:B1")
+    text = read(tmp_path, "a.xlsx", saved(book)).text
+    assert text.endswith("| Item | Qty | Price |\n| Mat | 1 | 2 |")
+
+
 def test_text_boxes_and_titles_of_charts_follow_the_table_of_their_sheet(tmp_path):
     book = openpyxl.Workbook()
     book.active.append(("Boat", 3))

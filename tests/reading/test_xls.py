@@ -52,6 +52,17 @@ def test_durations_and_midnight_are_read_as_they_are_shown():
     ]
 
 
+def test_a_header_of_merged_cells_is_one_row_and_a_merged_name_reaches_each():
+    path = Path(__file__).with_name("towns.xls")
+    text = read_file(path, path.name, ReadingSettings()).text
+    assert text.split("\n")[4:8] == [
+        "| Region | Town | 2023 Q1 | 2023 Q2 | 2024 Q1 | 2024 Rest |",
+        "| --- | --- | --- | --- | --- | --- |",
+        "| North | Kiel | 1 | 2 | 3 | 4 |",
+        "| North | Husum | 5 | 6 | 7 | 8 |",
+    ]
+
+
 def test_each_sheet_of_a_workbook_is_a_section_with_its_table(tmp_path):
     data = workbook_file({"Rates": [["City", "Fee"], ["Kyoto 京都", "3 €"]], "Other": [["a"]]})
     reading = read(tmp_path, "rates.xls", data)
@@ -120,6 +131,27 @@ def test_a_workbook_as_xml_is_read_as_it_is_shown(tmp_path, name):
 Rui: Ask Mia."""
     )
     assert (reading.title, reading.format, reading.metadata["author"]) == ("The dues", "xls", "Mia")
+
+
+def test_merged_cells_and_empty_rows_of_a_workbook_as_xml(tmp_path):
+    def cells(*words, more=""):
+        return "".join(f"<Cell{more}><Data ss:Type='String'>{word}</Data></Cell>" for word in words)
+
+    row, down = "<Row>{}</Row>", ' ss:MergeDown="1"'
+    rows = (
+        row.format(cells("Town", more=down) + cells("2023", more=' ss:MergeAcross="1"')),
+        row.format('<Cell ss:Index="2"><Data>Q1</Data></Cell>' + cells("Q2")),
+        row.format(cells("Kiel", more=down) + cells("1", "2")),
+        row.format('<Cell ss:Index="2"><Data>3</Data></Cell>' + cells("4")),
+        row.format(cells("Boat", "Fee", "Due")).replace("<Row>", '<Row ss:Index="6">'),
+        row.format(cells("Yacht", "5", "6")),
+    )
+    start, end = XML[: XML.index("<Row>")], XML[XML.index("</Table></Worksheet>") :]
+    text = read(tmp_path, "a.xls", f"{start}{''.join(rows)}{end}".encode()).text
+    assert text == (
+        "## Dues\n\n| Town | 2023 Q1 | 2023 Q2 |\n| --- | --- | --- |\n| Kiel | 1 | 2 |\n"
+        "| Kiel | 3 | 4 |\n\n| Boat | Fee | Due |\n| --- | --- | --- |\n| Yacht | 5 | 6 |"
+    )
 
 
 def test_a_damaged_workbook_as_xml_says_so(tmp_path):

@@ -11,9 +11,9 @@ from ragkit.reading.formats import Format
 from ragkit.reading.office.cell_formats import shown_numbers
 from ragkit.reading.office.converter import convert, core_properties
 from ragkit.reading.office.sheet_asides import asides_of_workbook, parts_of_sheets
-from ragkit.reading.office.sparse_sheets import closed_up
+from ragkit.reading.office.sparse_sheets import cells_of, closed_up
 from ragkit.reading.reading_parts import joined, one_line, tile
-from ragkit.reading.sheet_tables import titled_table
+from ragkit.reading.sheet_tables import Merged, merged_in, titled_table
 from ragkit.reading.titles import choose
 from ragkit.reading.zip_container import open_archive, rewritten
 from ragkit.types import Markup, Reading
@@ -43,7 +43,7 @@ def read_workbook(data: bytes, name: str, limits: Limits) -> Reading:
     if file_format is Format.XLSX:
         data = _for_converter(archive)
     sheets = [*converted_sheets(data, file_format)]
-    sections = sheets_of(sheets, asides_of_workbook(archive))
+    sections = sheets_of(sheets, asides_of_workbook(archive), _merged(archive, sheets))
     reading = workbook_reading(sections, name, file_format, (metadata, title))
     return replace(reading, warnings=tuple(_unread(archive, sheets)))
 
@@ -56,6 +56,19 @@ def _for_converter(archive: zipfile.ZipFile) -> bytes:
         return closed_up(shown(part)) if name.startswith(_SHEETS) else part
 
     return rewritten(archive, changed)
+
+
+def _merged(
+    archive: zipfile.ZipFile, sheets: Iterable[tuple[str, Sequence[Sequence[Any]]]]
+) -> dict[str, list[Merged]]:
+    """Return the merged cells of each sheet by its name, as they stand in its rows."""
+    parts = parts_of_sheets(archive)
+    named = {part: archive.read(part) for part in parts.values() if part in archive.namelist()}
+    return {
+        name: merged_in(rows, *cells_of(closed_up(part)))
+        for name, rows in sheets
+        if b"mergeCell " in (part := named.get(parts.get(name, ""), b""))
+    }
 
 
 def _unread(
@@ -87,17 +100,19 @@ def converted_sheets(
 
 
 def sheets_of(
-    sheets: Iterable[tuple[str, Sequence[Sequence[Any]]]], asides: Mapping[str, Sequence[str]]
+    sheets: Iterable[tuple[str, Sequence[Sequence[Any]]]],
+    asides: Mapping[str, Sequence[str]],
+    merged: Mapping[str, Sequence[Merged]],
 ) -> tuple[str, tuple[Page, ...]]:
-    """Return the sheets that are not empty as sections: the table, then what stands beside it.
+    """Return the sheets that are not empty as sections: the tables, then what stands beside them.
 
-    They are given as their names and rows, and the ``asides`` by the names of sheets.
+    They are given as their names and rows, ``asides`` and ``merged`` cells by the names of sheets.
     """
     sections: list[tuple[str, str]] = []
     for named, rows in sheets:
         name = one_line(clean(named))
         cells = [[_cell(value) for value in row] for row in rows]
-        pieces = (titled_table(cells), *asides.get(named, ()))
+        pieces = (titled_table(cells, merged.get(named, ())), *asides.get(named, ()))
         if any(pieces):
             sections.append((name, joined((f"## {name}", *pieces), "\n\n")))
     return tile(sections)

@@ -13,6 +13,7 @@ from ragkit.reading.limits import check_text, locked
 from ragkit.reading.office.cell_formats import USUAL_CODES, format_of
 from ragkit.reading.office.workbooks import converted_sheets, sheets_of, workbook_reading
 from ragkit.reading.office_97.compound import is_compound, opened, properties_of
+from ragkit.reading.sheet_tables import Merged
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -36,11 +37,12 @@ def read_workbook(data: bytes, name: str, limits: Limits) -> Reading:
     cells, about = _cells(data)
     book = _book(cells)
     if book is None:
-        sheets, comments = converted_sheets(data, Format.XLS), {}
+        sheets, comments, merged = converted_sheets(data, Format.XLS), {}, {}
     else:
         sheets = _sheets(book)
         comments = {sheet.name: [*_comments(sheet)] for sheet in book.sheets()}
-    sections = sheets_of(sheets, comments)
+        merged = {sheet.name: [*_merged(sheet)] for sheet in book.sheets()}
+    sections = sheets_of(sheets, comments, merged)
     check_text(sections[:1], limits)
     return workbook_reading(sections, name, Format.XLS, about)
 
@@ -118,6 +120,11 @@ def _shown(cell: Any, datemode: int, formats: Mapping[int, CellFormat]) -> str:
         except (ValueError, OverflowError):
             return number
     return number
+
+
+def _merged(sheet: Any) -> Iterator[Merged]:
+    for top, bottom, left, right in sheet.merged_cells:
+        yield Merged(top, left, bottom, right)
 
 
 def _number(value: float) -> str:

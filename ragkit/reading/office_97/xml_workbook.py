@@ -13,6 +13,7 @@ from ragkit.reading.markdown import metadata_from
 from ragkit.reading.office.number_formats import parse
 from ragkit.reading.office.workbooks import sheets_of, workbook_reading
 from ragkit.reading.reading_parts import one_line, whole_number
+from ragkit.reading.sheet_tables import Merged
 from ragkit.reading.zip_container import refuse_entities
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ _ABOUT = {"author": "Author", "date": "Created", "modified": "LastSaved", "subje
 _CODES = {"Fixed": "0.00", "Standard": "#,##0.00", "Percent": "0.00%"}
 """The codes of formats that have names."""
 
-_MOST_COLUMNS = 1000
+_LARGEST_GAP = 1000
 
 
 def read_workbook(data: bytes, name: str, limits: Limits) -> Reading:
@@ -46,7 +47,9 @@ def read_workbook(data: bytes, name: str, limits: Limits) -> Reading:
     formats = _formats(root)
     sheets = [(sheet.get(f"{_S}Name", ""), sheet) for sheet in root.iter(f"{_S}Worksheet")]
     comments = {named: [*_comments(sheet)] for named, sheet in sheets}
-    sections = sheets_of(((named, _rows(sheet, formats)) for named, sheet in sheets), comments)
+    rows = ((named, _rows(sheet, formats)) for named, sheet in sheets)
+    merged = {named: [*_merged(sheet)] for named, sheet in sheets}
+    sections = sheets_of(rows, comments, merged)
     check_text(sections[:1], limits)
     values = {key: clean(root.findtext(f".//{_O}{tag}") or "") for key, tag in _ABOUT.items()}
     title = one_line(clean(root.findtext(f".//{_O}Title") or ""))
@@ -65,21 +68,46 @@ def _formats(root: Element) -> Mapping[str, NumberFormat]:
 
 
 def _rows(sheet: Element, formats: Mapping[str, NumberFormat]) -> list[list[str]]:
-    return [[*_cells(row, formats)] for row in sheet.iter(f"{_S}Row")]
+    rows: list[list[str]] = []
+    for number, row in _numbered(sheet):
+        rows += [[] for _ in range(len(rows), number)]
+        rows.append([*_cells(row, formats)])
+    return rows
+
+
+def _numbered(sheet: Element) -> Iterator[tuple[int, Element]]:
+    """Yield each row and its number; a row says it if empty ones come before it."""
+    number = 0
+    for row in sheet.iter(f"{_S}Row"):
+        number += min(max(_number(row, "Index") - 1 - number, 0), _LARGEST_GAP)
+        yield number, row
+        number += 1
 
 
 def _cells(row: Element, formats: Mapping[str, NumberFormat]) -> Iterator[str]:
     """Yield the cells of a row; a cell says where it stands if empty ones come before it."""
+    end = 0
+    for place, cell in _placed(row):
+        yield from [""] * (place.start - end)
+        yield _shown(cell, formats.get(cell.get(f"{_S}StyleID", "")))
+        yield from [""] * (len(place) - 1)
+        end = place.stop
+
+
+def _placed(row: Element) -> Iterator[tuple[range, Element]]:
+    """Yield the columns of each cell of a row, and the cell."""
     column = 0
     for cell in row.iterfind(f"{_S}Cell"):
-        place = min(_number(cell, "Index") - 1, _MOST_COLUMNS)
-        while column < place:
-            yield ""
-            column += 1
-        yield _shown(cell, formats.get(cell.get(f"{_S}StyleID", "")))
-        covered = min(_number(cell, "MergeAcross"), _MOST_COLUMNS)
-        yield from [""] * covered
-        column += 1 + covered
+        column = max(column, min(_number(cell, "Index") - 1, _LARGEST_GAP))
+        end = column + 1 + min(_number(cell, "MergeAcross"), _LARGEST_GAP)
+        yield range(column, end), cell
+        column = end
+
+
+def _merged(sheet: Element) -> Iterator[Merged]:
+    for top, row in _numbered(sheet):
+        for columns, cell in _placed(row):
+            yield Merged(top, columns.start, top + 1 + _number(cell, "MergeDown"), columns.stop)
 
 
 def _shown(cell: Element, number_format: NumberFormat | None) -> str:

@@ -17,6 +17,8 @@ from ragkit.reading.open_document.parts import (
     opened,
     properties,
 )
+from ragkit.reading.reading_parts import whole_number
+from ragkit.reading.sheet_tables import Merged, merged_in
 from ragkit.reading.zip_container import part_of, rewritten
 
 if TYPE_CHECKING:
@@ -49,15 +51,51 @@ def read_sheets(data: bytes, name: str, limits: Limits) -> Reading:
     """
     archive = opened(data, limits, Format.ODS)
     root = part_of(archive, CONTENT)
-    asides = {
-        grid.get(f"{TABLE}name", ""): [
-            *_drawn(grid),
-            *comments_of(grid.iter(f"{OFFICE}annotation")),
-        ]
+    grids = {
+        grid.get(f"{TABLE}name", ""): grid
         for grid in (() if root is None else root.iter(f"{TABLE}table"))
     }
-    sheets = sheets_of(converted_sheets(_as_shown(archive), Format.ODS), asides)
-    return workbook_reading(sheets, name, Format.ODS, properties(archive))
+    asides = {
+        named: [*_drawn(grid), *comments_of(grid.iter(f"{OFFICE}annotation"))]
+        for named, grid in grids.items()
+    }
+    sheets = [*converted_sheets(_as_shown(archive), Format.ODS)]
+    merged = {
+        named: merged_in(rows, *_cells_of(grids[named])) for named, rows in sheets if named in grids
+    }
+    sections = sheets_of(sheets, asides, merged)
+    return workbook_reading(sections, name, Format.ODS, properties(archive))
+
+
+def _cells_of(grid: Element) -> tuple[list[Merged], Merged]:
+    """Return the merged cells of a sheet, and the part of it that is filled.
+
+    Empty rows that are repeated count once, as the converter gets them.
+    """
+    merged: list[Merged] = []
+    rows: list[int] = []
+    columns: list[int] = []
+    row = 0
+    for cells in grid.iter(f"{TABLE}table-row"):
+        column, is_filled = 0, False
+        for cell in cells:
+            end = column + _count(cell, "columns-repeated")
+            down, across = _count(cell, "rows-spanned"), _count(cell, "columns-spanned")
+            if down > 1 or across > 1:
+                merged.append(Merged(row, column, row + down, column + across))
+            if cell.get(f"{OFFICE}value-type"):
+                is_filled = True
+                columns += [column, end]
+            column = end
+        first, row = row, row + (_count(cells, "rows-repeated") if is_filled else 1)
+        rows += [first, row] if is_filled else []
+    if not rows:
+        return [], Merged(0, 0, 0, 0)
+    return merged, Merged(min(rows), min(columns), max(rows), max(columns))
+
+
+def _count(element: Element, name: str) -> int:
+    return whole_number(element.get(f"{TABLE}number-{name}", ""), 1)
 
 
 def _drawn(grid: Element) -> Iterable[str]:
