@@ -10,7 +10,7 @@ __version__ = "0.1.0"
 READER_VERSION = "21"
 """Bump when a reader returns a different result for the same bytes; documents are read again."""
 
-CHUNKER_VERSION = "7"
+CHUNKER_VERSION = "8"
 """Bump when the same text and settings are divided differently."""
 
 TOKENIZER_VERSION = "7"

@@ -189,7 +189,8 @@ class _Packer:
 
         The overlap leaves room for the next piece. It starts at a piece, a sentence, a line or a
         word: the first of these that keeps at least half of the possible overlap. Before a message,
-        only whole messages are repeated; within a message, no earlier message is.
+        only whole messages are repeated, of a table only whole rows; within a message, no earlier
+        message is.
         """
         end = inside[-1].end
         room = min(self.overlap.weight, self.most.weight - after.weight)
@@ -206,6 +207,10 @@ class _Packer:
         if message and after.opens:
             whole = [piece.start for piece in inside if piece.opens and piece.start >= first]
             return (whole[0], weight(self.text[whole[0] : end])) if whole else (after.start, 0)
+        if inside[-1].kind is BlockKind.TABLE:
+            rows = (match.end() for match in LINE_END.finditer(self.text, low - 1, end))
+            row = next((at for at in rows if at >= first), after.start)
+            return row, weight(self.text[row:end])
         half = next(at for at, weighs in words if weighs * 2 >= words[-1][1])
         chosen = first
         pieces = [piece.start for piece in inside if first <= piece.start <= half]

@@ -148,6 +148,16 @@ def test_tables_split_at_rows_and_lists_at_items_and_code_at_lines():
     assert lines == {"x = f(a) + g(b)"}
 
 
+def test_a_chunk_of_a_wide_table_begins_with_a_row():
+    cells = "".join(f" cell{column} |" for column in range(28))
+    table = markdown("|" + cells + "\n|" + " --- |" * 28 + f"\n|{cells}" * 20)
+    for overlap in (20, 40, 80):
+        chosen = ChunkingSettings(words=160, overlap=overlap, min_words=0)
+        chunks = divide(table, chosen).chunks
+        assert all(f"\n{table.text}"[chunk.start] == "\n" for chunk in chunks)
+        assert (chunks[1].start < chunks[0].end) == (overlap == 80)
+
+
 def test_small_sections_of_one_heading_make_a_chunk_with_their_headings():
     def part(heading, words):
         return f"{heading}\n\n{'word ' * (words - len(heading.split()))}\n\n"
