@@ -241,6 +241,24 @@ def snippet(text: str, found: str, kind: Kind = MARKDOWN) -> str:
     return re.sub(r'<span class="rk-said">(.*?)</span>', r"\1", html)
 
 
+def test_a_wide_row_shows_the_columns_whose_names_are_asked_for():
+    header = (
+        "| " + " | ".join(["Town", "Year", *(f"{n} to {n + 9}" for n in range(0, 200, 10))]) + " |"
+    )
+    row = "| Kiel | 2024 | " + " | ".join(f"{n} %" for n in range(20)) + " |"
+    place, named = (0, len(row)), spans_of(header, "150 to 159")
+    html = rendering.row_snippet(row, place, spans_of(row, "18 %"), MARKDOWN, header, named)
+    assert re.sub("</?span[^>]*>", "", html) == (
+        "Town: Kiel · Year: 2024 · 0 to 9: 0 % · 10 to 19: 1 % · 20 to 29: 2 % · 30 to 39: 3 %"
+        " · 150 to 159: 15 % · 180 to 189: <mark>18 %</mark>"
+    )
+    rule = "|" + " --- |" * 22
+    text = f"{header}\n{rule}\n{row}"
+    marks = [*spans_of(text, "150 to 159"), *spans_of(text, "18 %")]
+    start = text.index(row)
+    assert rendering.snippet(text, (start, len(text)), marks, MARKDOWN) == html
+
+
 def test_a_snippet_is_clean_and_keeps_code_and_stress():
     text = "# T\n\nSee [the **long** policy](https://example.com) or run `make it` &amp; wait.\n"
     assert rendering.snippet(text, (5, len(text)), spans_of(text, "long"), MARKDOWN) == (

@@ -113,14 +113,19 @@ def source_view(
     return f'<div class="rk-text rk-code" dir="auto">{canvas.html()}</div>'
 
 
-def row_snippet(text: str, span: Span, marks: Sequence[Span], kind: Kind, header: str) -> str:
-    """Return a snippet of a text that begins below the ``header`` line of a table, if it does."""
+def row_snippet(
+    text: str, span: Span, marks: Sequence[Span], kind: Kind, header: str, named: Sequence[Span]
+) -> str:
+    """Return a snippet of a text that begins below the ``header`` line of a table, if it does.
+
+    ``named`` are the marks of the header.
+    """
     if not header:
         return snippet(text, span, marks, kind)
     rule = "|" + " --- |" * max(1, header.count("|") - 1)
     above = f"{header}\n{rule}\n"
     moved = [(start + len(above), end + len(above)) for start, end in (span, *marks)]
-    return snippet(f"{above}{text}", moved[0], moved[1:], kind)
+    return snippet(f"{above}{text}", moved[0], [*named, *moved[1:]], kind)
 
 
 def snippet(text: str, span: Span, marks: Sequence[Span], kind: Kind) -> str:

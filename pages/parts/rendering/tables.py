@@ -15,7 +15,7 @@ _NUMBER = re.compile(
     rf"[-+−(]?\s?{_CURRENCY}?\s?\(?(?:\d[\d,.  ' ]*|-)\s?(?:%|{_CURRENCY}|[a-zµ°]{{1,2}}[²³]?)?\)?"
 )
 _PIPE = re.compile(r"\\.|\|", re.S)
-_MOST_FLAT = 8
+_MOST_FLAT, _ALWAYS_FLAT = 8, 2
 
 
 def plain_cell(canvas: Canvas, flow: Flow) -> None:
@@ -145,12 +145,16 @@ def _draw_flat(
 
 
 def _flat_cells(canvas: Canvas, names: Sequence[Flow], flows: Sequence[Flow], cell: Cell) -> None:
+    """Draw the first cells, and of the others those that are marked most, or else come first."""
+
+    def marks(column: int) -> int:
+        pair = (*flows[column : column + 1], *names[column : column + 1])
+        places = [(flow.runs[0][1], len(flow.content)) for flow in pair if flow.content]
+        return sum(canvas.marked(start, start + length) for start, length in places)
+
     filled = [column for column, flow in enumerate(flows) if flow.content]
-    kept = filled[:_MOST_FLAT]
-    for column in filled[_MOST_FLAT:]:
-        start = flows[column].runs[0][1]
-        if canvas.marked(start, start + len(flows[column].content)):
-            kept = [*kept[: _MOST_FLAT - 1], column]
+    best = sorted(filled[_ALWAYS_FLAT:], key=marks, reverse=True)[: _MOST_FLAT - _ALWAYS_FLAT]
+    kept = [*filled[:_ALWAYS_FLAT], *sorted(best)]
     for place, column in enumerate(kept):
         if place:
             canvas.say(" · ")

@@ -65,15 +65,16 @@ def sentence(source: Source, question: str, longest: int) -> str:
     """Return a sentence of a document without its markup, the words of the question marked."""
     marks = highlight_question(source.text, question)
     start, end = best_window(source.text, marks, longest)
-    shown = _drawn(source, (start, end), marks) or text(source.text[start:end])
+    shown = _drawn(source, (start, end), marks, question) or text(source.text[start:end])
     cut = f"{'… ' if start else ''}{shown}{' …' if end < len(source.text) else ''}"
     style = ' class="rk-code"' if _kind(source).form == "code" else ""
     return f"<span{style}>{cut}</span>"
 
 
-def _drawn(source: Source, span: Span, marks: Sequence[Span]) -> str:
+def _drawn(source: Source, span: Span, marks: Sequence[Span], question: str) -> str:
     """Return a part of a sentence without markup; a row names its columns by their header."""
-    return row_snippet(source.text, span, marks, _kind(source), source.header)
+    named = highlight_question(source.header, question)
+    return row_snippet(source.text, span, marks, _kind(source), source.header, named)
 
 
 def place_link(source: Source, question: str, apart: Mapping[int, str]) -> str:

@@ -13,7 +13,7 @@ from ragkit.catalog.context_records import ContextRecord
 from ragkit.formatting import plural
 from ragkit.library import DocumentDetail
 from ragkit.results import MatchedChunk, Passage, Result
-from ragkit.retrieval.highlight import whole_identifiers
+from ragkit.retrieval.highlight import highlight_question, whole_identifiers
 from ragkit.retrieval.similar import SimilarDocuments
 from ragkit.types import BlockKind, Level
 
@@ -118,10 +118,14 @@ def excerpt_html(result: Result, question: str, chosen: Excerpt | None = None) -
         if chosen is None:
             return ""
     value, start, end = chosen.passage.text, chosen.start, chosen.end
-    near = [mark for mark in chosen.passage.highlights if mark[1] > start and mark[0] < end]
+    near = chosen.passage.highlights
+    if chosen.kind is not ExcerptKind.ROW:  # of which names of columns may be marked
+        near = [mark for mark in near if mark[1] > start and mark[0] < end]
     marks = whole_identifiers(value, near)
     # A mark that was cut at the signs of an identifier is one again.
-    body = row_snippet(value, (start, end), marks, kind(result), chosen.passage.header)
+    header = chosen.passage.header
+    named = highlight_question(header, question)
+    body = row_snippet(value, (start, end), marks, kind(result), header, named)
     body = body.replace("</mark><mark>", "")
     if not body:
         # Nothing but markup: better as it is written than an empty card.
