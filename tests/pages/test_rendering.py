@@ -327,6 +327,12 @@ def test_a_sheet_is_a_grid_whose_cells_are_no_markdown():
     assert '<td>Rent | heat</td> <td class="rk-right"><mark>40470</mark></td>' in html
 
 
+def test_lines_above_a_table_of_a_sheet_have_no_backslashes():
+    text = "## Staff\n\n\\#1 \\*Staff\\* in %\n\n| Town | 2026 |\n| --- | --- |\n| Ulm | 1 |"
+    html = rendering.blocks(text, (0, len(text)), spans_of(text, "in %"), Kind("sheet"))
+    assert "#1 *Staff* <mark>in %</mark></p>" in re.sub(r"</?span[^>]*>", "", html)
+
+
 def test_rows_further_down_are_drawn_under_the_header_of_their_sheet():
     head = "## Budget\n\n| Line | 2026 |\n| --- | --- |\n"
     text = head + "| Travel | 1200 |\n" * 50

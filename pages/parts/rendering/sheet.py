@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 from pages.parts.rendering.canvas import Canvas, Span, lines_of
 from pages.parts.rendering.prose import draw_plain
 from pages.parts.rendering.tables import draw_rows
+
+_ESCAPE = re.compile(r"\\(?=[!-/:-@\[-`{-~])")
 
 
 def draw_sheet(canvas: Canvas, start: int, end: int, head: Span | None = None) -> None:
@@ -26,6 +30,8 @@ def draw_sheet(canvas: Canvas, start: int, end: int, head: Span | None = None) -
             finish()
             if source.startswith("## ", line[0]):
                 canvas.block(*line, lambda line=line: _title(canvas, line))  # type: ignore[misc]
+            elif _ESCAPE.search(source, *line):
+                canvas.block(*line, lambda line=line: _line(canvas, line))  # type: ignore[misc]
             else:
                 draw_plain(canvas, *line)
     finish()
@@ -34,4 +40,16 @@ def draw_sheet(canvas: Canvas, start: int, end: int, head: Span | None = None) -
 def _title(canvas: Canvas, line: Span) -> None:
     canvas.heading(2, line)
     canvas.draw(line[0] + 3, line[1])
+    canvas.close()
+
+
+def _line(canvas: Canvas, line: Span) -> None:
+    """Draw a line above a table without the backslashes before its signs."""
+    canvas.open("p", line, dir="auto")
+    at = line[0]
+    for escape in _ESCAPE.finditer(canvas.source, *line):
+        canvas.draw(at, escape.start())
+        canvas.skip(*escape.span())
+        at = escape.end()
+    canvas.draw(at, line[1])
     canvas.close()
