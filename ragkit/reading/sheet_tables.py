@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from itertools import islice, pairwise
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from ragkit.reading.blocks import inline, paragraph
@@ -13,7 +13,7 @@ from ragkit.reading.reading_parts import joined, table
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-_MOST_ABOVE, _MOST_BELOW, _MOST_ROWS_OF_HEADER = 40, 50, 3
+_MOST_ABOVE, _MOST_BELOW, _MOST_ROWS_OF_HEADER = 40, 40, 3
 _LONGEST_NAME, _LONGEST_REPEATED, _LONGEST_ALONE = 100, 120, 20
 _FEWEST_BELOW = 3
 _FIGURE = re.compile(r"[-+(]?(?!(?:1[5-9]|20)\d\d$)\d+(?:[.,' ]\d{3})*(?:[.,]\d+)?\s?\D{0,3}")
@@ -142,14 +142,17 @@ class _Sheet:
         )
 
     def _below(self, start: int) -> list[list[str]]:
-        """Return the rows from one on, up to an empty row; those at the start do not count."""
+        """Return the rows of several cells from one on, up to a row of none or one.
+
+        Such rows at the start do not count.
+        """
         found: list[list[str]] = []
-        for row in islice(self.rows, start, start + 2 * _MOST_BELOW):
-            if any(row):
+        for row in self.rows[start : start + _MOST_BELOW]:
+            if len(_places(row)) > 1:
                 found.append(row)
             elif found:
                 break
-        return found[:_MOST_BELOW]
+        return found
 
     def _breaks(self, start: int) -> Iterator[tuple[int, int]]:
         """Yield the rows at which another table may begin, and its first row of several cells.
@@ -215,7 +218,7 @@ class _Sheet:
         names, start = self.head(place)
         columns = _places(names)
         words = [names[column] for column in columns]
-        below = [row for row in self._below(start) if len(_places(row)) > 1]
+        below = self._below(start)
         if len(columns) < 2 or not below or not all(map(_is_name, words)):
             return False
         plain = {*map(str.casefold, words)}
@@ -227,7 +230,7 @@ class _Sheet:
             return False
         used, figures = _kinds(below)
         its_names, its_start = self.head(header)
-        its_used, its_figures = _kinds(self.rows[its_start:first][:_MOST_BELOW])
+        its_used, its_figures = _kinds(self.rows[its_start : min(first, its_start + _MOST_BELOW)])
         its_used.update(_places(its_names))
         if not figures & {*columns}:
             return len(below) > 1 and not used <= its_used
@@ -257,25 +260,26 @@ class _Sheet:
 
         ``None`` if the next row does not belong to the header.
         """
-        upper, after = self.rows[number], self.rows[number + 1 :][:1]
-        below = self._below(number + 2)
-        if not after or not below or not all(map(_is_name, filter(None, after[0]))):
+        if number + 1 == len(self.rows):
             return None
-        lower = _places(after[0])
+        upper, after = self.rows[number], self.rows[number + 1]
+        lower = _places(after)
         groups = [
             columns
             for columns in self._across.get(number, ())
             if {*lower} & {*columns} and not {*columns}.issuperset(lower)
         ]
-        if any(":" in title or "：" in title for title in (*upper, *after[0])):
-            return None
         is_joined = number in self._joined
-        if not (groups or is_joined or (groups := _groups(upper, after[0]))):
+        if not (groups or is_joined or (groups := _groups(upper, after))):
             return None
-        used, figures = _kinds(below)
-        used.update(lower)
+        if any(":" in title or "：" in title for title in (*upper, *after)):
+            return None
+        used, figures = _kinds(self._below(number + 2))
+        if not used or not all(map(_is_name, filter(None, after))):
+            return None
         if not (groups and is_joined) and not figures.intersection(lower):
             return None
+        used.update(lower)
         spread = [*upper, *[""] * (max(used) + 1 - len(upper))]
         for columns in groups:
             title = spread[columns[0]]
