@@ -13,7 +13,7 @@ READER_VERSION = "21"
 CHUNKER_VERSION = "8"
 """Bump when the same text and settings are divided differently."""
 
-TOKENIZER_VERSION = "7"
+TOKENIZER_VERSION = "8"
 """Bump when the same text gives different tokens; indexes are rebuilt."""
 
 ENTRIES_VERSION = "6"

@@ -11,6 +11,7 @@ from itertools import accumulate, chain
 from operator import add
 from typing import NamedTuple
 
+from ragkit.indexes.days import periods_of
 from ragkit.indexes.languages import FOREIGN_STOP_WORDS, JAPANESE_FUNCTION_PAIRS, stem
 
 LONGEST_TOKEN = 64
@@ -83,7 +84,8 @@ def analyse(word: str) -> tuple[Piece, ...]:
     """Return the tokens of one match of the word pattern: the whole first, then its parts."""
     if word.isascii() and word.isalpha() and (word.islower() or word[1:].islower()):
         return (Piece(_stem(word.lower()), 0, len(word)),)
-    pieces = dict.fromkeys(_pieces(word))
+    periods = (Piece(*period) for period in periods_of(word))
+    pieces = dict.fromkeys((*_pieces(word), *periods))
     return tuple(piece for piece in pieces if piece.token.strip(_SIGNS))
 
 
@@ -107,7 +109,8 @@ def content_tokens(word: str) -> tuple[str, ...]:
     if short and _PATH.fullmatch(word) and "__" not in word and word.strip(_SIGNS):
         segments = filter(None, _SEPARATORS.split(word))
         whole = _bounded(word.replace("\\", "/").casefold())
-        return (whole, *chain.from_iterable(map(_content_of_segment, segments)))
+        parts = chain.from_iterable(map(_content_of_segment, segments))
+        return (whole, *parts, *(month for month, _, _ in periods_of(word)))
     return _content(word, analyse(word))
 
 

@@ -25,6 +25,7 @@ from ragkit.indexes.analyzer import (
     marks,
     tokens_of,
 )
+from ragkit.indexes.days import periods_of
 from ragkit.versions import TOKENIZER_VERSION
 
 __all__ = [
@@ -108,10 +109,15 @@ def index_tokens(text: str) -> list[str]:
 def query_tokens(text: str) -> list[str]:
     """Return the tokens to search for: those of ``index_tokens``, of a number only the whole.
 
-    A text of stop words alone keeps them.
+    A day is not searched for by its month. A text of stop words alone keeps them.
     """
     figures = _figure_pattern().sub(lambda figure: in_points(figure[0]), fold(text))
-    return index_tokens(figures) or tokenize(figures)
+    words = word_pattern(ascii_only=figures.isascii()).findall(figures)
+    tokens: list[str] = []
+    for word in words:
+        periods = {period for period, _, _ in periods_of(word)}
+        tokens += (token for token in _index_tokens_of[word] if token not in periods)
+    return tokens or tokenize(figures)
 
 
 def token_spans(text: str) -> list[TokenSpan]:

@@ -16,6 +16,11 @@ FILES = {
     + "".join(f"2024-05-{day:02};{SHOPS[day % 7]};-{day}.20\n" for day in range(1, 29)),
     "visits.md": "# Visits\n\n| Tag | Wer |\n|---|---|\n| 07.03.2023 | Onkel Jan |\n"
     "| 19.03.2023 | Tante Ruth |\n",
+    "till.csv": "day;shop;sum\n15.01.2021;Rewe;4\n16.01.2021;Aldi;5\n02.02.2021;Ikea;6\n",
+    "log.csv": "day,ship\n"
+    + "".join(f"{m:02}/{d}/1855,Argo {d}\n" for m in (1, 2) for d in (13, 31)),
+    "会議.txt": "2019年7月5日の会議は東京で開かれた。\n",
+    "diary.txt": "We moved to the house by the harbour in November 2018.\n",
     "letter.txt": "On 9 June 2022 the lamps arrived from the shop in Leiden.\n",
 }
 
@@ -24,6 +29,7 @@ FILES = {
     ("question", "form", "day"),
     [
         ("what did I pay on 3 March 2024?", "2024-03-03", ("3", "march", "2024")),
+        ("2024年3月3日", "2024-03-03", ("2024", "年", "3", "月", "3", "日")),
         ("am 3. März 2024", "03.03.2024", ("3", "marz", "2024")),
         ("le 1er mars 2024", "01/03/2024", ("1er", "1", "er", "mar", "2024")),
         ("3 de mayo de 2026", "3.5.2026", ("3", "de", "mayo", "de", "2026")),
@@ -41,7 +47,7 @@ def test_a_day_has_other_forms(question, form, day):
 @pytest.mark.parametrize(
     "question",
     [
-        "in March 2024",
+        "in March",
         "on 3 March",
         "31 Februar",
         "32 March 2024",
@@ -53,6 +59,30 @@ def test_a_day_has_other_forms(question, form, day):
 )
 def test_what_is_no_whole_day_has_none(question):
     assert date_forms(question) == {}
+
+
+@pytest.mark.parametrize(
+    ("question", "form", "month"),
+    [
+        ("who paid in January 1855?", "1855-01", ("januari", "1855")),
+        ("Jan. 2024", "01/2024", ("jan", "2024")),
+        ("im März 2024", "2024-03", ("marz", "2024")),
+        ("marzo de 2024", "03.2024", ("marzo", "de", "2024")),
+        ("2024年1月", "2024-01", ("2024", "年", "1", "月")),
+        ("2024-01", "januari", ("2024-01", "01")),
+        ("2024-01", "jan", ("2024-01", "01")),
+        ("3/2024", "marz", ("3/2024", "3")),
+    ],
+)
+def test_a_month_has_other_forms(question, form, month):
+    assert date_forms(question)[form] == month
+
+
+@pytest.mark.parametrize(
+    "question", ["32 March 2024", "2024-01-15T10:00", "4567-01", "v1-2024", "page 13/2024"]
+)
+def test_what_is_no_month_has_no_form_of_it(question):
+    assert not any(form in date_forms(question) for form in ("2024-03", "januari", "2024-01"))
 
 
 def test_the_question_s_own_form_is_no_other():
@@ -88,6 +118,49 @@ def test_a_row_is_found_by_its_day_in_words_or_other_digits(library, question, p
         for start, end in passage.highlights
     }
     assert row in marked
+
+
+@pytest.mark.parametrize(
+    ("question", "path"),
+    [
+        ("in January 2021", "till.csv"),
+        ("Jan 2021", "till.csv"),
+        ("2021年1月", "till.csv"),
+        ("2021-01", "till.csv"),
+        ("January 1855", "log.csv"),
+        ("gennaio 1855", "log.csv"),
+        ("mars 2023", "visits.md"),
+        ("May 2024", "account.csv"),
+        ("July 2019", "会議.txt"),
+        ("2018-11", "diary.txt"),
+        ("11/2018", "diary.txt"),
+    ],
+)
+def test_a_month_finds_its_days_and_its_name(library, question, path):
+    answer = find(library, question, mode="keyword")
+    assert answer.results[0].document.path == path
+    assert answer.results[0].missing_terms == ()
+    assert not answer.results[0].weak
+
+
+@pytest.mark.parametrize(
+    ("text", "marked"),
+    [
+        ("| 15.01.2021 | Rewe |", ["15.01.2021"]),
+        ("| 15.01.21 | Rewe |", ["15.01.21"]),
+        ("2021-01-15T10:30 started", ["2021-01-15"]),
+        ("在2021年1月5日开会", ["2021年1月"]),
+        ("| 02.02.2021 | Ikea |", ["2021"]),
+    ],
+)
+def test_the_days_of_the_month_are_marked(text, marked):
+    spans = highlight_question(text, "in January 2021")
+    assert [text[start:end] for start, end in spans] == marked
+
+
+def test_another_day_of_the_month_is_not_the_one_asked_for(library):
+    answer = find(library, "20.01.2021", mode="keyword")
+    assert answer.missing_terms == ("20.01.2021",)
 
 
 def test_a_document_that_has_the_day_lacks_none_of_its_words(library):
