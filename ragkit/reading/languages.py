@@ -7,6 +7,7 @@ the field ``language`` of a document's metadata.
 from __future__ import annotations
 
 import re
+import unicodedata
 from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
@@ -35,6 +36,19 @@ ta tam Tamil, te tel Telugu, th tha Thai, tk tuk Turkmen, tl tgl Tagalog, tr tur
 uk ukr Ukrainian, ur urd Urdu, uz uzb Uzbek, vi vie Vietnamese, yi yid Yiddish, zh cmn Chinese,
 zu zul Zulu
 """
+_NATIVE = """
+am አማርኛ, ar العربية, az azərbaycanca, be беларуская, bg български, bn বাংলা, bs bosanski, ca català,
+cs čeština česky, cy cymraeg, da dansk, de deutsch, el ελληνικά, es español castellano, et eesti,
+eu euskara, fa فارسی farsi, fi suomi, fr français, ga gaeilge, gl galego, gu ગુજરાતી, he עברית,
+hi हिन्दी, hr hrvatski, hu magyar, hy հայերեն, is íslenska, it italiano, ja 日本語, ka ქართული,
+kk қазақша, km ខ្មែរ, kn ಕನ್ನಡ, ko 한국어, la latina, lb lëtzebuergesch, lt lietuvių, lv latviešu,
+mk македонски, ml മലയാളം, mn монгол, mr मराठी, ms melayu, mt malti, ne नेपाली, nl nederlands,
+no norsk, pa ਪੰਜਾਬੀ, pl polski, pt português, ro română, ru русский, si සිංහල, sk slovenčina,
+sl slovenščina, sq shqip, sr српски srpski, sv svenska, sw kiswahili, ta தமிழ், te తెలుగు, th ไทย,
+tr türkçe, uk українська, ur اردو, uz o'zbekcha, vi việt, zh 中文 汉语 漢語 mandarin
+"""
+"""What their speakers call them, and other names."""
+
 _OTHERS = {"nb": "no", "nn": "no", "nor": "no", "zho": "zh", "fas": "fa", "fil": "tl"}
 """Other codes of the same languages."""
 
@@ -64,8 +78,14 @@ _WORTH = 3
 
 @cache
 def _codes() -> Mapping[str, str]:
-    """Map two- and three-letter codes and English names, in lower case, to two-letter codes."""
+    """Map two- and three-letter codes, English and native names to two-letter codes.
+
+    They are in lower case, and without accents.
+    """
     codes = dict(_OTHERS)
+    for entry in _NATIVE.replace("\n", " ").split(","):
+        short, *names = entry.split()
+        codes |= dict.fromkeys(map(_plain, names), short)
     for entry in _LANGUAGES.replace("\n", " ").split(","):
         short, long, name = entry.split()
         codes |= dict.fromkeys((short, long, name.lower()), short)
@@ -80,9 +100,14 @@ def language_names() -> Mapping[str, str]:
 
 
 def language_code(written: str) -> str:
-    """Return the code of a language written like "German", "deu" or "de-AT", or ``""``."""
-    plain = written.strip().lower()
+    """Return the code of a language written like "Deutsch", "German", "deu" or "de-AT", or ""."""
+    plain = _plain(written.strip())
     return _codes().get(plain) or _codes().get(re.split("[-_]", plain)[0], "")
+
+
+def _plain(name: str) -> str:
+    letters = unicodedata.normalize("NFKD", name.lower())
+    return "".join(letter for letter in letters if not unicodedata.combining(letter))
 
 
 def with_language(reading: Reading) -> Reading:

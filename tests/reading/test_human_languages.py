@@ -71,6 +71,7 @@ def test_a_detector_that_fails_fails_no_document(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("written", "code"),
     [("German", "de"), (" DE-at ", "de"), ("zh_Hant", "zh"), ("jpn", "ja"), ("nb", "no"),
+     ("Português", "pt"), ("ESPANOL", "es"), ("한국어", "ko"), ("हिन्दी", "hi"),
      ("python", ""), ("", ""), ("und", "")],
 )  # fmt: skip
 def test_codes_of_languages(written, code):

@@ -181,7 +181,13 @@ def test_a_slip_beside_words_is_left_out_and_suggested(sample):
     [
         ("type:nope", ('No files of type "nope".',)),
         ("path:zzz type:md", ('No files in a path with "zzz".',)),
-        ("lang:xx", ('No document says that its language is "xx".',)),
+        (
+            "lang:xx",
+            (
+                'No document says that its language is "xx". There are documents in English '
+                "(lang:en), Japanese (lang:ja), German (lang:de), French (lang:fr).",
+            ),
+        ),
         (
             "tag:none,other",
             ('No documents with the tag "none".', 'No documents with the tag "other".'),

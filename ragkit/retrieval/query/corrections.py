@@ -17,6 +17,7 @@ from ragkit.catalog.records import CollectionRecord
 from ragkit.indexes.protocol import EntryIndex
 from ragkit.models.context_prompt import SENTIMENTS
 from ragkit.options import Filters
+from ragkit.reading.languages import language_names
 from ragkit.results import Answer, Spelling
 from ragkit.retrieval.query.encoding import Query
 from ragkit.retrieval.query.filter_syntax import (
@@ -32,6 +33,7 @@ from ragkit.retrieval.query.spelling import may_be_misspelled, nearest_word, res
 _SHORTEST_NAME = 4
 _ALIKE = 70
 _GOOD = 0.4
+_MOST_LISTED = 8
 _MOST_TOPICS = 2000
 _WORD = re.compile(r"[^\W\d_]+")
 _OF_VALUE = {
@@ -176,7 +178,13 @@ def _why_nothing(
     of_contexts = name in ("topic", "sentiment") or (name == "has" and value != ATTACHMENT)
     if of_contexts and not any(catalog.notes.contexts(collection.id) for collection in collections):
         return f'No contexts have been written yet, and only they say "{name}:{value}".'
-    return _OF_VALUE.get(name, f'No documents with {name} "{{}}".').format(value)
+    why = _OF_VALUE.get(name, f'No documents with {name} "{{}}".').format(value)
+    if name == "lang" and (there := catalog.filters.facets(collections).values(name)):
+        spoken = (
+            f"{language_names().get(code, code)} (lang:{code})" for code, _ in there[:_MOST_LISTED]
+        )
+        return f"{why} There are documents in {', '.join(spoken)}."
+    return why
 
 
 def _has_documents(catalog: Catalog, collection: CollectionRecord, filters: Filters) -> bool:

@@ -10,8 +10,10 @@ from datetime import date, timedelta
 
 from ragkit.catalog.filter_conditions import MAY_BE_UNSAID, may_be_unsaid
 from ragkit.errors import QueryError
+from ragkit.indexes.tokenizer import fold
 from ragkit.options import Filters
 from ragkit.reading.languages import PROGRAMMING, language_code
+from ragkit.retrieval.query.intent_words import language_codes
 
 FILTER_NAMES = (
     "type", "path", "title", "in", "lang", "tag", "source", "from", "to", "cc", "bcc", "subject",
@@ -32,7 +34,8 @@ _MEANT = {
     "label": "tag", "doc": "document", "name": "title", "intitle": "title",
     "who": "speaker", "participant": "speaker", "mood": "sentiment",
     "tone": "sentiment", "by": "from", "sender": "from", "author": "from",
-    "recipient": "to",
+    "recipient": "to", "sprache": "lang", "langue": "lang", "idioma": "lang", "lingua": "lang",
+    "taal": "lang",
 }  # fmt: skip
 
 # Addresses and numbers of works that have no slashes behind the colon.
@@ -119,9 +122,14 @@ def filter_names(known_fields: Sequence[str]) -> dict[str, str]:
     return {"language": "=language", **names, **{name: name for name in FILTER_NAMES}}
 
 
+def code_of_language(value: str) -> str:
+    """Return the code of a language, named in any of several languages; ``""`` for no language."""
+    return language_code(value) or language_codes().get(fold(value).casefold(), "")
+
+
 def of_language(name: str, values: Sequence[str]) -> str:
     """Return the filter that is meant: ``language:german`` is ``lang:``, ``lang:python`` is not."""
-    if values and name.casefold() == "=language" and language_code(values[0]):
+    if values and name.casefold() == "=language" and code_of_language(values[0]):
         return "lang"
     if values and name == "lang" and values[0].casefold() in PROGRAMMING:
         return "=language"
@@ -207,7 +215,7 @@ def checked_values(name: str, values: Sequence[str], *, strict: bool) -> tuple[s
 
 def _meant_value(name: str, value: str) -> str:
     if name == "lang":
-        return language_code(value) or value
+        return code_of_language(value) or value
     return _HAD.get(value, value) if name == "has" else value
 
 
