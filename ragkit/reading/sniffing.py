@@ -134,7 +134,7 @@ def sniff(name: str, data: bytes) -> Format:
         return by_suffix
     if _HTML_START.match(data[:2000]):
         return Format.HTML
-    if suffix == ".xml":
+    if suffix == ".xml" or (suffix == ".page" and data.lstrip()[:1] == b"<"):
         return Format.XML_DOCUMENT
     return by_suffix or (Format.CODE if code_language(name, data) else Format.TEXT)
 

@@ -1,4 +1,4 @@
-"""XML that is read, not run: articles and books (DocBook, TEI, DITA, JATS), subtitles, feeds.
+"""XML that is read, not run: articles and books (DocBook, TEI, DITA, JATS), help, subtitles, feeds.
 
 Its elements become those of a web page, which is read like one. XML that holds hardly any running
 text, such as settings, is code.
@@ -37,22 +37,33 @@ _LEAST_RUNNING, _MOST_BESIDE = 0.6, 0.3
 _FEEDS = frozenset(("rss", "feed", "RDF"))
 _DOCUMENTS = frozenset(
     ("article", "book", "chapter", "section", "refentry", "TEI", "TEI.2", "topic", "concept",
-     "task", "reference", "tt")
+     "task", "reference", "tt", "page")
 )  # fmt: skip
-_OF_DOCUMENTS = frozenset(("p", "para", "simpara", "lg"))
+_OF_DOCUMENTS = frozenset(("p", "para", "simpara", "lg", "desc"))
 _SECTIONS = frozenset(
     ("section", "chapter", "part", "appendix", "preface", "article", "book", "topic", "concept",
-     "task", "reference", "sec", "abstract", "glossary", "bibliography", "refentry",
+     "task", "reference", "sec", "abstract", "glossary", "bibliography", "refentry", "page",
      *(f"{name}{level}" for name in ("sect", "refsect", "div") for level in range(1, 8)), "div")
 )  # fmt: skip
 _TITLES = frozenset(("title", "head", "article-title", "refname", "heading"))
-_PARAGRAPHS = frozenset(("p", "para", "simpara", "ab", "l", "term", "seg", "shortdesc", "subtitle"))
-_FIGURES, _UNTITLED = frozenset(("figure", "example", "fig", "table-wrap", "caption")), 1000
-"""What has a title that is no heading, and the level that stands for that."""
+_PARAGRAPHS = frozenset(
+    ("p", "para", "simpara", "ab", "l", "term", "seg", "shortdesc", "subtitle", "desc")
+)
+_FIGURES, _UNTITLED = (
+    frozenset(("figure", "example", "fig", "table-wrap", "caption", "listing")),
+    1000,
+)
+"""What has a title that is no heading, as notes and lists have; the level that stands for that."""
+
+_UNREAD = frozenset(
+    f"{{http://projectmallard.org/1.0/}}{name}"
+    for name in ("credit", "revision", "license", "comment")
+)
+"""What readers of a page of Mallard, as in GNOME's help, do not see."""
 
 _NOTES = frozenset(("footnote", "fn", "note"))
 _AS = {
-    **dict.fromkeys(("itemizedlist", "simplelist", "list", "ul", "steps"), "ul"),
+    **dict.fromkeys(("itemizedlist", "simplelist", "list", "ul", "steps", "terms"), "ul"),
     **dict.fromkeys(("orderedlist", "procedure", "ol"), "ol"),
     **dict.fromkeys(("listitem", "list-item", "item", "li", "member", "step"), "li"),
     **dict.fromkeys(("programlisting", "screen", "literallayout", "codeblock", "pre"), "pre"),
@@ -157,12 +168,22 @@ def _page(root: Element, level: int = 0) -> Iterator[str]:
         ends.append((end, level, within))
         stack.append((element, False, element.tail or "" if element is not root else ""))
         apart = inner and _has_only_elements(element)
-        for at, child in reversed([*enumerate(element)]):
+        for at, child in reversed([*enumerate(_children(element))]):
             is_word = bool(start) and local_name(child) not in _PARAGRAPHS
             stack.append((child, True, " " if at and apart and not is_word else ""))
         level, within = inner_level, inner
         text = escape(element.text or "", quote=False) if local_name(element) else ""
         yield around + start + text
+
+
+def _children(element: Element) -> list[Element]:
+    """Return the elements in one that are read, the title before what is said about a page."""
+    children = [child for child in element if child.tag not in _UNREAD]
+    if local_name(element) == "info":
+        return [child for child in children if not child.get("type")]
+    if children and local_name(children[0]) == "info":
+        children.sort(key=lambda child: local_name(child) != "title")
+    return children
 
 
 def _has_only_elements(element: Element) -> bool:
@@ -186,10 +207,12 @@ def _tags(element: Element, level: int, *, within: bool) -> tuple[str, str, int,
         return f'<a href="{escape(address)}">', "</a>", level, True
     if name in ("lb", "br"):
         return "<br/>", "", level, within
-    if name in _FIGURES or (name == "table" and any(local_name(e) == "tgroup" for e in element)):
+    is_table = name == "table" and any(local_name(part) == "tgroup" for part in element)
+    if is_table or name in _FIGURES or name in _NOTES:
         return "<div>", "</div>", _UNTITLED, False
     if tag := _AS.get(name):
-        return f"<{tag}>", f"</{tag}>", level, tag in ("pre", "td")
+        inner = _UNTITLED if tag in ("ul", "ol", "li") else level
+        return f"<{tag}>", f"</{tag}>", inner, tag in ("pre", "td")
     if within:
         return "", "", level, True
     if name in _TITLES and level >= _UNTITLED:

@@ -49,6 +49,48 @@ def test_docbook_is_read_with_its_headings_lists_listings_and_tables(tmp_path):
     ]
 
 
+MALLARD = """<page xmlns="http://projectmallard.org/1.0/" type="topic" id="pair" xml:lang="en">
+  <info>
+    <link type="guide" xref="radio"/>
+    <revision pkgversion="43" date="2022-09-10" status="final"/>
+    <credit type="author"><name>Ines Vale</name><email>ines@example.org</email></credit>
+    <desc>Use a wireless <gui>headset</gui>.</desc>
+    <title type="sort">connect 1</title>
+  </info>
+  <title>Connect a headset</title>
+  <comment><p>Say which window this is.</p></comment>
+  <steps>
+    <title>To pair it:</title>
+    <item><p>Press <keyseq><key>Super</key><key>B</key></keyseq>.</p></item>
+    <item><p>Choose <guiseq><gui>Devices</gui><gui>Headset</gui></guiseq>.</p></item>
+  </steps>
+  <note><title>Battery</title><p>Charge it first.</p></note>
+  <section id="more"><title>Sounds</title>
+    <terms><item><title>Loud</title><p>Turn the wheel.</p></item></terms>
+  </section>
+</page>
+"""
+
+
+def test_a_page_of_help_is_read_with_its_title_steps_and_notes(tmp_path):
+    reading = read(tmp_path, "pair.page", MALLARD)
+    assert (reading.format, reading.title) == ("xml-document", "Connect a headset")
+    assert reading.language == "en"
+    lines = [line for line in reading.text.split("\n") if line]
+    assert lines == [
+        "# Connect a headset",
+        "Use a wireless headset.",
+        "**To pair it:**",
+        "- Press Super B.",
+        "- Choose Devices Headset.",
+        "**Battery**",
+        "Charge it first.",
+        "## Sounds",
+        "- **Loud**",
+        "  Turn the wheel.",
+    ]
+
+
 def test_lists_tables_and_listings_divide_the_paragraph_that_they_are_in(tmp_path):
     text = """<article><para>We sell<itemizedlist><listitem><para>red lamps</para></listitem
 ><listitem><para>blue lamps</para></listitem></itemizedlist>and run<programlisting>light red
