@@ -43,6 +43,7 @@ _HTML_START = re.compile(
     rb"\s*(?:<\?xml[^>]{0,200}\?>\s*)?(?:<!--.{0,500}?-->\s*)?<(?:!doctype\s+html|html)\b",
     re.I | re.S,
 )
+_MANUAL = re.compile(rb"^\.(?:TH|Dd)[ \t]+\S", re.M)
 _XML_START = re.compile(rb"(?:\xef\xbb\xbf)?\s*<\?xml")
 
 _SITE_INDEX = re.compile(
@@ -128,6 +129,12 @@ def sniff(name: str, data: bytes) -> Format:
         return by_suffix
     if by_suffix in (None, Format.TEXT) and _MBOX.match(data[:2000]):
         return Format.MBOX
+    if (
+        by_suffix in (None, Format.TEXT)
+        and data.lstrip()[:1] in b".'"
+        and _MANUAL.search(data[:30_000])
+    ):
+        return Format.MANUAL
     if by_suffix is None and _is_mail(data):
         return Format.EML
     if by_suffix is not None and by_suffix is not Format.TEXT:
