@@ -8,7 +8,7 @@ from a query to its groups.
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import date
@@ -23,7 +23,7 @@ from ragkit.indexes.rows import Ids
 from ragkit.models.base import Embedder
 from ragkit.models.factory import is_brought
 from ragkit.options import Contexts, Granularity, Phrasings, Rerank, SearchOptions, Sort
-from ragkit.results import Answer, FilterReading, Result
+from ragkit.results import Answer, FilterReading, Result, Spelling
 from ragkit.retrieval.answer_cache import AnswerCache, seconds_kept
 from ragkit.retrieval.assembly import assemble, look_again
 from ragkit.retrieval.batch_search import BatchSearch
@@ -39,6 +39,7 @@ from ragkit.retrieval.query.corrections import correct, with_spelling
 from ragkit.retrieval.query.encoding import Query, QueryEncoder, Spell
 from ragkit.retrieval.query.intent import as_meant, order_notices, read
 from ragkit.retrieval.query.known_values import LibraryValues
+from ragkit.retrieval.query.number_groups import regrouped
 from ragkit.retrieval.query.parser import ParsedQuery
 from ragkit.retrieval.query.spelling import misspelled
 from ragkit.retrieval.ranking import Hit
@@ -255,9 +256,12 @@ class SearchEngine:
         """Return a function that corrects spelling by the words of these collections."""
         if not options.correct_spelling:
             return None
-        return lambda text, token_ids: misspelled(
-            self._catalog, self._chunk_indexes(collections), text, token_ids
-        )
+
+        def spell(text: str, token_ids: Mapping[str, int]) -> tuple[Spelling, ...]:
+            asked = self._catalog, self._chunk_indexes(collections), text, token_ids
+            return (*misspelled(*asked), *regrouped(*asked))
+
+        return spell
 
     def _ask(
         self, question: str, options: SearchOptions, collections: Sequence[CollectionRecord]

@@ -108,10 +108,11 @@ def _tokens_there(indexes: Sequence[EntryIndex], token_ids: Mapping[str, int]) -
 
 
 def respelled_text(text: str, spellings: Sequence[Spelling]) -> str:
-    """Return a text with misspelled words corrected, except in quotes."""
+    """Return a text with misspelled words corrected, and numbers regrouped, except in quotes."""
     for spelling in spellings:
         quoted = quotations(text)
-        for match in _WORD.finditer(text):
+        is_word = spelling.word.isalpha()
+        for match in (_WORD if is_word else re.compile(re.escape(spelling.word))).finditer(text):
             at = match.start()
             if match[0] == spelling.word and not any(start <= at < end for start, end in quoted):
                 text = text[:at] + spelling.meant + text[match.end() :]
