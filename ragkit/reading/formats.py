@@ -44,6 +44,7 @@ class Format(StrEnum):
     RST = "rst", "plain.read_rst", ".rst .rest"
     ASCIIDOC = "asciidoc", "plain.read_asciidoc", ".adoc .asciidoc"
     ORG = "org", "org.read_org", ".org"
+    INFO = "info-manual", "plain.read_info", "", "manual of Info"
     MANUAL = "man-page", "manual.read_manual", "", "manual page"
     LATEX = "latex", "latex.reader.read_latex", ".tex .ltx .latex"
     BIBTEX = "bibtex", "bibtex.read_bibtex", ".bib", "bibliography"

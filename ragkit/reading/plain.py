@@ -1,4 +1,4 @@
-"""Text files: plain text, reStructuredText, AsciiDoc, tables, and data (JSON, YAML, TOML, INI)."""
+"""Text files: plain, reStructuredText, AsciiDoc, Info, tables, and data (JSON, YAML, TOML, INI)."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ import csv
 import io
 import json
 import re
+from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
 from ragkit.reading.decode import clean
 from ragkit.reading.formats import Format
 from ragkit.reading.markdown import metadata_from
-from ragkit.reading.reading_parts import file_name, lines_at, one_line, stem
+from ragkit.reading.reading_parts import file_name, lines_at, one_line, stem, tidy
 from ragkit.reading.records import read_records
 from ragkit.reading.sheet_tables import titled_table
 from ragkit.types import Markup, OutlineEntry, Reading
@@ -44,6 +45,17 @@ def read_rst(text: str, name: str, file_format: Format = Format.RST) -> Reading:
         outline=outline,
         metadata={field[1].lower(): one_line(field[2]) for field in fields},
     )
+
+
+_NODE = re.compile(r"^File: [^\n]{1,300}, +Node: [^\n]*\n", re.M)
+_MENU_ENTRY = re.compile(r"^\* [^\n]*:[^\n]*\n(?: {8,}\S[^\n]*\n)*", re.M)
+
+
+def read_info(text: str, name: str, file_format: Format = Format.INFO) -> Reading:
+    """Read a manual of GNU's Info, without what leads from one of its nodes to another."""
+    start = _NODE.search(text)
+    nodes = _NODE.sub("", text[start.start() :] if start else text).partition("\nTag Table:\n")[0]
+    return replace(read_rst(tidy(_MENU_ENTRY.sub("", nodes)), name, file_format), metadata={})
 
 
 _EQUALS = re.compile(r"(={1,6})[ \t]+(\S.*?)(?:[ \t]+\1)?[ \t]*$")

@@ -43,6 +43,7 @@ _HTML_START = re.compile(
     rb"\s*(?:<\?xml[^>]{0,200}\?>\s*)?(?:<!--.{0,500}?-->\s*)?<(?:!doctype\s+html|html)\b",
     re.I | re.S,
 )
+_INFO = re.compile(rb"^\x1f\r?\nFile: [^\n]{1,300}, +Node: ", re.M)
 _MANUAL = re.compile(rb"^\.(?:TH|Dd)[ \t]+\S", re.M)
 _XML_START = re.compile(rb"(?:\xef\xbb\xbf)?\s*<\?xml")
 
@@ -135,6 +136,8 @@ def sniff(name: str, data: bytes) -> Format:
         and _MANUAL.search(data[:30_000])
     ):
         return Format.MANUAL
+    if by_suffix is None and _INFO.search(data[:30_000]):
+        return Format.INFO
     if by_suffix is None and _is_mail(data):
         return Format.EML
     if by_suffix is not None and by_suffix is not Format.TEXT:

@@ -187,3 +187,73 @@ def test_json_that_is_none_stays_text(tmp_path):
     assert "not valid JSON" in reading.warnings[0]
     deep = read(tmp_path, "b.json", "[" * 200_000)
     assert len(deep.text) == 200_000
+
+
+INFO = """This is pier.info, produced by makeinfo from pier.texi.
+
+INFO-DIR-SECTION Harbours
+START-INFO-DIR-ENTRY
+* pier: (pier).                   Keep a pier.
+END-INFO-DIR-ENTRY
+
+\x1f
+File: pier.info,  Node: Top,  Next: Tides,  Up: (dir)
+
+The Pier
+********
+
+This manual is about piers: all of them.
+
+* Menu:
+
+* Tides::                      When the water
+                               comes.
+* Index::
+
+\x1f
+File: pier.info,  Node: Tides,  Next: Index,  Prev: Top,  Up: Top
+
+1 Tides
+=======
+
+   * It comes: twice.
+
+     pier --now
+
+\x1f
+File: pier.info,  Node: Index,  Prev: Tides,  Up: Top
+
+Index
+=====
+
+* Menu:
+
+* tide:                          Tides.                (line  6)
+
+\x1f
+Tag Table:
+Node: Top\x7f210
+\x1f
+End Tag Table
+"""
+
+
+def test_a_manual_of_info_is_read_by_its_sections_without_its_menus(tmp_path):
+    reading = read(tmp_path, "pier.info", INFO)
+    assert (reading.format, reading.title) == ("info-manual", "The Pier")
+    assert [(entry.level, entry.title) for entry in reading.outline] == [
+        (1, "The Pier"),
+        (2, "1 Tides"),
+        (2, "Index"),
+    ]
+    assert [line for line in reading.text.split("\n") if line] == [
+        "The Pier",
+        "********",
+        "This manual is about piers: all of them.",
+        "1 Tides",
+        "=======",
+        "   * It comes: twice.",
+        "     pier --now",
+        "Index",
+        "=====",
+    ]
