@@ -14,7 +14,7 @@ FILES = {
     "facture.txt": "Facture 121. Compte FR76 3000 6000 0112 3456 7890 189, tél. 01 23 45 67 89,"
     " +33 (0)4 78 90 12 34.\n",
     "books.md": "# Books\n\n- Faust, ISBN 978-3-15-000001-4\n- Duden, ISBN 9783411040186\n",
-    "schet.txt": "Счёт 122, телефон 8 (495) 123-45-67, ИНН 7707083893.\n",
+    "schet.txt": "Счёт 122 от 03.04.2021, телефон 8 (495) 123-45-67, ИНН 7707083893.\n",
 }
 
 
@@ -66,6 +66,7 @@ def test_a_number_is_found_however_it_is_grouped(library, question, path, meant)
         '"DE89370400440532013000"',
         "7707083893",
         "2019 2020 2021 2022",
+        "03/04/2021",
     ],
 )
 def test_another_number_stays_as_it_is(library, question):

@@ -15,6 +15,7 @@ from ragkit.catalog import Catalog
 from ragkit.indexes.protocol import EntryIndex
 from ragkit.indexes.tokenizer import index_tokens
 from ragkit.results import Spelling
+from ragkit.retrieval.query.date_forms import date_forms
 from ragkit.retrieval.query.filter_syntax import quotations
 from ragkit.types import Field
 
@@ -37,7 +38,7 @@ def regrouped(
 ) -> tuple[Spelling, ...]:
     """Return the long numbers of a text that no document has so, as one of ``indexes`` has them.
 
-    ``token_ids`` are those of its tokens that the vocabulary holds.
+    ``token_ids`` are those of its tokens that the vocabulary holds. Days have other forms anyway.
     """
     if len(text) > _LONGEST_TEXT:
         return ()
@@ -49,7 +50,7 @@ def regrouped(
             continue
         if any(start <= match.start() < end for start, end in quoted):
             continue
-        if all(token in token_ids for token in index_tokens(number)):
+        if date_forms(number) or all(token in token_ids for token in index_tokens(number)):
             continue
         meant = next(filter(None, (_written(catalog, indexes, s) for s in _same(number))), "")
         if meant and meant != number:
