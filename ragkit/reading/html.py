@@ -40,6 +40,11 @@ _SELF_LINK = re.compile(
     r"(?:[§¶#]|&(?:sect|para|#167|#182);|(?(1)\1))?\s*</a\s*>",
     re.I,
 )
+# Links around nothing but a link, as DocBook writes terms of a glossary.
+_OUTER_LINK = re.compile(
+    r"<a\b[^<>]{0,1000}>(?=(?:\s{0,99}<(?!/?a\b)[^<>]{0,300}>){0,5}\s{0,99}<a\b[^<>]{0,1000}\shref\b)",
+    re.I,
+)
 # Menus: by their name or role, or as DocBook, Sphinx and Javadoc name them.
 _MENU = re.compile(
     r"<(nav\b(?!-)|[a-z]\w{0,9}\b(?=[^<>]{0,500}\s(?:role\s*=\s*[\"']?navigation\b"
@@ -156,7 +161,7 @@ def _without(kind: re.Pattern[str], source: str) -> str:
 
 
 def _flattened(source: str) -> str:
-    """Return HTML without links from headings to themselves and without blocks inside headings.
+    """Return HTML without links that say nothing and without blocks inside headings.
 
     A summary with blocks becomes a ``div``: the converter would make one bold line of it.
     """
@@ -167,7 +172,8 @@ def _flattened(source: str) -> str:
     def heading(match: re.Match[str]) -> str:
         return f"{match[1]}{_BLOCK_TAG.sub(' ', match[3])}{match[4]}"
 
-    return _HEADING.sub(heading, _SUMMARY.sub(summary, _SELF_LINK.sub("", source)))
+    source = _OUTER_LINK.sub("", _SELF_LINK.sub("", source))
+    return _HEADING.sub(heading, _SUMMARY.sub(summary, source))
 
 
 def _metadata(head: str) -> Metadata:

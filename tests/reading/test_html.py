@@ -58,6 +58,16 @@ def test_numbers_of_lines_and_paragraphs_that_link_to_themselves_are_no_text(tmp
     )
 
 
+def test_a_link_within_a_link_is_one(tmp_path):
+    page = (
+        "<p>See <a class=term href='g.html#acid'><em><a class=term href='g.html#acid' title=Acid>"
+        "ACID</a></em></a>, <a name=x></a><a href='b.html'>B</a> and <a href='c.html'>C</a>.</p>"
+    )
+    assert read(tmp_path, "a.html", page).text == (
+        'See *[ACID](g.html#acid "Acid")*, [B](b.html) and [C](c.html).'
+    )
+
+
 @pytest.mark.parametrize("body", ["div", "span><div", "table><tr><td"])
 def test_blocks_of_a_link_are_words_of_their_own(body):
     end = "".join(f"</{name}>" for name in reversed(body.split("><")))
