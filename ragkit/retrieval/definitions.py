@@ -40,14 +40,19 @@ _ASKS = re.compile(
 )
 _ONE_OF = ("a ", "an ", "ein ", "eine ", "un ", "une ", "una ", "uno ", "um ", "uma ", "een ")
 _MARKS = r"(?:[-*+•>]|\#{1,6}|\d{1,3}(?:\.\d{1,3})*\.?)[ \t]+"
+_ITEM = re.compile(r"[-*+•>]\s")
 _QUOTE = r"[*_`\"'“”„«»\[]{0,4}"
-_OPENS = re.compile(rf"(?:^|[.!?:;|]\s)[ \t]*(?:{_MARKS})*(?P<article>{_ARTICLE})?{_QUOTE}$", re.I)
+_OPENS = re.compile(
+    rf"(?:(?P<line>^|\n[ \t]*\n|\n(?=[ \t]*{_MARKS})|[.!?:;|][ \t]*\n)|[.!?:;|]\s)"
+    rf"\s*(?:{_MARKS})*(?P<article>{_ARTICLE})?{_QUOTE}$",
+    re.I,
+)
 _CALLED_SO = re.compile(
     rf"\b(?:called|termed|known\sas|referred\sto\sas)\s{_ARTICLE}?{_QUOTE}$", re.I
 )
 _GOES_ON = re.compile(
     rf"""(?:\]\([^()\s]{{0,200}}\))?[*_`"'“”«»\]]{{0,4}}(?:[ ]\([^()\n]{{1,60}}\)[*_`"]{{0,4}})?(?:
-    (?P<alone>[:.]?[ \t]*\n+(?=[ \t]*\S))
+    (?P<alone>:?[ \t]*\n+(?=[ \t]*\S))
     | (?P<named>[ ]?(?::|[–—]|[ ]-[ ])[ ]*\S)
     | \s+(?:is|are|was|were|means?|refers?\s+to|denotes?|describes?|stands?\s+for
       |ist|sind|war|waren|bezeichne[nt]|bedeute[nt]|est|sont|était|désigne|es|son|fue|era|è|sono
@@ -56,9 +61,9 @@ _GOES_ON = re.compile(
     re.I | re.X,
 )
 _BEFORE, _AFTER = 30, 400
-_SURE, _NAMED, _CALLED, _MAYBE = 1.0, 0.8, 0.6, 0.2
+_SURE, _NAMED, _CALLED, _HEADING, _MAYBE = 1.0, 0.8, 0.6, 0.5, 0.2
 """How surely a text defines a term that stands alone above it or "is a", that a colon or a dash
-follows, that something is called, or that is anything else."""
+follows, that something is called, that is its heading, or that is anything else."""
 
 
 def defined_term(question: str) -> tuple[str, ...]:
@@ -93,13 +98,16 @@ def definitions(term: tuple[str, ...], text: str) -> dict[int, float]:
     for match in name.finditer(lower if len(lower) == len(text) else text):
         if text[match.start() - 1 : match.start()].isalnum():
             continue
-        line = text.rfind("\n", 0, match.start()) + 1
-        before = text[max(line, match.start() - _BEFORE) : match.start()]
+        # What begins within the window does not begin the text.
+        cut = max(0, match.start() - _BEFORE)
+        before = "x" * bool(cut) + text[cut : match.start()]
         opens = _OPENS.search(before)
         if opens and (on := _GOES_ON.match(text, match.end(), match.end() + _AFTER)):
-            if on["alone"] and not opens["article"]:
-                found[on.end()] = _SURE
-            elif not on["alone"]:
+            if on["alone"]:
+                if opens["article"] or opens["line"] is None or _ITEM.search(opens[0]):
+                    continue
+                found[on.end()] = _HEADING if "#" in opens[0] else _SURE
+            else:
                 sure = _SURE if on["one"] else _NAMED if on["named"] else _MAYBE
                 found[match.start()] = sure
         elif _CALLED_SO.search(before):
