@@ -24,7 +24,8 @@ _ASKS = re.compile(
     rf"""[\s¿"“«]*(?:
     (?:what|who)(?:['’]?s|\s(?:is|are|was|were))\s(?:meant\sby\s)?
     | what\sdo(?:es)?\s(?=.*\s(?:means?|stands?\sfor)\W*$)
-    | (?:please\s)?(?:define|explain)\s
+    | (?:please\s)?(?:define|explain)\s | (?=(?:the\s)?(?:meaning|definition)\sof\s)
+    | (?=.*\smeaning\W*$)
     | w(?:as|er)\s(?:ist|sind|war|bedeutet|bedeuten|heißt)\s | was\sversteht\sman\sunter\s
     | qu['’]est[- ]ce\squ(?:e\sc['’]est\squ)?(?:e\s|['’]) | qui\s(?:est|était)\s
     | qui?[eé]n?\s(?:es|son|fue|significan?)\s
@@ -35,25 +36,37 @@ _ASKS = re.compile(
     )
     (?:(?:the\s)?(?:meaning|definition|term|word)\s(?:of\s)?)*
     (?P<article>{_ARTICLE})?(?P<term>\S.*?)(?P<field>\s(?:in|im|en|dans)\s.*?)?
-    (?:\s(?:means?|stands?\sfor))?[\s?!.¿"”»]*""",
+    (?:\s(?:means?|meaning|stands?\sfor))?[\s?!.¿"”»]*""",
     re.I | re.X,
 )
+_ASKS_IN_HAN = re.compile(
+    r"""\s*(?:(?:什么|什麼|甚麼)(?:是|叫)(?P<after>[^\s?？。，、]{1,20})[\s?？。]*
+    | (?P<before>[^\s?？。，、]{1,20}?)(?:とは|って何|ってなに|の意味|是什么
+      |是什麼|是甚麼|是啥|是谁|是誰|什么意思|的(?:意思|含义|定义)).{0,20})""",
+    re.X,
+)
+_IN_HAN = re.compile("[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
 _ONE_OF = ("a ", "an ", "ein ", "eine ", "un ", "une ", "una ", "uno ", "um ", "uma ", "een ")
 _MARKS = r"(?:[-*+•>]|\#{1,6}|\d{1,3}(?:\.\d{1,3})*\.?)[ \t]+"
 _ITEM = re.compile(r"[-*+•>]\s")
-_QUOTE = r"[*_`\"'“”„«»\[]{0,4}"
+_QUOTE = r"[*_`\"'“”„«»「『\[]{0,4}"
+_FIRST_CELL = re.compile(rf"(?:^|\n)\|[ \t]*{_QUOTE}$")
 _OPENS = re.compile(
-    rf"(?:(?P<line>^|\n[ \t]*\n|\n(?=[ \t]*{_MARKS})|[.!?:;|][ \t]*\n)|[.!?:;|]\s)"
-    rf"\s*(?:{_MARKS})*(?P<article>{_ARTICLE})?{_QUOTE}$",
+    rf"(?:(?P<line>^|\n[ \t]*\n|\n(?=[ \t]*{_MARKS})|[.!?:;|。！？：][ \t]*\n)"
+    rf"|[.!?:;|]\s|[。！？：])\s*(?:{_MARKS})*(?P<article>{_ARTICLE})?{_QUOTE}$",
     re.I,
 )
 _CALLED_SO = re.compile(
-    rf"\b(?:called|termed|known\sas|referred\sto\sas)\s{_ARTICLE}?{_QUOTE}$", re.I
+    rf"(?:\b(?:called|termed|known\sas|referred\sto\sas)\s{_ARTICLE}?|叫做|称为|稱為){_QUOTE}$",
+    re.I,
 )
 _GOES_ON = re.compile(
-    rf"""(?:\]\([^()\s]{{0,200}}\))?[*_`"'“”«»\]]{{0,4}}(?:[ ]\([^()\n]{{1,60}}\)[*_`"]{{0,4}})?(?:
+    rf"""(?:\]\([^()\s]{{0,200}}\))?[*_`"'“”«»」』\]]{{0,4}}
+    (?:[ ]?[(（][^()（）\n]{{1,60}}[)）][*_`"]{{0,4}})?(?:
     (?P<alone>:?[ \t]*\n+(?=[ \t]*\S))
-    | (?P<named>[ ]?(?::|[–—]|[ ]-[ ])[ ]*\S)
+    | (?P<named>[ ]?(?:[:：–—]|[ ]-[ ])[ ]*\S)
+    | (?P<cell>[ ]*\|[ ]*[^\s|])
+    | (?P<surely>とは|是指|是一|指的是) | [はが是]
     | \s+(?:is|are|was|were|means?|refers?\s+to|denotes?|describes?|stands?\s+for
       |ist|sind|war|waren|bezeichne[nt]|bedeute[nt]|est|sont|était|désigne|es|son|fue|era|è|sono
       |é|são|foi|zijn)\s+(?P<one>{_ARTICLE}|one\s|any\s)?
@@ -71,6 +84,8 @@ def defined_term(question: str) -> tuple[str, ...]:
 
     In "what is a factor in R" it is the factor, in "what is the limit in Spain" all of it.
     """
+    if asks := _ASKS_IN_HAN.fullmatch(question[:_LONGEST]):
+        return (asks["after"] or asks["before"],)
     asks = _ASKS.fullmatch(question[:_LONGEST])
     if asks is None:
         return ()
@@ -81,9 +96,21 @@ def defined_term(question: str) -> tuple[str, ...]:
     return words if len(words) <= _MOST_WORDS and index_tokens(term) else ()
 
 
-def _stem(word: str) -> str:
-    """Return what a word and its plural begin with."""
-    return word[:-1] if len(word) > 3 and word[-1] in "sy" else word
+def _forms(word: str) -> str:
+    """Return a pattern for a word and its plural; none for more in writing without spaces."""
+    lower = word.lower()
+    if _IN_HAN.match(word[-1]):
+        return re.escape(lower)
+    return (
+        re.escape(lower[:-1] if len(word) > 3 and lower[-1] in "sy" else lower) + r"\w{0,3}(?!\w)"
+    )
+
+
+def _sureness(on: re.Match[str], before: str) -> float:
+    """Return how surely a text says what a term means that goes on so in its line."""
+    if on["cell"]:
+        return _NAMED if _FIRST_CELL.search(before) else 0.0
+    return _SURE if on["one"] or on["surely"] else _NAMED if on["named"] else _MAYBE
 
 
 def definitions(term: tuple[str, ...], text: str) -> dict[int, float]:
@@ -91,12 +118,12 @@ def definitions(term: tuple[str, ...], text: str) -> dict[int, float]:
     found: dict[int, float] = {}
     if not term:
         return found
-    words = (rf"{re.escape(_stem(word.lower()))}\w{{0,3}}" for word in term)
     # A pattern that begins with letters and minds their case is found ten times as fast.
-    name = re.compile(r"[\W_]{1,3}".join(words) + r"(?!\w)")
+    name = re.compile(r"[\W_]{1,3}".join(map(_forms, term)))
+    is_apart = not _IN_HAN.match(term[0])
     lower = text.lower()
     for match in name.finditer(lower if len(lower) == len(text) else text):
-        if text[match.start() - 1 : match.start()].isalnum():
+        if is_apart and text[match.start() - 1 : match.start()].isalnum():
             continue
         # What begins within the window does not begin the text.
         cut = max(0, match.start() - _BEFORE)
@@ -108,8 +135,7 @@ def definitions(term: tuple[str, ...], text: str) -> dict[int, float]:
                     continue
                 found[on.end()] = _HEADING if "#" in opens[0] else _SURE
             else:
-                sure = _SURE if on["one"] else _NAMED if on["named"] else _MAYBE
-                found[match.start()] = sure
+                found[match.start()] = _sureness(on, before)
         elif _CALLED_SO.search(before):
             found[match.start()] = _CALLED
     return found

@@ -19,6 +19,8 @@ from ragkit.retrieval.definitions import defined_term, definitions
         ("what is meant by duck typing?", "duck typing"),
         ("Define the term 'blob object'", "blob object"),
         ("What is the meaning of life?", "life"),
+        ("definition of entropy", "entropy"),
+        ("lee shore meaning", "lee shore"),
         ("Who was Ada Lovelace?", "Ada Lovelace"),
         ("What is a factor in R?", "factor"),
         ("What is the limit in Spain?", "limit in Spain"),
@@ -31,6 +33,9 @@ from ragkit.retrieval.definitions import defined_term, definitions
         ("O que é uma variável?", "variável"),
         ("Wat is een bolder?", "bolder"),
         ("Что такое указатель?", "указатель"),
+        ("什么是熵？", "熵"),
+        ("熵是什么意思", "熵"),
+        ("繋船柱とは何ですか？", "繋船柱"),
     ],
 )
 def test_a_question_for_a_meaning_names_its_term(question, term):
@@ -66,10 +71,26 @@ def test_other_questions_ask_for_no_meaning(question):
         ("The price of a cleat is a secret.", 0.0),
         ("Cleatings\nare something else.", 0.0),
         ("cleat", 0.0),
+        ("| Word | Meaning |\n|---|---|\n| Cleat | A fitting on deck. |", 0.8),
+        ("| Word | Meaning |\n|---|---|\n| Bitt | cleat | A post. |", 0.0),
     ],
 )
 def test_what_says_the_meaning_is_told_from_what_has_the_word(text, sure):
     assert max(definitions(("cleats",), text).values(), default=0.0) == sure
+
+
+@pytest.mark.parametrize(
+    ("text", "sure"),
+    [
+        ("船を綱で岸に止める。繋船柱とは、岸壁に立つ柱である。", 1.0),
+        ("繋船柱は赤い。", 0.2),
+        ("「繋船柱」：岸壁に立つ柱", 0.8),
+        ("繋船柱\n岸壁に立つ柱。", 1.0),
+        ("古い繋船柱が五本ある。", 0.0),
+    ],
+)
+def test_a_meaning_is_known_in_writing_without_spaces(text, sure):
+    assert max(definitions(("繋船柱",), text).values(), default=0.0) == sure
 
 
 def test_definitions_begin_where_their_sentence_does():
