@@ -167,7 +167,8 @@ def _source(source: SourceRecord, mode: str, why: str) -> Iterator[Finding]:
         text = source.reason if named else f"{name} is offline: {source.reason}"
         yield Finding("sources", False, text, "sync", source.documents)
         return
-    notes = [note for note in (source.reason, why) if note]
+    # Whether it is there is what a sync found; the watcher knows of its return a while later.
+    notes = [note for note in (source.reason, "" if mode == "offline" else why) if note]
     if notes:
         text = f"{name}: {' '.join(notes)}"
     else:

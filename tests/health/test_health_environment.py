@@ -102,6 +102,14 @@ def test_a_watched_source_says_how_it_is_watched(library):
     assert "Too many folders." in finding.sentence
 
 
+def test_a_source_that_is_back_is_not_said_to_be_away(library, folder):
+    number = library.sources.list()[0].id
+    notes = {"watching": watched_notes([("offline", f"The folder {folder} is gone.", [number])])}
+    library.catalog.jobs.heartbeat(1, 1.0, "stopped", notes)
+    finding = finding_of(library, "sources", Depth.GLANCE)
+    assert (finding.ok, finding.sentence) == (True, f"{folder} is ready.")
+
+
 def test_files_that_could_not_be_read_can_be_tried_again(library, folder):
     (folder / "bad.pdf").write_bytes(b"%PDF-1.4 nothing")
     work(library, "sync")
