@@ -98,15 +98,15 @@ def defined_term(question: str) -> tuple[str, ...]:
 
 def _forms(word: str) -> str:
     """Return a pattern for a word and its plural; none for more in writing without spaces."""
-    lower = word.lower()
-    if _IN_HAN.match(word[-1]):
-        return re.escape(lower)
-    return (
-        re.escape(lower[:-1] if len(word) > 3 and lower[-1] in "sy" else lower) + r"\w{0,3}(?!\w)"
-    )
+    stem = word.lower()
+    if _IN_HAN.match(stem[-1]):
+        return re.escape(stem)
+    if len(stem) > 3 and stem[-1] in "sy":
+        stem = stem[:-1]
+    return rf"{re.escape(stem)}\w{{0,3}}(?!\w)"
 
 
-def _sureness(on: re.Match[str], before: str) -> float:
+def _how_surely(on: re.Match[str], before: str) -> float:
     """Return how surely a text says what a term means that goes on so in its line."""
     if on["cell"]:
         return _NAMED if _FIRST_CELL.search(before) else 0.0
@@ -135,7 +135,7 @@ def definitions(term: tuple[str, ...], text: str) -> dict[int, float]:
                     continue
                 found[on.end()] = _HEADING if "#" in opens[0] else _SURE
             else:
-                found[match.start()] = _sureness(on, before)
+                found[match.start()] = _how_surely(on, before)
         elif _CALLED_SO.search(before):
             found[match.start()] = _CALLED
     return found
