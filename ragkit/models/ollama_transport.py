@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ssl
 import time
 from collections.abc import Iterator
+from functools import cache
 from typing import cast
 
 import httpx
@@ -21,6 +23,10 @@ class BoundedTransport(httpx.HTTPTransport):
     leave, are not limited in time.
     """
 
+    def __init__(self, url: str) -> None:
+        """Keep what connections to an address need; nothing is connected yet."""
+        super().__init__(verify=_encryption(httpx.URL(url).scheme == "https"), trust_env=False)
+
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         """Send a request; reading its answer may raise ``httpx.ReadTimeout`` or ValueError."""
         seconds = request.extensions.get("timeout", {}).get("read")
@@ -31,6 +37,17 @@ class BoundedTransport(httpx.HTTPTransport):
         parts = cast(httpx.SyncByteStream, response.stream)
         response.stream = _BoundedStream(parts, until, request)
         return response
+
+
+@cache
+def _encryption(is_used: bool) -> ssl.SSLContext:
+    """Return a context with the certificates that are trusted; none if no connection needs them.
+
+    They are read once: that takes as long as several searches.
+    """
+    if is_used:
+        return httpx.create_ssl_context(trust_env=False)
+    return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 
 
 class _BoundedStream(httpx.SyncByteStream):

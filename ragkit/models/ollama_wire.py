@@ -96,7 +96,7 @@ class OllamaWire:
         from ragkit.models.ollama_transport import BoundedTransport
 
         connect = min(self._settings.connect_seconds, seconds)
-        with BoundedTransport(trust_env=False) as transport:
+        with BoundedTransport(self._url) as transport:
             yield ollama.Client(
                 host=self._url,
                 timeout=httpx.Timeout(seconds, connect=connect),
@@ -174,7 +174,7 @@ class OllamaWire:
         from ragkit.models.ollama_transport import BoundedTransport
 
         if self._transport is None:
-            self._transport = BoundedTransport(trust_env=False)
+            self._transport = BoundedTransport(self._url)
             self._finalizer = weakref.finalize(self, self._transport.close)
         return self._transport
 

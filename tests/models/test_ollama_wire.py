@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import gc
+import ssl
 import threading
 
 import httpx
@@ -14,6 +15,7 @@ from ragkit.errors import (
     OllamaServerError,
 )
 from ragkit.models.ollama import OllamaClient
+from ragkit.models.ollama_transport import BoundedTransport
 from ragkit.models.ollama_wire import CircuitBreaker
 from ragkit.settings import ModelSettings
 
@@ -97,3 +99,13 @@ def test_neither_proxies_nor_redirects_are_followed(ask, server, monkeypatch):
     server.failure = "redirect"
     with pytest.raises(OllamaServerError, match="status 302"):
         ask(retries=0).chat(HELLO, WRITER)
+
+
+def test_certificates_are_read_once_and_for_encrypted_connections_alone():
+    contexts = [
+        BoundedTransport(url)._pool._ssl_context
+        for url in ("https://one.example", "HTTPS://two.example", "http://127.0.0.1:11434")
+    ]
+    assert contexts[0] is contexts[1]
+    assert [each.cert_store_stats()["x509_ca"] > 0 for each in contexts] == [True, True, False]
+    assert {each.verify_mode for each in contexts} == {ssl.CERT_REQUIRED}

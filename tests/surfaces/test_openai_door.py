@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import socket
+import ssl
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -32,6 +33,8 @@ HOSTILE = (
     "# Walrus <img src=x>![t](http://evil.example/t.png)\n\n"
     "A walrus sleeps for nine hours on ![ice](http://evil.example/[1]a.png) <b>floes</b>.\n"
 )
+# Clients would else read all certificates each time, which no plain connection needs.
+PLAIN = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 TASK = "### Task:\nGenerate a title.\n<chat_history>\nUSER: refunds\n</chat_history>"
 
 
@@ -84,7 +87,10 @@ def base(served, library):
 
 @pytest.fixture
 def client(base):
-    with openai.OpenAI(base_url=f"{base}/v1", api_key="token", max_retries=0) as client:
+    http = httpx.Client(verify=PLAIN)
+    with openai.OpenAI(
+        base_url=f"{base}/v1", api_key="token", max_retries=0, http_client=http
+    ) as client:
         yield client
 
 
@@ -104,7 +110,7 @@ def content(client, *texts, **more):
 
 def post(base, **changed):
     body = {"model": "ragkit/default", "messages": said(QUESTION), **changed}
-    return httpx.post(f"{base}/v1/chat/completions", json=body, timeout=20)
+    return httpx.post(f"{base}/v1/chat/completions", json=body, timeout=20, verify=PLAIN)
 
 
 def events(base, **changed):
@@ -411,7 +417,12 @@ def test_a_client_that_goes_away_stops_the_model(client, base, server):
     until(lambda: not writing(), 5)
     body = {"model": "ragkit/default", "messages": said(QUESTION)}
     with pytest.raises(httpx.ReadTimeout):
-        httpx.post(f"{base}/v1/chat/completions", json=body, timeout=httpx.Timeout(20, read=0.7))
+        httpx.post(
+            f"{base}/v1/chat/completions",
+            json=body,
+            timeout=httpx.Timeout(20, read=0.7),
+            verify=PLAIN,
+        )
     until(lambda: not writing(), 5)
 
 
@@ -470,7 +481,7 @@ def test_a_slow_model_is_waited_for_with_signs_of_life(base, server, monkeypatch
 )  # fmt: skip
 def test_what_cannot_be_done_is_refused_with_a_sentence(base, changed, status, param, words):
     body = {"model": "ragkit/default", "messages": said(QUESTION), **changed}
-    answer = httpx.post(f"{base}/v1/chat/completions", content=json.dumps(body))
+    answer = httpx.post(f"{base}/v1/chat/completions", content=json.dumps(body), verify=PLAIN)
     error = answer.json()["error"]
     assert (answer.status_code, error["param"]) == (status, param)
     assert words in error["message"]
@@ -492,7 +503,7 @@ def test_what_cannot_be_done_is_refused_with_a_sentence(base, changed, status, p
 )
 @pytest.mark.usefixtures("nothing_collected")
 def test_bodies_that_are_no_request_are_refused(base, body, status, words):
-    answer = httpx.post(f"{base}/v1/chat/completions", content=body, timeout=20)
+    answer = httpx.post(f"{base}/v1/chat/completions", content=body, timeout=20, verify=PLAIN)
     assert answer.status_code == status
     assert words in answer.json()["error"]["message"]
 
@@ -502,7 +513,9 @@ def test_half_characters_of_a_cut_text_end_no_conversation(base):
         "model": "ragkit/default",
         "messages": said("\ud83d", "\udc00 x", f"\ud800{QUESTION}\0"),
     }
-    answer = httpx.post(f"{base}/v1/chat/completions", content=json.dumps(body), timeout=20)
+    answer = httpx.post(
+        f"{base}/v1/chat/completions", content=json.dumps(body), timeout=20, verify=PLAIN
+    )
     assert FIRST in answer.json()["choices"][0]["message"]["content"]
 
 
@@ -532,7 +545,7 @@ def test_a_library_that_cannot_be_opened_says_why(base, served, tmp_path):
 
     kept, served[0].get = served[0].library, SharedLibrary(load_settings(library=tmp_path)).get
     try:
-        answer = httpx.get(f"{base}/v1/models")
+        answer = httpx.get(f"{base}/v1/models", verify=PLAIN)
     finally:
         del served[0].get
     assert kept is served[0].library
