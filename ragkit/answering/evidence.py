@@ -23,8 +23,9 @@ from ragkit.chunking.units import header_above, of_contents
 from ragkit.indexes.analyzer import STOP_WORDS
 from ragkit.indexes.tokenizer import fold, index_tokens, word_pattern
 from ragkit.results import Passage, Result
-from ragkit.retrieval.definitions import defined_term, definitions
+from ragkit.retrieval.definitions import definitions
 from ragkit.retrieval.query.date_forms import date_forms
+from ragkit.retrieval.query.meanings import defined_term
 
 _WEIGHTS: Mapping[str, float] = {
     "like": 3.0, "wide": 4.5, "alike": 5.0, "alike_around": 4.5, "placed": 1.5, "chunk": 1.2,

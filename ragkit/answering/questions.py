@@ -8,6 +8,7 @@ from enum import StrEnum
 from functools import cached_property
 
 from ragkit.indexes.tokenizer import fold, index_tokens, word_pattern
+from ragkit.retrieval.query.meanings import without_asking
 
 _LONGEST = 600
 
@@ -95,8 +96,8 @@ class Question:
 
     @cached_property
     def words(self) -> dict[str, str]:
-        """The word that each token is of, as it is written; stop words are none."""
-        folded = fold(self.text[:_LONGEST])
+        """The word that each token is of, as it is written; those that only ask are none."""
+        folded = fold(without_asking(self.text[:_LONGEST]))
         words: dict[str, str] = {}
         for match in word_pattern(ascii_only=folded.isascii()).finditer(folded):
             for token in index_tokens(match.group()):

@@ -37,6 +37,9 @@ _FITS = 0.8
 _SURE = 2.6
 """How sure it must be; in cosines and shares, as ``_sureness`` adds them."""
 
+_DEFINES = 0.5
+"""How surely a sentence says what a term means, so that its result need not fit as well."""
+
 _YES_NO, _AMOUNT, _NO_AMOUNT = 1.6, 1.2, 3.2
 """How much surer it must be of a yes or no, of an amount, and of one that is not in sight."""
 _MOST_MISSING = 2 / 3
@@ -80,7 +83,7 @@ def _sureness(evidence: Evidence, answer: Answer) -> float:
     harder = _YES_NO if evidence.question.kind is Kind.YES_NO else 0.0
     if evidence.question.kind is Kind.AMOUNT:
         harder = _AMOUNT if columns["kind"][shown].any() else _NO_AMOUNT
-    return 3.7 * fit + 2.7 * like + 2.0 * wide + 0.5 * defines - harder
+    return 3.7 * fit + 2.7 * like + 2.0 * wide + 1.5 * defines - harder
 
 
 def _is_about_else(evidence: Evidence, answer: Answer) -> bool:
@@ -96,14 +99,16 @@ def _is_about_else(evidence: Evidence, answer: Answer) -> bool:
 def _shown_first(evidence: Evidence, answer: Answer) -> list[int]:
     """Return the rows of sentences, best first, of results that fit nearly as well as the best.
 
-    What surely says what the term of the question means is among them, whatever is around it.
+    What says what the term of the question means is among them, whatever is around it.
     """
     fits = [answer.results[at].fit for at in evidence.result]
     least = _FITS * max((fit for fit in fits if fit is not None), default=0.0)
     order = np.argsort(-evidence.scores, kind="stable").tolist()
     defines = evidence.columns["defines"]
     return [
-        row for row in order if (fit := fits[row]) is None or fit >= least or defines[row] >= 1.0
+        row
+        for row in order
+        if (fit := fits[row]) is None or fit >= least or defines[row] >= _DEFINES
     ]
 
 

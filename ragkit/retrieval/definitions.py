@@ -7,58 +7,38 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from ragkit.indexes.tokenizer import index_tokens
+from ragkit.indexes.analyzer import SPACELESS
 from ragkit.options import SearchOptions
 from ragkit.retrieval.query.encoding import Query
+from ragkit.retrieval.query.meanings import ARTICLE, defined_term
 from ragkit.retrieval.ranking import Hit, Ranking, best_half, with_part
 from ragkit.types import Level
 
-_LONGEST = 200
-_MOST_WORDS = 5
-_WORD = re.compile(r"[^\W_]+")
-_ARTICLE = (
-    r"(?:(?:an?|the|eine?|d(?:er|ie|as)|une?|l[ae]s?|el|l[io]s?|una|un[oa]s?|gli|il|uma?|[oa]s?|een|de"
-    r"|het)\s+|[ld]['’]\s?)"
-)
-_ASKS = re.compile(
-    rf"""[\s¿"“«]*(?:
-    (?:what|who)(?:['’]?s|\s(?:is|are|was|were))\s(?:meant\sby\s)?
-    | what\sdo(?:es)?\s(?=.*\s(?:means?|stands?\sfor)\W*$)
-    | (?:please\s)?(?:define|explain)\s | (?=(?:the\s)?(?:meaning|definition)\sof\s)
-    | (?=.*\smeaning\W*$)
-    | w(?:as|er)\s(?:ist|sind|war|bedeutet|bedeuten|heißt)\s | was\sversteht\sman\sunter\s
-    | qu['’]est[- ]ce\squ(?:e\sc['’]est\squ)?(?:e\s|['’]) | qui\s(?:est|était)\s
-    | qui?[eé]n?\s(?:es|son|fue|significan?)\s
-    | cos(?:a\s(?:è|sono|significa)\s|['’]è\s) | chi\s(?:è|era)\s
-    | o\sque\s(?:é|são|significa)\s | quem\s(?:é|foi)\s
-    | w(?:at|ie)\s(?:is|zijn|was|betekent)\s
-    | что\sтакое\s | кто\sтак(?:ой|ая)\s
-    )
-    (?:(?:the\s)?(?:meaning|definition|term|word)\s(?:of\s)?)*
-    (?P<article>{_ARTICLE})?(?P<term>\S.*?)(?P<field>\s(?:in|im|en|dans)\s.*?)?
-    (?:\s(?:means?|meaning|stands?\sfor))?[\s?!.¿"”»]*""",
-    re.I | re.X,
-)
-_ASKS_IN_HAN = re.compile(
-    r"""\s*(?:(?:什么|什麼|甚麼)(?:是|叫)(?P<after>[^\s?？。，、]{1,20})[\s?？。]*
-    | (?P<before>[^\s?？。，、]{1,20}?)(?:とは|って何|ってなに|の意味|是什么
-      |是什麼|是甚麼|是啥|是谁|是誰|什么意思|的(?:意思|含义|定义)).{0,20})""",
-    re.X,
-)
-_IN_HAN = re.compile("[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
-_ONE_OF = ("a ", "an ", "ein ", "eine ", "un ", "une ", "una ", "uno ", "um ", "uma ", "een ")
+_ARABIC = re.compile("[\u0621-\u064a]{4}")
+_ARABIC_THE = "\u0627\u0644"
+_SPACELESS = re.compile(f"[{SPACELESS}]")
 _MARKS = r"(?:[-*+•>]|\#{1,6}|\d{1,3}(?:\.\d{1,3})*\.?)[ \t]+"
 _ITEM = re.compile(r"[-*+•>]\s")
 _QUOTE = r"[*_`\"'“”„«»「『\[]{0,4}"
 _FIRST_CELL = re.compile(rf"(?:^|\n)\|[ \t]*{_QUOTE}$")
 _OPENS = re.compile(
     rf"(?:(?P<line>^|\n[ \t]*\n|\n(?=[ \t]*{_MARKS})|[.!?:;|。！？：][ \t]*\n)"
-    rf"|[.!?:;|]\s|[。！？：])\s*(?:{_MARKS})*(?P<article>{_ARTICLE})?{_QUOTE}$",
+    rf"|[.!?:;|]\s|[。！？：])\s*(?:{_MARKS})*(?P<article>{ARTICLE})?{_QUOTE}$",
     re.I,
 )
 _CALLED_SO = re.compile(
-    rf"(?:\b(?:called|termed|known\sas|referred\sto\sas)\s{_ARTICLE}?|叫做|称为|稱為){_QUOTE}$",
+    rf"(?:\b(?:called|termed|known\sas|referred\sto\sas)\s{ARTICLE}?|叫做|称为|稱為){_QUOTE}$",
     re.I,
+)
+_IS = (
+    r"is|are|was|were|means?|refers?\s+to|denotes?|describes?|stands?\s+for|ist|sind|war|waren|est"
+    r"|sont|était|es|son|fue|és|són|era|è|sono|é|são|foi|este|zijn|er|är|var|ovat|je|jsou|sú|jest"
+    r"|są|to\s+jest|to\s+są|είναι|ήταν|є|הוא|היא"
+)
+_MEANS = (
+    "bezeichne[nt]|bedeute[nt]|désigne|signifie|significa|betekent|betyder|betyr|innebär|oznacza"
+    "|znamená|značí|tarkoittaa|jelent|это|является|называется|означает|обозначает|означає|σημαίνει"
+    "|ονομάζεται|هو|هي|يعني|تعني|adalah|là"
 )
 _GOES_ON = re.compile(
     rf"""(?:\]\([^()\s]{{0,200}}\))?[*_`"'“”«»」』\]]{{0,4}}
@@ -66,10 +46,8 @@ _GOES_ON = re.compile(
     (?P<alone>:?[ \t]*\n+(?=[ \t]*\S))
     | (?P<named>[ ]?(?:[:：–—]|[ ]-[ ])[ ]*\S)
     | (?P<cell>[ ]*\|[ ]*[^\s|])
-    | (?P<surely>とは|是指|是一|指的是) | [はが是]
-    | \s+(?:is|are|was|were|means?|refers?\s+to|denotes?|describes?|stands?\s+for
-      |ist|sind|war|waren|bezeichne[nt]|bedeute[nt]|est|sont|était|désigne|es|son|fue|era|è|sono
-      |é|são|foi|zijn)\s+(?P<one>{_ARTICLE}|one\s|any\s)?
+    | (?P<surely>とは|是指|是一|指的是|이?란[ ]|\s+(?:{_MEANS})\s) | [はが是은는이가]
+    | \s+(?:{_IS})\s+(?P<one>{ARTICLE}|one\s|any\s)?
     )""",
     re.I | re.X,
 )
@@ -79,27 +57,12 @@ _SURE, _NAMED, _CALLED, _HEADING, _MAYBE = 1.0, 0.8, 0.6, 0.5, 0.2
 follows, that something is called, that is its heading, or that is anything else."""
 
 
-def defined_term(question: str) -> tuple[str, ...]:
-    """Return the words of the term whose meaning a question asks for; none if it asks for else.
-
-    In "what is a factor in R" it is the factor, in "what is the limit in Spain" all of it.
-    """
-    if asks := _ASKS_IN_HAN.fullmatch(question[:_LONGEST]):
-        return (asks["after"] or asks["before"],)
-    asks = _ASKS.fullmatch(question[:_LONGEST])
-    if asks is None:
-        return ()
-    article, term, field = (asks[name] or "" for name in ("article", "term", "field"))
-    if field and article and not article.lower().startswith(_ONE_OF):
-        term += field
-    words = tuple(_WORD.findall(term))
-    return words if len(words) <= _MOST_WORDS and index_tokens(term) else ()
-
-
 def _forms(word: str) -> str:
-    """Return a pattern for a word and its plural; none for more in writing without spaces."""
+    """Return a pattern for a word with an ending, or an article that is written as part of it."""
     stem = word.lower()
-    if _IN_HAN.match(stem[-1]):
+    if _ARABIC.match(stem):
+        return rf"(?:{_ARABIC_THE})?{re.escape(stem.removeprefix(_ARABIC_THE))}\w{{0,3}}(?!\w)"
+    if _SPACELESS.match(stem[-1]):
         return re.escape(stem)
     if len(stem) > 3 and stem[-1] in "sy":
         stem = stem[:-1]
@@ -120,7 +83,7 @@ def definitions(term: tuple[str, ...], text: str) -> dict[int, float]:
         return found
     # A pattern that begins with letters and minds their case is found ten times as fast.
     name = re.compile(r"[\W_]{1,3}".join(map(_forms, term)))
-    is_apart = not _IN_HAN.match(term[0])
+    is_apart = not _SPACELESS.match(term[0])
     lower = text.lower()
     for match in name.finditer(lower if len(lower) == len(text) else text):
         if is_apart and text[match.start() - 1 : match.start()].isalnum():
