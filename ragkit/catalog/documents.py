@@ -14,6 +14,7 @@ from ragkit.catalog.entry_writing import TokenIdCache, move_entries
 from ragkit.catalog.lineage import next_version
 from ragkit.catalog.records import (
     ChunkRecord,
+    CollectionRecord,
     Counts,
     DocumentDraft,
     DocumentRecord,
@@ -125,6 +126,21 @@ class Documents:
             (id_list(document_ids),),
         )
         return dict(rows)
+
+    def main_language(self, collections: Sequence[CollectionRecord]) -> str:
+        """Return the code of the language of most documents of collections, or ``""``.
+
+        Documents of which no language is known do not count.
+        """
+        everything = any(record.is_everything for record in collections)
+        among = "" if everything else f"AND collection_id {IN_LIST}"
+        ids = () if everything else (id_list(record.id for record in collections),)
+        rows = self._connections.rows(
+            f"SELECT language, COUNT(*) FROM documents WHERE language <> '' {among}"
+            " GROUP BY language ORDER BY 2 DESC",
+            ids,
+        )
+        return str(rows[0][0]) if rows and 2 * rows[0][1] > sum(row[1] for row in rows) else ""
 
     def texts(self, document_ids: Iterable[int]) -> dict[int, str]:
         """Return stored texts by document id, in one query, or none for none."""

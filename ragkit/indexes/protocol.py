@@ -6,9 +6,10 @@ implementation; ``tests/indexes/test_backend_contract.py`` holds for all of them
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol, Self
 
@@ -37,10 +38,18 @@ class IndexQuery:
     """A query as an index takes it: vocabulary ids of its tokens, in order, and its vector (d,).
 
     A query without tokens, or whose vector is ``None`` or zeros, finds nothing by that kind.
+    ``weights`` say how much tokens count, and may name further ones; the others count as often as
+    they occur.
     """
 
     token_ids: Sequence[int] = ()
     vector: NDArray[np.float32] | None = None
+    weights: Mapping[int, float] = field(default_factory=dict)
+
+    @property
+    def counted(self) -> Mapping[int, float]:
+        """How much each token counts by keyword, in the order of the query."""
+        return {**Counter(self.token_ids), **self.weights}
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -118,7 +118,7 @@ class Everywhere:
         for depth in (max(options.candidates, options.limit, least) for least in _DEPTHS):
             lists: list[Ids] = []
             for asked in queries if options.mode is not Mode.VECTOR else ():
-                lists += chunks.best_by_words(asked.token_ids, weights, search.mask, depth)
+                lists += chunks.best_by_words(asked.counted, weights, search.mask, depth)
             if options.mode is not Mode.KEYWORD:
                 candidates = candidates_of(IndexKind.VECTOR, [search], depth, options)
                 numbers = range(len(queries))

@@ -215,32 +215,34 @@ def _is_weak(hit: Hit, query: Query, indexes: Sequence[EntryIndex], *, written: 
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """The distinct tokens of a query, their ids, and its days in other forms.
+    """The distinct tokens of a query, their ids, and its words and days in other forms.
 
-    Of each such form ``days`` has the place among the tokens, and those of the tokens for which it
+    Of each such form ``forms`` has the place among the tokens, and those of the tokens for which it
     stands; a form itself need not be there.
     """
 
     tokens: tuple[str, ...] = ()
     ids: tuple[int, ...] = ()
-    days: tuple[tuple[int, list[int]], ...] = ()
+    forms: tuple[tuple[int, list[int]], ...] = ()
 
     @classmethod
     def of(cls, query: Query) -> _Asked:
         tokens = tuple(dict.fromkeys(query.tokens))
         places = {token: place for place, token in enumerate(tokens)}
-        days = tuple(
-            (places[form], [places[token] for token in day if token in places])
-            for form, day in date_forms(query.text).items()
+        of_words = {form: (own,) for form, own in query.forms.items()}
+        forms: Mapping[str, tuple[str, ...]] = {**of_words, **date_forms(query.text)}
+        standing = tuple(
+            (places[form], [places[token] for token in own if token in places])
+            for form, own in forms.items()
             if form in places
         )
-        return cls(tokens, tuple(query.known.get(token, _UNKNOWN) for token in tokens), days)
+        return cls(tokens, tuple(query.known.get(token, _UNKNOWN) for token in tokens), standing)
 
     def factors(self) -> Scores:
         """Return how much each token counts, besides its rarity: (n,)."""
         counts = [_NUMBER_COUNTS if any(map(str.isdigit, token)) else 1.0 for token in self.tokens]
         factors = np.array(counts)
-        factors[[form for form, _own in self.days]] = 0.0
+        factors[[form for form, _own in self.forms]] = 0.0
         return factors
 
 
@@ -281,7 +283,7 @@ def _holders(
             if not there.all():
                 there |= index.document_frequencies(ids, field) > 0
         holding |= index.holders(ids, documents, fields)
-    for form, own in asked.days:
+    for form, own in asked.forms:
         there[own] |= there[form]
         holding[own] |= holding[form]
     return there, holding
@@ -305,7 +307,7 @@ def _coverages(
             rows = np.repeat(np.arange(len(entries)), column.lengths)
             held[rows[present], numbers[present]] = True
         of_token = held[:, number_of]
-        for form, own in asked.days:
+        for form, own in asked.forms:
             of_token[:, own] |= of_token[:, [form]]
         best = np.maximum(best, of_token @ weights / (weights.sum() or 1.0))
     return [float(share) for share in best]

@@ -85,7 +85,7 @@ class SearchEngine:
         self.embedder = embedder
         self.calibrated = not is_brought(embedder.name)
         """Whether the limits of ``fit`` hold for its vectors."""
-        self._encoder = QueryEncoder(catalog, embedder)
+        self._encoder = QueryEncoder(catalog, embedder, self._indexes.current)
         self.batches = BatchSearch(catalog, self._indexes, self._encoder)
         self._grouped = GroupedSearch(catalog, self._encoder, self.batches)
         self._answers = AnswerCache()

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from support import Shelf
 
-from ragkit.catalog.records import Counts
+from ragkit.catalog.records import CollectionRecord, Counts
 from ragkit.catalog.schema import migrate
 from ragkit.errors import CatalogError, NotFoundError
 from ragkit.reading.limits import needs_ocr, not_recognised
@@ -380,6 +380,22 @@ def test_the_documents_of_every_collection_are_counted_at_once(catalog, shelf):
     }
     assert catalog.documents.counts() == Counts(3, 1, 0, 1, chunks=4)
     assert catalog.documents.counts(other.collection_id) == Counts(1, 1, 0, 1, chunks=1)
+
+
+def test_the_main_language_is_that_of_most_documents(catalog, shelf):
+    for number, language in enumerate(["pl", "pl", "", "", "", "en"]):
+        shelf.put(f"{number}.md", "text", language=language)
+    other = Shelf(catalog, "other", "/elsewhere")
+    for number in range(2):
+        other.put(f"{number}.md", "text", language="en")
+    own, others = (catalog.collections.get(name) for name in ("default", "other"))
+    main_language = catalog.documents.main_language
+    assert [main_language([own]), main_language([others])] == ["pl", "en"]
+    assert main_language([own, others]) == "en"
+    assert main_language([CollectionRecord.everything(own.version)]) == "en"
+    shelf.put("7.md", "text", language="pl")
+    assert main_language([own, others]) == ""
+    assert main_language([]) == ""
 
 
 @pytest.mark.sqlite

@@ -346,20 +346,23 @@ class ReferenceSearch:
             if query.vector is None or not query.vector.any() or entry.vector is None:
                 return None
             return float(np.dot(query.vector.astype(np.float64), entry.vector.astype(np.float64)))
-        return self._bm25(query.token_ids, entry) or None
+        return self._bm25(query, entry) or None
 
-    def _bm25(self, query: Sequence[int], entry: Entry) -> float:
+    def _bm25(self, query: IndexQuery, entry: Entry) -> float:
         """BM25 of one field, or BM25F of several: counts are added up before they saturate."""
         several = len(self._weights) > 1
         k1, b = (BM25F_PARAMETERS.k1, BM25F_PARAMETERS.b) if several else (K1, B)
         counts, length = self._counted[entry.id]
         _, average = self._filled
         score = 0.0
-        for token in query:
+        asked = dict.fromkeys(query.token_ids, 0.0)
+        for token in query.token_ids:
+            asked[token] += 1
+        for token, weight in {**asked, **query.weights}.items():
             frequency = counts.get(token, 0.0)
             if frequency > 0:
                 norm = k1 * (1 - b + b * length / average)
-                score += self._rarity(token) * frequency / (frequency + norm)
+                score += weight * self._rarity(token) * frequency / (frequency + norm)
         return score if several else score * sum(self._weights.values())
 
     def _rarity(self, token: int) -> float:

@@ -221,7 +221,8 @@ def queries() -> list[IndexQuery]:
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     tokens = [[4], [5, 9, 9, 12, 999], [], [6, 3, 4, 11]]
     found = [IndexQuery(ids, vector) for ids, vector in zip(tokens, vectors, strict=True)]
-    return [*found, IndexQuery([7, 4]), IndexQuery([3], np.zeros(DIMENSIONS, np.float32))]
+    weighted = IndexQuery([7, 4, 4], weights={4: 0.5, 9: 1.25})
+    return [*found, IndexQuery([7, 4]), IndexQuery([3], np.zeros(DIMENSIONS, np.float32)), weighted]
 
 
 FILTERS = {

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
+import numpy as np
 import pytest
 from languages_set import QUESTIONS, TEXTS
 from small_library import add, write_files
@@ -9,7 +11,11 @@ from small_library import add, write_files
 from ragkit.library import Library
 from ragkit.models.wordllama import WordLlamaEmbedder
 from ragkit.options import Fusion, Mode, SearchOptions
-from ragkit.retrieval.query.word_forms import foreign_language
+from ragkit.retrieval.query.word_forms import (
+    foreign_language,
+    form_weights,
+    language_of_forms,
+)
 from ragkit.settings import load_settings
 
 WANTED = {"arabic": 6, "german": 5, "japanese": 6, "russian": 6}
@@ -55,6 +61,8 @@ def test_a_word_is_asked_in_the_forms_that_the_library_has(library: Library):
         ("Quanti giorni di ferie hanno i dipendenti?", "italian"),
         ("Quantos dias de férias têm os funcionários?", "portuguese"),
         ("Hoeveel vakantiedagen heeft een werknemer?", "dutch"),
+        ("Ile dni urlopu ma pracownik i jak go zgłosić, kiedy jest chory?", "polish"),
+        ("Hur många semesterdagar har man och vad gäller vid sjukdom?", "swedish"),
         ("What did the die hard fans in Den Haag say?", ""),
         ("Tour de la Provence winner", ""),
         ("Kündigungsfrist Mitarbeiter", ""),
@@ -64,6 +72,82 @@ def test_a_word_is_asked_in_the_forms_that_the_library_has(library: Library):
 )
 def test_only_a_question_with_function_words_has_a_language(question: str, language: str):
     assert foreign_language(question) == language
+
+
+POLISH = {
+    "okna.txt": "Wymiana okien w kamienicy. Stare okna zostaną wyjęte w maju, a nowe okna wstawi "
+    "firma z Krakowa. W czasie prac mieszkańcy powinni odsunąć meble od ścian.",
+    "drzwi.txt": "Drzwi wejściowe zamykamy po godzinie dwudziestej drugiej. Klucze do drzwi można "
+    "dorobić u dozorcy, który mieszka na parterze i ma zapasowy komplet.",
+    "ogród.txt": "W ogrodzie za domem wolno sadzić kwiaty i krzewy. Narzędzia leżą w szopie obok "
+    "ogrodzenia, a woda do podlewania jest w beczkach przy rynnie.",
+    "śmieci.txt": "Śmieci segregujemy do czterech pojemników. Papier jest odbierany we wtorki, a "
+    "szkło co dwa tygodnie w piątki rano, jeszcze przed godziną siódmą.",
+}
+"""Texts of a house, in a language in which a word has many forms."""
+
+
+@pytest.fixture(scope="module")
+def polish(_isolated_session: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
+    with Library.open(
+        load_settings(library=tmp_path_factory.mktemp("polish")), create=True
+    ) as library:
+        add(library, write_files(tmp_path_factory.mktemp("house"), POLISH))
+        yield library
+
+
+@pytest.mark.parametrize(
+    ("question", "path"),
+    [
+        ("okno", "okna.txt"),  # only "okien" and "okna" are there
+        ("wymianie okna", "okna.txt"),
+        ("kluczem drzwiami", "drzwi.txt"),
+        ("ogrodu narzędziami", "ogród.txt"),
+        ("pojemniki na szkła", "śmieci.txt"),
+    ],
+)
+def test_where_words_have_many_forms_all_are_asked(polish: Library, question, path):
+    answer = polish.search(question, SearchOptions(mode=Mode.KEYWORD))
+    assert answer.results[0].document.path == path
+    assert not answer.results[0].weak
+
+
+def test_a_word_that_is_there_in_another_form_is_marked_and_not_missing(polish: Library):
+    answer = polish.search("pojemniki telefony", SearchOptions(mode=Mode.KEYWORD))
+    assert answer.missing_terms == ("telefony",)
+    passage = answer.results[0].passages[0]
+    assert {passage.text[start:end] for start, end in passage.highlights} == {"pojemników"}
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "stemmer"),
+    [
+        ("okna drewniane", "pl", "polish"),
+        ("okna drewniane", "de", ""),
+        ("okna drewniane", "", ""),
+        ("how are the windows to be changed", "pl", ""),
+        ("Wie lang ist die Kündigungsfrist?", "pl", "german"),
+    ],
+)
+def test_the_language_of_forms_is_that_of_the_question_or_of_what_is_searched(
+    text, language, stemmer
+):
+    assert language_of_forms(text, language) == stemmer
+
+
+def test_a_word_is_as_rare_as_all_its_forms_together():
+    class Index:
+        entries = 100
+
+        def document_frequencies(self, token_ids, field):
+            return np.array([{1: 20, 2: 5}[token] for token in token_ids])
+
+    weights = form_weights({"okno": ("okna", "okien")}, {"okna": 1, "okien": 2}, [Index()])
+    together = math.log1p((100 - 24 + 0.5) / 24.5)  # 1 - 0.8 * 0.95 of 100
+    assert weights == {
+        1: pytest.approx(0.8 * together / math.log1p(80.5 / 20.5), rel=1e-5),
+        2: pytest.approx(0.8 * together / math.log1p(95.5 / 5.5), rel=1e-5),
+    }
 
 
 def test_the_vectors_know_how_little_they_know():

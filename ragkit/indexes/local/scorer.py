@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import pairwise
@@ -45,15 +44,17 @@ class BM25Scorer:
         self._by_weights: dict[FieldWeights, BM25F] = {}
 
     def scores(
-        self, query: Sequence[int], field_weights: Mapping[Field, float], among: EntryMask | None
+        self,
+        counted: Mapping[int, float],
+        field_weights: Mapping[Field, float],
+        among: EntryMask | None,
     ) -> RowScores:
-        """Return the score of every row; a token that occurs twice in the query counts twice.
+        """Return the score of every row; ``counted`` says how much each token counts.
 
         ``among`` are the rows that pass a filter; the others are scored as if they did.
         """
         index = self._index
         # In the order of the query: sums must not depend on how ids were given out.
-        counted = Counter(query)
         token_ids = np.fromiter(counted, np.int64, len(counted))
         counts = np.fromiter(counted.values(), np.float32, len(counted))
         of_fields = tuple(sorted(item for item in field_weights.items() if item[1]))

@@ -232,8 +232,8 @@ class LocalSearch:
     def _scores_by_row(self, number: int) -> RowScores:
         """Return the BM25 scores of all rows for a query; computed once."""
         if number not in self._keyword_scores:
-            tokens = self._queries[number].token_ids
-            scores = self._scorer.scores(tokens, self._weights, self._among)
+            counted = self._queries[number].counted
+            scores = self._scorer.scores(counted, self._weights, self._among)
             self._keyword_scores[number] = scores
         return self._keyword_scores[number]
 

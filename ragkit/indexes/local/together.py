@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Protocol
 
@@ -66,7 +65,7 @@ class AllChunks:
 
     def best_by_words(
         self,
-        token_ids: Sequence[int],
+        counted: Mapping[int, float],
         field_weights: Mapping[Field, float],
         among: EntryMask | None,
         depth: int,
@@ -83,14 +82,14 @@ class AllChunks:
         count = len(filled_of)
         scores = np.zeros(len(home), np.float32)
         firsts = []
-        for token, times in Counter(token_ids).items():
-            counted = self._counted(token, weights)
-            rows = np.flatnonzero((counted > 0) & self._live)
+        for token, times in counted.items():
+            of_rows = self._counted(token, weights)
+            rows = np.flatnonzero((of_rows > 0) & self._live)
             if not len(rows):
                 continue
             homes, held = home[rows], np.bincount(home[rows], minlength=count)
             idf = idf_of(filled_of, held)
-            shares = counted[rows] / (counted[rows] + norms[rows])
+            shares = of_rows[rows] / (of_rows[rows] + norms[rows])
             if passing is not None:
                 # As ``bm25.mixed`` does for one collection.
                 there = passing[rows]

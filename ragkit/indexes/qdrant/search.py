@@ -153,7 +153,7 @@ class QdrantSearch:
         if number not in self._words:
             held = self._rows.points.holding
             self._words[number] = WordQuery.of(
-                self._queries[number].token_ids,
+                self._queries[number].counted,
                 self._weights,
                 self._rows.counts,
                 held.averages,

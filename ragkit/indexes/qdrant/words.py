@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -51,7 +50,7 @@ class WordQuery:
     @classmethod
     def of(
         cls,
-        query: Sequence[int],
+        counted: Mapping[int, float],
         weights: Weights,
         counts: Counts,
         averages: Averages,
@@ -63,7 +62,6 @@ class WordQuery:
             # One field is scored as it is, and then multiplied.
             [(field, factor)] = weights
             weights = ((field, 1.0),)
-        counted = Counter(query)
         frequencies = (
             counts.frequencies(list(counted), weights) if weights else np.zeros(0, np.int64)
         )

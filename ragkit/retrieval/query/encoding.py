@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from ragkit.catalog import Catalog
 from ragkit.catalog.records import CollectionRecord
 from ragkit.errors import QueryError, RagkitError
-from ragkit.indexes.protocol import IndexQuery
+from ragkit.indexes.protocol import EntryIndex, IndexQuery
 from ragkit.indexes.tokenizer import query_tokens
 from ragkit.models.base import Embedder
 from ragkit.models.factory import is_remote, local_embedder
@@ -29,7 +29,12 @@ from ragkit.retrieval.query.date_forms import date_forms
 from ragkit.retrieval.query.filter_syntax import format_filter, keeping, strictly
 from ragkit.retrieval.query.parser import LONGEST_QUERY, ParsedQuery, parse_query
 from ragkit.retrieval.query.spelling import respelled_text
-from ragkit.retrieval.query.word_forms import in_known_forms
+from ragkit.retrieval.query.word_forms import (
+    form_weights,
+    known_forms,
+    language_of_forms,
+    without_function_words,
+)
 from ragkit.retrieval.turns import TURNS
 
 logger = logging.getLogger(__name__)
@@ -60,7 +65,8 @@ class Query(IndexQuery):
     """A query, parsed and encoded.
 
     ``text`` is what is searched for and ``tokens`` its words, ``known`` the ids of those that the
-    library knows; all of ``filters`` must hold, and what ``parsed`` requires and excludes.
+    library knows, ``forms`` those that are other forms of a word, with the token of its own; all of
+    ``filters`` must hold, and what ``parsed`` requires and excludes.
     ``mode`` is the one asked for, or by keywords where ``trouble`` says why there is no vector.
     ``note`` is for the trace, ``notices`` are for the person. ``spelled`` are words of the question
     for which ``text`` has others. ``vector_share`` says how much of the text the vector knows.
@@ -69,6 +75,7 @@ class Query(IndexQuery):
     text: str = ""
     tokens: tuple[str, ...] = ()
     known: Mapping[str, int] = field(default_factory=dict)
+    forms: Mapping[str, str] = field(default_factory=dict)
     collections: tuple[CollectionRecord, ...] = ()
     parsed: ParsedQuery = field(default_factory=lambda: ParsedQuery(""))
     filters: tuple[Filters, ...] = ()
@@ -85,12 +92,42 @@ class Query(IndexQuery):
         return not self.text and (bool(self.filters) or self.parsed.restricts)
 
 
+@dataclass(frozen=True, slots=True)
+class _Words:
+    """A query's own tokens, and other forms of its words by the token of the word."""
+
+    own: tuple[str, ...]
+    forms: Mapping[str, tuple[str, ...]]
+
+    @property
+    def tokens(self) -> tuple[str, ...]:
+        """All of them, its own first."""
+        return (*self.own, *(form for forms in self.forms.values() for form in forms))
+
+    def searched(self, ids: Mapping[str, int]) -> Iterator[str]:
+        """Yield its tokens, with the forms of a word in its place if the word has no id."""
+        for token in self.own:
+            yield from self.forms.get(token, ()) if token not in ids else (token,)
+
+    def known_in(self, ids: Mapping[str, int]) -> Mapping[str, int]:
+        """Return ids with those of words that are known in another form alone."""
+        others = {own: ids[forms[0]] for own, forms in self.forms.items() if own not in ids}
+        return {**ids, **others}
+
+
 class QueryEncoder:
     """Parses and encodes queries. Safe to share between threads."""
 
-    def __init__(self, catalog: Catalog, embedder: Embedder) -> None:
+    def __init__(
+        self,
+        catalog: Catalog,
+        embedder: Embedder,
+        index_of: Callable[[CollectionRecord], EntryIndex],
+    ) -> None:
         self._catalog = catalog
+        self._index_of = index_of
         self._embedder = QueryEmbedder(embedder)
+        self._language: tuple[object, str] | None = None
 
     def parse(
         self,
@@ -127,32 +164,33 @@ class QueryEncoder:
         Raises:
             QueryError: when one names a collection that is not among ``collections``.
         """
-        # Stop words are not indexed; a query of nothing else is still highlighted.
-        tokens = [self._tokens(query.text) for query in parsed]
-        ids = self._catalog.entries.token_ids([token for words in tokens for token in words])
+        words = [self._words(query.text, collections) for query in parsed]
+        ids = self._catalog.entries.token_ids([token for each in words for token in each.tokens])
         spelled: tuple[Spelling, ...] = ()
-        if spell is not None and tokens[0]:
-            spelled = spell(parsed[0].text, ids)
+        if spell is not None and words[0].own:
+            spelled = spell(parsed[0].text, words[0].known_in(ids))
             if spelled:
                 parsed = [replace(parsed[0], text=respelled_text(parsed[0].text, spelled))]
-                tokens = [self._tokens(parsed[0].text)]
-                ids = self._catalog.entries.token_ids(tokens[0])
+                words = [self._words(parsed[0].text, collections)]
+                ids = self._catalog.entries.token_ids(words[0].tokens)
         vectors: Vectors = [None] * len(parsed)
         trouble = ""
         if options.mode is not Mode.KEYWORD and any(query.text for query in parsed):
             vectors, trouble = self._embedder.embed([query.text for query in parsed])
         queries = []
-        for query, words, vector in zip(parsed, tokens, vectors, strict=True):
+        for query, asked, vector in zip(parsed, words, vectors, strict=True):
             filters = tuple(part for part in (options.filters, query.filters) if part != _ALL)
             lists = bool(filters or query.suggestion) or query.restricts
             searched = self._narrowed(collections, query.collections)
             notice = _CUT if query.cut else "" if query.text or lists else _NO_WORDS
             queries.append(
                 Query(
-                    token_ids=[ids[token] for token in words if token in ids],
+                    token_ids=[ids[token] for token in asked.searched(ids) if token in ids],
+                    weights=form_weights(asked.forms, ids, map(self._index_of, searched)),
                     vector=vector if query.text else None,
                     text=query.text,
-                    tokens=words,
+                    tokens=asked.tokens,
+                    forms={form: own for own, forms in asked.forms.items() for form in forms},
                     known=ids,
                     collections=searched,
                     parsed=query,
@@ -188,10 +226,22 @@ class QueryEncoder:
                     f'No document names the {thing} "{listed}"; those that name none were searched.'
                 )
 
-    def _tokens(self, text: str) -> tuple[str, ...]:
-        tokens = in_known_forms(self._catalog, text, query_tokens(text))
-        forms = list(date_forms(text))
-        return (*tokens, *self._catalog.entries.token_ids(forms)) if forms else tokens
+    def _words(self, text: str, collections: Sequence[CollectionRecord]) -> _Words:
+        """Return what to search for; stop words are not indexed, but a query of them has them."""
+        entries, forms = self._catalog.entries, dict[str, tuple[str, ...]]()
+        stemmer = language_of_forms(text, self._language_of(collections))
+        own = without_function_words(text, query_tokens(text), stemmer)
+        if stemmer:
+            forms = known_forms(self._catalog, text, stemmer, entries.token_ids(own))
+        days = list(date_forms(text))
+        return _Words((*own, *entries.token_ids(days)) if days else own, forms)
+
+    def _language_of(self, collections: Sequence[CollectionRecord]) -> str:
+        """Return the language in which most documents of collections are written, or ``""``."""
+        key = tuple((record.id, record.version) for record in collections)
+        if self._language is None or self._language[0] != key:
+            self._language = key, self._catalog.documents.main_language(collections)
+        return self._language[1]
 
     def _narrowed(
         self, collections: Sequence[CollectionRecord], names: Sequence[str]

@@ -2,18 +2,23 @@
 
 Documents are indexed with the stems of English, whatever they are written in. So a question that is
 clearly in another language is asked without its function words, and a word that the library does
-not have as it stands is asked in the forms that it has.
+not have as it stands is asked in the forms that it has; in languages of many forms, every word is.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cache
+
+import numpy as np
 
 from ragkit.catalog import Catalog
 from ragkit.indexes.analyzer import STOP_WORDS
+from ragkit.indexes.bm25 import idf_of
+from ragkit.indexes.protocol import EntryIndex
 from ragkit.indexes.tokenizer import fold, index_tokens
+from ragkit.types import Field
 
 # Without those that are also words of English, such as "was" and "man".
 _FUNCTION_WORDS: Mapping[str, str] = {
@@ -38,12 +43,41 @@ _FUNCTION_WORDS: Mapping[str, str] = {
     "dutch": "de het een en of niet geen is zijn wordt worden heeft hebben kan moet mag met "
     "van voor aan bij naar uit over onder door tegen zonder om er hij zij wij ik "
     "hoe waar wanneer waarom wie welke welk hoeveel dat deze dit op te",
+    "swedish": "och eller inte ar det den en ett som hur var nar vad vem vilken vilka varfor med "
+    "for till fran av pa om",
+    "danish": "og eller ikke er det den en et som hvordan hvor hvornar hvad hvem hvilken hvorfor "
+    "med for til fra af pa om hvis",
+    "norwegian": "og eller ikke er det den en et som hvordan hvor nar hva hvem hvilken hvorfor "
+    "med for til fra av pa om hvis",
+    "finnish": "ja tai ei ovat miten missa milloin kuinka paljon mika mitka kuka mita miksi jos "
+    "kun etta se",
+    "hungarian": "az egy es vagy nem van hogy hol mikor mennyi hany mi ki mit melyik miert meg "
+    "csak",
+    "polish": "we ze na od oraz lub albo nie jest sa sie jak gdzie kiedy ile czy co kto ktory "
+    "ktora ktore dla po przy przez pod nad za ta te tego tej byc moze mozna trzeba "
+    "dlaczego jaki jaka jakie",
+    "czech": "ve ze na od nebo ne je jsou se si jak kde kdy kolik co kdo ktery ktera ktere pro po "
+    "pri pod nad za ta byt muze proc jaky jaka jake",
+    "turkish": "ve veya ile icin bir bu ne nasil nerede zaman kac kim neden hangi mi mu degil",
 }
+# By code, of those whose words in Latin letters have many forms.
+_OF_MANY_FORMS = {
+    "cs": "czech", "da": "danish", "et": "estonian", "fi": "finnish", "hr": "serbian",
+    "hu": "hungarian", "lt": "lithuanian", "no": "norwegian", "pl": "polish", "sr": "serbian",
+    "sv": "swedish", "tr": "turkish",
+}  # fmt: skip
 _LETTERS = re.compile(r"[^\W\d_]+")
 _FEWEST = 2
 _LONGEST = 500
-_SHORTEST_STEM = 4
-_MOST_TOKENS = 300
+_SHORTEST_STEM = 3
+_ACCENTED = {
+    "hungarian": ("ként", "ból", "ből", "tól", "től", "ról", "ről", "nál", "nél", "ért"),
+    "polish": ("ów",),
+}
+"""Endings with the accents that tokens have lost, by which a stemmer knows them."""
+_MOST_TOKENS = 600
+_OTHER_FORM = 0.8
+"""How much a form counts that a text has instead of the one that was asked."""
 
 
 def foreign_language(text: str) -> str:
@@ -68,50 +102,101 @@ def is_function_word(word: str) -> bool:
     return any(plain in words for words in _function_words().values())
 
 
-def without_function_words(text: str, tokens: Sequence[str]) -> tuple[str, ...]:
+def without_function_words(text: str, tokens: Sequence[str], language: str = "") -> tuple[str, ...]:
     """Return a question's tokens; in a foreign language without those of its function words."""
-    language = foreign_language(text)
-    if not language:
+    language = language or foreign_language(text)
+    if language not in _function_words():
         return tuple(tokens)
     words = _function_words()[language].intersection(_LETTERS.findall(fold(text).casefold()))
     left_out = {token for word in words for token in index_tokens(word)}
     return tuple(token for token in tokens if token not in left_out) or tuple(tokens)
 
 
-def in_known_forms(catalog: Catalog, text: str, tokens: Sequence[str]) -> tuple[str, ...]:
-    """Return a question's tokens; in a foreign language those of its words as the library has them.
+def language_of_forms(text: str, language: str) -> str:
+    """Return the stemmer of the language in whose forms a question's words are asked, or ``""``.
 
-    A word that the library has in no form keeps its own tokens.
+    ``language`` is the code of the one in which most of what is searched is written; it counts
+    where words have so many forms that a question seldom has the one of the text.
     """
-    language = foreign_language(text)
-    if not language:
-        return tuple(tokens)
-    functions = _function_words()[language]
-    words = dict.fromkeys(_LETTERS.findall(fold(text).casefold()))
-    tokens_of = {word: index_tokens(word) for word in words}
-    token_ids = catalog.entries.token_ids(tokens)
-    instead: dict[str, Sequence[str]] = {}
-    for word, own in tokens_of.items():
-        if word in functions:
-            instead.update(dict.fromkeys(own, ()))
-        elif len(own) == 1 and own[0] not in token_ids:
-            instead[own[0]] = _forms(catalog, word, language) or own
-    asked = [form for token in tokens for form in instead.get(token, (token,))]
-    return tuple(asked) or tuple(tokens)
+    if named := foreign_language(text):
+        return named
+    words = set(_LETTERS.findall(fold(text[:_LONGEST]).casefold()))
+    is_english = len(words & STOP_WORDS) >= _FEWEST
+    return "" if is_english else _OF_MANY_FORMS.get(language, "")
 
 
-def _forms(catalog: Catalog, word: str, language: str) -> list[str]:
+def known_forms(
+    catalog: Catalog, text: str, stemmer: str, known: Collection[str]
+) -> dict[str, tuple[str, ...]]:
+    """Return other forms of a question's words that the vocabulary has, by the words' own tokens.
+
+    In languages of few forms, those of words whose token is not ``known``.
+    """
+    all_words = stemmer in _OF_MANY_FORMS.values()
+    functions = _function_words().get(stemmer, frozenset())
+    forms: dict[str, tuple[str, ...]] = {}
+    for word in dict.fromkeys(_LETTERS.findall(fold(text[:_LONGEST]).casefold())):
+        own = index_tokens(word)
+        if len(own) == 1 and word not in functions and (all_words or own[0] not in known):
+            others = tuple(form for form in _forms(catalog, word, stemmer) if form != own[0])
+            if others:
+                forms[own[0]] = others
+    return forms
+
+
+def form_weights(
+    forms: Mapping[str, Sequence[str]], ids: Mapping[str, int], indexes: Iterable[EntryIndex]
+) -> dict[int, float]:
+    """Return how much tokens count of words that have other forms: together as one word.
+
+    A word is as rare as all its forms together; other forms than the one that was asked count a
+    little less.
+    """
+    weights: dict[int, float] = {}
+    indexes = list(indexes) if forms else []
+    rows = sum(index.entries for index in indexes)
+    for own, others in forms.items():
+        tokens = [token for token in (own, *others) if token in ids]
+        token_ids = [ids[token] for token in tokens]
+        held = sum(
+            (index.document_frequencies(token_ids, Field.TEXT) for index in indexes),
+            np.zeros(len(tokens), np.int64),
+        )
+        # As many rows as would have one of them if they were independent.
+        together = rows * (1 - np.prod(1 - held / max(rows, 1)))
+        shares = idf_of(rows, np.array(together)) / idf_of(rows, held)
+        for token, id_, share in zip(tokens, token_ids, shares.tolist(), strict=True):
+            weights[id_] = share if token == own else share * _OTHER_FORM
+    return weights
+
+
+def _forms(catalog: Catalog, word: str, stemmer: str) -> list[str]:
     """Return the tokens of the vocabulary that are forms of a folded word."""
     import Stemmer
 
     # One of its own each time, since it keeps state between calls.
-    stem = Stemmer.Stemmer(language, 0).stemWord
-    stemmed = stem(word)
+    stemming = Stemmer.Stemmer(stemmer, 0)
+    stemmed = stemming.stemWord(word)
     if len(stemmed) < _SHORTEST_STEM:
         return []
     beginning = stemmed[: max(_SHORTEST_STEM, len(stemmed) - 1)]
     near = catalog.entries.tokens_from(beginning, _MOST_TOKENS)
-    return [token for token in near if stemmed in (token, stem(token))]
+    stems = stemming.stemWords(near)
+    accented = stemming.stemWords([_accented(token, stemmer) for token in near])
+    return [
+        token
+        for token, *stems in zip(near, stems, accented, strict=True)
+        if stemmed == token or stemmed in map(fold, stems)
+    ]
+
+
+def _accented(token: str, stemmer: str) -> str:
+    """Return a token with the accents of its ending, by which stemmers know it."""
+    for ending in _ACCENTED.get(stemmer, ()):
+        plain = fold(ending)
+        if token.endswith(plain):
+            return token.removesuffix(plain) + ending
+    return token
 
 
 @cache
