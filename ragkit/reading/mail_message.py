@@ -19,7 +19,7 @@ from ragkit.reading.dates import iso_date
 from ragkit.reading.decode import clean, declared_encoding, decode, with_whole_words
 from ragkit.reading.formats import Format
 from ragkit.reading.reading_parts import joined, one_line, tidy, whole_line
-from ragkit.reading.sealed import ENCRYPTED, unarmoured, unsealed
+from ragkit.reading.sealed import ENCRYPTED, payload_of, unarmoured, unsealed
 from ragkit.types import Markup
 
 if TYPE_CHECKING:
@@ -223,7 +223,7 @@ def attachment_name(leaf: Leaf) -> str:
 def held_mail(part: Part) -> Part | None:
     """Return the mail that a part of another is, or of which it has the headers."""
     if part.get_content_type() == _RETURNED_HEADERS:
-        return parsed(_payload(part))
+        return parsed(payload_of(part))
     held = part.get_payload() if part.get_content_type() in _HELD_TYPES else None
     mail = held[0] if isinstance(held, list) and held else None
     if not isinstance(mail, EmailMessage):
@@ -233,7 +233,7 @@ def held_mail(part: Part) -> Part | None:
         whole = EmailMessage(POLICY)
         whole["Content-Transfer-Encoding"] = "base64"
         whole.set_payload(mail.get_payload())
-        return parsed(_payload(whole))
+        return parsed(payload_of(whole))
     return mail
 
 
@@ -243,16 +243,11 @@ def content_of(part: Part) -> bytes:
         return mail.as_bytes()
     if part.get_content_type() in _REPORTS and part.is_multipart():
         return b"".join(fields.as_bytes() for fields in _parts(part))
-    content = _payload(part)
+    content = payload_of(part)
     charset = part.get_content_charset() if part.get_content_maintype() == "text" else ""
     if charset and not content.lstrip().startswith(b"<"):  # markup says it by itself
         return decode(content, charset)[0].encode()
     return content
-
-
-def _payload(part: Part) -> bytes:
-    payload = part.get_payload(decode=True)
-    return payload if isinstance(payload, bytes) else b""
 
 
 # -- text ------------------------------------------------------------------------------------
@@ -348,7 +343,7 @@ def _fewer(line_ends: re.Match[str]) -> str:
 
 def text_of(part: Part) -> str:
     """Return the text of a part, decoded by its charset or else by its bytes."""
-    data = _payload(part)
+    data = payload_of(part)
     declared = part.get_content_charset() or declared_encoding(data)
     text = clean(_of_seven_bit(data, declared) or decode(data, declared)[0])
     if _FLOWED.search(str(part.get("Content-Type"))):

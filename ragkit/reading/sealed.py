@@ -49,14 +49,14 @@ def unsealed(message: Message, parse: Callable[[bytes], Message], depth: int = 0
         kind, name = part.get_content_type(), _name(part)
         inner = b""
         if kind in _SIGNED or name == "smime.p7m":
-            data = _payload(part)
+            data = payload_of(part)
             encrypted = encrypted or is_encrypted(data)
             # Outlook keeps a mail under this name that is signed beside its text.
             inner = data if data[:13].lower() == b"content-type:" else signed_content(data)
             # Of "fees.pdf.p7m", what is signed is a file.
             inner = inner if name.count(".") < 2 else b""
         elif kind in _PACKED or name == "winmail.dat":
-            data = _payload(part)
+            data = payload_of(part)
             has_text = any(map(_is_text, parts)) if has_text is None else has_text
             inner = _as_mail(unpack(data), has_text, 0).as_bytes() if is_packed(data) else b""
         if inner:
@@ -78,7 +78,7 @@ def _name(part: Message) -> str:
 
 def _is_text(part: Message) -> bool:
     is_body = part.get_content_maintype() == "text" and not _name(part)
-    return is_body and bool(_payload(part).strip())
+    return is_body and bool(payload_of(part).strip())
 
 
 def _as_mail(packed: Packed, has_text: bool, depth: int) -> Message:
@@ -108,7 +108,8 @@ def _file(name: str, data: bytes) -> Message:
     return part
 
 
-def _payload(part: Message) -> bytes:
+def payload_of(part: Message) -> bytes:
+    """Return the bytes of a part; none of one that contains others."""
     payload = part.get_payload(decode=True)
     return payload if isinstance(payload, bytes) else b""
 
