@@ -5,7 +5,6 @@ from __future__ import annotations
 import email
 from datetime import UTC, datetime, timedelta
 from email.header import Header
-from email.mime.application import MIMEApplication
 from email.mime.message import MIMEMessage
 from email.mime.multipart import MIMEMultipart
 from email.mime.text import MIMEText
@@ -19,6 +18,7 @@ from ragkit.reading.office_97.compound import opened
 from ragkit.reading.outlook_rtf import unpacked
 from ragkit.reading.reading_parts import whole_line
 from ragkit.reading.rtf.reader import read_rtf
+from ragkit.reading.sealed import attached_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -74,10 +74,8 @@ def _message(file: OleFileIO, folder: tuple[str, ...], limits: Limits, depth: in
                 message.attach(MIMEMessage(_message(file, held, limits, depth + 1)))
             continue
         names = (_text(file, attachment, number) for number in _FILE_NAMES)
-        title = whole_line(clean(next(filter(None, names), ""))) or "attachment"
-        part = MIMEApplication(_stream(file, (*attachment, f"__substg1.0_{_DATA}0102")))
-        part.add_header("Content-Disposition", "attachment", filename=("utf-8", "", title))
-        message.attach(part)
+        data = _stream(file, (*attachment, f"__substg1.0_{_DATA}0102"))
+        message.attach(attached_file(next(filter(None, names), ""), data))
     return message
 
 

@@ -91,17 +91,18 @@ def _as_mail(packed: Packed, has_text: bool, depth: int) -> Message:
     elif not has_text and packed.html:
         mail.attach(MIMEText(clean(packed.html), "html", "utf-8"))
     elif not has_text and packed.rich_text:
-        mail.attach(_file("message.rtf", packed.rich_text))
+        mail.attach(attached_file("message.rtf", packed.rich_text))
     for file in packed.files:
         if file.is_mail:
             if depth < _DEEPEST:
                 mail.attach(MIMEMessage(_as_mail(unpack(file.data), False, depth + 1)))
         elif file.data:
-            mail.attach(_file(file.name, file.data))
+            mail.attach(attached_file(file.name, file.data))
     return mail
 
 
-def _file(name: str, data: bytes) -> Message:
+def attached_file(name: str, data: bytes) -> Message:
+    """Return a file as a part of a mail."""
     part = MIMEApplication(data)
     title = whole_line(clean(name)) or "attachment"
     part.add_header("Content-Disposition", "attachment", filename=("utf-8", "", title))
