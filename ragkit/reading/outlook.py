@@ -11,7 +11,7 @@ from email.mime.text import MIMEText
 from email.utils import format_datetime, formataddr
 from typing import TYPE_CHECKING
 
-from ragkit.reading.decode import clean, declared_encoding, decode
+from ragkit.reading.decode import clean
 from ragkit.reading.formats import Format
 from ragkit.reading.mail import read_mail
 from ragkit.reading.office_97.compound import opened
@@ -19,9 +19,9 @@ from ragkit.reading.outlook_rtf import unpacked
 from ragkit.reading.reading_parts import whole_line
 from ragkit.reading.rtf.reader import read_rtf
 from ragkit.reading.sealed import attached_file
+from ragkit.reading.tnef import stored_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from email.message import Message
 
     from olefile import OleFileIO
@@ -33,6 +33,7 @@ _ATTACHMENT, _HELD = "__attach_version1.0_#", "__substg1.0_3701000D"
 _SUBJECT, _BODY, _HTML, _RICH_TEXT, _HEADERS = "0037", "1000", "1013", "1009", "007D"
 _SENDER, _ADDRESSES, _DATA = "0C1A", ("5D01", "0C1F"), "3701"
 _FILE_NAMES = ("3707", "3704", "3001")
+_KINDS_OF_TEXT = (0x1F, 0x1E, 0x102)
 _LISTS = {"To": "0E04", "Cc": "0E03", "Bcc": "0E02"}
 _TIMES = (b"\x40\x00\x39\x00", b"\x40\x00\x06\x0e")
 """Sent, and delivered: their type and number in the list of properties."""
@@ -124,15 +125,10 @@ def _attachments(file: OleFileIO, folder: tuple[str, ...]) -> list[tuple[str, ..
 
 def _text(file: OleFileIO, folder: tuple[str, ...], number: str) -> str:
     """Return a text by the number of its property: in Unicode, or in the code page of the mail."""
-    wide = _stream(file, (*folder, f"__substg1.0_{number}001F"))
-    if wide:
-        return wide.decode("utf-16-le", "replace").rstrip("\0")
-    narrow = next(filter(None, (_stream(file, path) for path in _narrow(folder, number))), b"")
-    return decode(narrow, declared_encoding(narrow))[0].rstrip("\0")
-
-
-def _narrow(folder: tuple[str, ...], number: str) -> Iterator[tuple[str, ...]]:
-    return ((*folder, f"__substg1.0_{number}{kind}") for kind in ("001E", "0102"))
+    for kind in _KINDS_OF_TEXT:
+        if stored := _stream(file, (*folder, f"__substg1.0_{number}{kind:04X}")):
+            return stored_text(stored, kind)
+    return ""
 
 
 def _stream(file: OleFileIO, path: tuple[str, ...]) -> bytes:

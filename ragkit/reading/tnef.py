@@ -66,9 +66,9 @@ def unpack(data: bytes) -> Packed:
                 break
             packed.files.append(PackedFile())
         elif tag == _TITLE:
-            packed.subject = packed.subject or _shown(value)
+            packed.subject = packed.subject or stored_text(value)
         elif tag == _BODY:
-            packed.text = packed.text or _shown(value)
+            packed.text = packed.text or stored_text(value)
         elif tag == _PROPERTIES:
             _take_text(packed, value)
         elif packed.files:
@@ -79,29 +79,30 @@ def unpack(data: bytes) -> Packed:
 def _take_text(packed: Packed, properties: bytes) -> None:
     for number, kind, value in _values(properties):
         if number == _SUBJECT:
-            packed.subject = _shown(value, kind)
+            packed.subject = stored_text(value, kind)
         elif number == _TEXT:
-            packed.text = _shown(value, kind)
+            packed.text = stored_text(value, kind)
         elif number == _HTML:
-            packed.html = _shown(value, kind)
+            packed.html = stored_text(value, kind)
         elif number == _RICH_TEXT:
             packed.rich_text = unpacked(value)
 
 
 def _take_file(file: PackedFile, tag: int, value: bytes) -> None:
     if tag == _NAME:
-        file.name = file.name or _shown(value)
+        file.name = file.name or stored_text(value)
     elif tag == _DATA:
         file.data = value
     elif tag == _ATTACHED:
         for number, kind, content in _values(value):
             if number == _LONG_NAME:
-                file.name = _shown(content, kind) or file.name
+                file.name = stored_text(content, kind) or file.name
             elif number == _OBJECT and kind == _EMBEDDED and is_packed(content[_INTERFACE:]):
                 file.data, file.is_mail = content[_INTERFACE:], True
 
 
-def _shown(value: bytes, kind: int = _NARROW) -> str:
+def stored_text(value: bytes, kind: int = _NARROW) -> str:
+    """Return a text from its bytes, by the type of its property."""
     if kind == _WIDE:
         return value.decode("utf-16-le", "replace").rstrip("\0")
     return decode(value, declared_encoding(value))[0].rstrip("\0")
