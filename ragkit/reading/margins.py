@@ -31,15 +31,13 @@ def margins_of(archive: zipfile.ZipFile, text: str) -> str:
 
 
 def sections_beside(text: str, repeated: Iterable[str], comments: Sequence[str]) -> str:
-    """Return sections of what stands beside a text: lines of headers and footers, and comments."""
-    return _header_section(repeated, text) + _section("Comments", comments)
+    """Return Markdown sections of what stands beside a text: headers and footers, and comments.
 
-
-def _header_section(lines: Iterable[str], text: str) -> str:
-    """Return a Markdown section of headers and footers, each line once, if ``text`` lacks it."""
+    Of the lines that are ``repeated``, those that the text lacks are there, each once.
+    """
     body = whole_line(text)
-    new = [line for line in dict.fromkeys(lines) if _LETTERS.search(line) and line not in body]
-    return _section("Header and footer", new)
+    new = [line for line in dict.fromkeys(repeated) if _LETTERS.search(line) and line not in body]
+    return _section("Header and footer", new) + _section("Comments", comments)
 
 
 def _section(title: str, lines: Sequence[str]) -> str:
