@@ -83,11 +83,9 @@ def _codes() -> Mapping[str, str]:
     They are in lower case, and without accents.
     """
     codes = dict(_OTHERS)
-    for entry in _NATIVE.replace("\n", " ").split(","):
-        short, *names = entry.split()
+    for short, *names in map(str.split, _NATIVE.split(",")):
         codes |= dict.fromkeys(map(_plain, names), short)
-    for entry in _LANGUAGES.replace("\n", " ").split(","):
-        short, long, name = entry.split()
+    for short, long, name in map(str.split, _LANGUAGES.split(",")):
         codes |= dict.fromkeys((short, long, name.lower()), short)
     return codes
 
@@ -95,8 +93,7 @@ def _codes() -> Mapping[str, str]:
 @cache
 def language_names() -> Mapping[str, str]:
     """Return the English name of each language, by its code."""
-    entries = (entry.split() for entry in _LANGUAGES.replace("\n", " ").split(","))
-    return {short: name for short, _, name in entries}
+    return {short: name for short, _, name in map(str.split, _LANGUAGES.split(","))}
 
 
 def language_code(written: str) -> str:
