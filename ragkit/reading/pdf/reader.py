@@ -13,7 +13,6 @@ from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING
 
-from ragkit.reading.dates import iso_date
 from ragkit.reading.decode import clean
 from ragkit.reading.formats import Format
 from ragkit.reading.limits import (
@@ -200,12 +199,10 @@ def _date(value: str) -> str:
     year, month, day, hour, minute, second, utc, offset, minutes = match.groups()
     zone = "+00:00" if utc else f"{offset}:{minutes or '00'}" if offset else ""
     try:
-        return iso_date(
-            datetime.fromisoformat(
-                f"{year}-{month or '01'}-{day or '01'}"
-                f"T{hour or '00'}:{minute or '00'}:{second or '00'}{zone}"
-            )
-        )
+        return datetime.fromisoformat(
+            f"{year}-{month or '01'}-{day or '01'}"
+            f"T{hour or '00'}:{minute or '00'}:{second or '00'}{zone}"
+        ).isoformat()
     except ValueError:
         return ""
 
