@@ -254,7 +254,6 @@ def _leaves(datasets: ElementTree.Element, secrets: set[str]) -> Iterator[str]:
         if name in secrets:
             continue
         path = f"{above}.{name}"
-        value = tidy(clean(element.text or "")).replace("\n\n", "\n")
-        if value:
+        if value := _text(element.text):
             yield f"{readable(path)}: {value}"
         waiting += [(child, path) for child in reversed(element)]
