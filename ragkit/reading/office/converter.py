@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
-from xml.etree import ElementTree
 
 from ragkit.reading.decode import clean
 from ragkit.reading.limits import damaged
 from ragkit.reading.markdown import metadata_from
 from ragkit.reading.reading_parts import one_line
 from ragkit.reading.xml_names import DC
-from ragkit.reading.zip_container import xml
+from ragkit.reading.zip_container import part_of
 
 if TYPE_CHECKING:
     import zipfile
@@ -65,9 +64,8 @@ def core_properties(
     archive: zipfile.ZipFile, part: str = "docProps/core.xml", tags: Mapping[str, str] = _CORE
 ) -> tuple[Metadata, str]:
     """Return the metadata and the title of an Office file."""
-    try:
-        root = xml(archive, part)
-    except (KeyError, ElementTree.ParseError):
+    root = part_of(archive, part)
+    if root is None:
         return {}, ""
     values = {key: one_line(clean(root.findtext(f".//{tag}") or "")) for key, tag in tags.items()}
     if values["author"] in _NO_AUTHORS:
