@@ -32,7 +32,7 @@ _TOKEN = re.compile(
 )
 _HEADING = re.compile(r"(?:heading (\d)|title)\s*;?", re.IGNORECASE)
 _ABOUT, _NUMBER, _TAGS = "info", "number", "tags"
-_PARTS = {"fonttbl": "fonts", "stylesheet": "styles", "htmltag": _TAGS}
+_PARTS = {"fonttbl": "fonts", "stylesheet": "styles", "htmltag": _TAGS, "info": _ABOUT}
 _INFO = ("title", "author", "subject", "keywords")
 _NEAR_TOP = 8
 _CHARSETS = {
@@ -321,8 +321,6 @@ class _RichText:
             group.goes_to = ""
         elif word in _PARTS:
             group.goes_to = _PARTS[word]
-        elif word == "info":
-            group.goes_to = _ABOUT
         elif word == "creatim":
             group.goes_to = ""
             group.opened = word
