@@ -12,21 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from watchdog.events import (
-    EVENT_TYPE_DELETED,
-    EVENT_TYPE_MODIFIED,
-    EVENT_TYPE_MOVED,
-    DirCreatedEvent,
-    DirDeletedEvent,
-    DirMovedEvent,
-    FileClosedEvent,
-    FileCreatedEvent,
-    FileDeletedEvent,
-    FileModifiedEvent,
-    FileMovedEvent,
-    FileSystemEvent,
-    FileSystemEventHandler,
-)
+from watchdog import events
 from watchdog.observers.api import BaseObserver, ObservedWatch
 
 from ragkit.sources.pending import FOLDER, Signature, signature_of
@@ -34,16 +20,11 @@ from ragkit.sources.scan import IGNORE_FILES, FolderRules
 
 logger = logging.getLogger(__name__)
 
-_EVENTS: list[type[FileSystemEvent]] = [
-    DirCreatedEvent,
-    DirDeletedEvent,
-    DirMovedEvent,
-    FileClosedEvent,
-    FileCreatedEvent,
-    FileDeletedEvent,
-    FileModifiedEvent,
-    FileMovedEvent,
-]
+_EVENTS: list[type[events.FileSystemEvent]] = [
+    events.DirCreatedEvent, events.DirDeletedEvent, events.DirMovedEvent, events.FileClosedEvent,
+    events.FileCreatedEvent, events.FileDeletedEvent, events.FileModifiedEvent,
+    events.FileMovedEvent,
+]  # fmt: skip
 """The events to receive: neither reads nor changes of permissions."""
 
 _HANDLED_SECONDS = 1.0
@@ -62,7 +43,7 @@ class Seen:
     folders: bool = False
 
 
-class FolderEvents(FileSystemEventHandler):
+class FolderEvents(events.FileSystemEventHandler):
     """Converts watchdog's events to relative paths, and drops irrelevant ones."""
 
     def __init__(
@@ -83,7 +64,7 @@ class FolderEvents(FileSystemEventHandler):
         """Read the ignore files again when next needed."""
         self._rules.forget()
 
-    def dispatch(self, event: FileSystemEvent) -> None:
+    def dispatch(self, event: events.FileSystemEvent) -> None:
         """Handle one event without raising, which would end the thread that serves all folders."""
         try:
             self._handle(event)
@@ -91,16 +72,17 @@ class FolderEvents(FileSystemEventHandler):
             logger.exception("an event below %s could not be understood", self._root)
             self._report(Seen(""))
 
-    def _handle(self, event: FileSystemEvent) -> None:
+    def _handle(self, event: events.FileSystemEvent) -> None:
         """Report one event, unless watchdog synthesised it for a file below a moved folder."""
         kind, is_folder = event.event_type, event.is_directory
-        if event.is_synthetic or (is_folder and kind == EVENT_TYPE_MODIFIED):
+        if event.is_synthetic or (is_folder and kind == events.EVENT_TYPE_MODIFIED):
             return
-        if kind == EVENT_TYPE_MOVED:
+        if kind == events.EVENT_TYPE_MOVED:
             self._look(os.fsdecode(event.src_path), is_folder, left=True)
             self._look(os.fsdecode(event.dest_path), is_folder, left=False)
         else:
-            self._look(os.fsdecode(event.src_path), is_folder, left=kind == EVENT_TYPE_DELETED)
+            left = kind == events.EVENT_TYPE_DELETED
+            self._look(os.fsdecode(event.src_path), is_folder, left=left)
 
     def _look(self, place: str, is_folder: bool, *, left: bool) -> None:
         path = self._relative(place)
