@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from ragkit.reading.comments import comments_of_slide
 from ragkit.reading.formats import Format
@@ -17,7 +18,7 @@ from ragkit.types import Markup, Reading
 
 if TYPE_CHECKING:
     import zipfile
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from xml.etree.ElementTree import Element
 
     from ragkit.reading.limits import Limits
@@ -32,11 +33,22 @@ _DRAWINGS = (Format.ODG, Format.VSDX)
 _BEGINNING = 5000
 
 
-class Slide(NamedTuple):
-    """What a slide says, as Markdown; either may be empty."""
+@dataclass(slots=True)
+class Slide:
+    """What a slide says, as Markdown: its title, and the pieces of its body; any may be empty."""
 
-    title: str
-    body: str
+    title: str = ""
+    pieces: list[str] = field(default_factory=list)
+
+    def begin(self, lines: Sequence[str]) -> None:
+        """Take the lines of the title; they are pieces of the body if they are too long for one."""
+        whole = whole_line(" ".join(lines))
+        self.title = whole if whole == one_line(whole) else ""
+        self.pieces += () if self.title else lines
+
+    def note(self, notes: str) -> None:
+        """Take the speaker notes."""
+        self.pieces.append(f"Notes: {notes}" if notes else "")
 
 
 def read_slides(data: bytes, name: str, limits: Limits) -> Reading:
@@ -56,9 +68,9 @@ def slides_reading(
     """Return a presentation whose slides are sections; ``properties`` are metadata and title."""
     metadata, title = properties
     kind = "Page" if file_format in _DRAWINGS else "Slide"
-    empty = not any(slide.title or slide.body for slide in slides)
+    empty = not any(slide.title or any(slide.pieces) for slide in slides)
     text, pages = tile(
-        (str(number), joined((f"## {slide.title or f'{kind} {number}'}", slide.body), "\n\n"))
+        (str(number), joined((f"## {slide.title or f'{kind} {number}'}", *slide.pieces), "\n\n"))
         for number, slide in enumerate(() if empty else slides, 1)
     )
     first = next((slide.title for slide in slides if slide.title), "")
@@ -70,12 +82,6 @@ def slides_reading(
         pages=pages,
         metadata=metadata,
     )
-
-
-def heading(lines: Iterable[str]) -> str:
-    """Return the lines of a title as a heading, or nothing if they are too long for one."""
-    whole = whole_line(" ".join(lines))
-    return whole if whole == one_line(whole) else ""
 
 
 def _slide_parts(archive: zipfile.ZipFile) -> list[str]:
@@ -90,26 +96,22 @@ def _slide_parts(archive: zipfile.ZipFile) -> list[str]:
 
 
 def _slide(archive: zipfile.ZipFile, part: str) -> Slide:
-    """Return title and body of one slide."""
+    slide = Slide()
     if part not in archive.namelist():
-        return Slide("", "")
-    title = ""
-    pieces: list[str] = []
+        return slide
     linked = relations(archive, part)
     for shape in _shapes(xml(archive, part)):
         kind = _placeholder(shape)
-        if kind in _TITLES and not title:
-            title = heading(lines := [*_lines(shape, marked=False)])
-            pieces += () if title else lines
+        if kind in _TITLES and not slide.title:
+            slide.begin([*_lines(shape, marked=False)])
         elif kind not in _FURNITURE:
             drawing = _drawing(archive, shape, linked)
-            pieces.append(drawing or _body(shape, listed=kind in _LISTS))
+            slide.pieces.append(drawing or _body(shape, listed=kind in _LISTS))
     for target, kind in linked.values():
         if kind == "notesSlide" and target in archive.namelist():
-            notes = _notes(xml(archive, target))
-            pieces.append(f"Notes: {notes}" if notes else "")
-    pieces += comments_of_slide(archive, [*linked.values()])
-    return Slide(title, joined(pieces, "\n\n"))
+            slide.note(_notes(xml(archive, target)))
+    slide.pieces += comments_of_slide(archive, [*linked.values()])
+    return slide
 
 
 def _shapes(root: Element) -> Iterator[Element]:

@@ -42,7 +42,7 @@ def _pages(archive: zipfile.ZipFile) -> Iterator[Slide]:
         target, _ = linked.get("" if reference is None else reference.get(f"{R}id", ""), ("", ""))
         root = part_of(archive, target)
         if root is not None and page.get("Background") != "1":
-            yield Slide(one_line(clean(page.get("Name", ""))), "\n\n".join(_lines(root)))
+            yield Slide(one_line(clean(page.get("Name", ""))), [*_lines(root)])
 
 
 def _lines(page: Element) -> Iterator[str]:

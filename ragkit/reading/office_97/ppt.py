@@ -14,7 +14,7 @@ from ragkit.reading.comments import comment_line
 from ragkit.reading.decode import clean
 from ragkit.reading.formats import Format
 from ragkit.reading.limits import damaged, locked
-from ragkit.reading.office.slides import Slide, heading, slides_reading
+from ragkit.reading.office.slides import Slide, slides_reading
 from ragkit.reading.office_97.compound import opened, properties_of
 from ragkit.reading.reading_parts import joined, table, whole_line
 
@@ -118,26 +118,25 @@ def _slides(stream: bytes, user: bytes) -> list[Slide]:
 
 
 def _slide(stream: bytes, top: _Record | None, outline: list[_Text], notes: str) -> Slide:
-    """Return title and body of one slide."""
+    slide = Slide()
     texts, comments = _scanned(stream, top, outline) if top else ([], [])
     said = {text.text for text in texts}
     texts = [*(text for text in outline if text.text not in said), *texts]
-    title, pieces = "", []
     for grid, together in groupby(texts, key=lambda text: text.grid):
         if grid:
-            pieces.append(_table([*together]))
+            slide.pieces.append(_table([*together]))
             continue
         for text in together:
             lines = [] if text.placeholder in _FURNITURE else text.lines()
-            if text.kind in _TITLES and not title:
-                title = heading(lines)
-                pieces += () if title else lines
+            if text.kind in _TITLES and not slide.title:
+                slide.begin(lines)
             elif text.is_list and len(lines) > 1:
-                pieces.append("\n".join(f"- {line}" for line in lines))
+                slide.pieces.append("\n".join(f"- {line}" for line in lines))
             else:
-                pieces += lines
-    pieces.append(f"Notes: {notes}" if notes else "")
-    return Slide(title, joined([*pieces, *comments], "\n\n"))
+                slide.pieces += lines
+    slide.note(notes)
+    slide.pieces += comments
+    return slide
 
 
 def _table(cells: Sequence[_Text]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ragkit.reading.formats import Format
-from ragkit.reading.office.slides import Slide, heading, slides_reading
+from ragkit.reading.office.slides import Slide, slides_reading
 from ragkit.reading.open_document.objects import embedded, rows_of
 from ragkit.reading.open_document.parts import (
     CONTENT,
@@ -21,7 +21,7 @@ from ragkit.reading.open_document.parts import (
     properties,
     words_of,
 )
-from ragkit.reading.reading_parts import joined, table
+from ragkit.reading.reading_parts import table
 from ragkit.reading.zip_container import xml
 
 if TYPE_CHECKING:
@@ -56,24 +56,22 @@ def read_slides(data: bytes, name: str, limits: Limits) -> Reading:
 
 
 def _slide(archive: zipfile.ZipFile, page: Element) -> Slide:
-    """Return title and body of one slide, which loses its notes."""
-    title, notes = "", ""
+    """Return what a page says, which loses its notes."""
+    slide, notes = Slide(), ""
     for element in page.findall(f"{_PRESENTATION}notes"):
         page.remove(element)
         frames = [frame for frame in element.iter(f"{DRAW}frame") if _class_of(frame) == "notes"]
         notes = "\n\n".join(line for frame in frames for line in lines_of(frame))
-    pieces: list[str] = []
     for shape in page.iter():
         if shape.tag not in SHAPES or _class_of(shape) in _FURNITURE:
             continue
-        if _class_of(shape) == "title" and not title:
-            title = heading(lines := [*lines_of(shape)])
-            pieces += () if title else lines
+        if _class_of(shape) == "title" and not slide.title:
+            slide.begin([*lines_of(shape)])
         else:
-            pieces.append(embedded(archive, shape) or _body(shape))
-    pieces.append(f"Notes: {notes}" if notes else "")
-    pieces += comments_of(page.iterfind(f"{OFFICE}annotation"))
-    return Slide(title, joined(pieces, "\n\n"))
+            slide.pieces.append(embedded(archive, shape) or _body(shape))
+    slide.note(notes)
+    slide.pieces += comments_of(page.iterfind(f"{OFFICE}annotation"))
+    return slide
 
 
 def _class_of(shape: Element) -> str:
