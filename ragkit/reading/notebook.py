@@ -10,7 +10,7 @@ from ragkit.reading.decode import clean
 from ragkit.reading.formats import Format
 from ragkit.reading.limits import damaged
 from ragkit.reading.markdown import first_heading, strip_embedded
-from ragkit.reading.reading_parts import inner, joined, nonempty, objects, stem
+from ragkit.reading.reading_parts import fenced, inner, joined, nonempty, objects, stem
 from ragkit.types import Markup, Reading
 
 _OUTPUT_LINES = 20
@@ -19,7 +19,6 @@ _INVALID = "This is not a valid notebook; it was kept as text."
 _PICTURE = re.compile(r"(\"image/[\w+.-]{1,40}\":)\s*\"[^\"]*\"?")
 # What an object is called that is shown in another way than as text.
 _NO_TEXT = re.compile(r"<[\w.]+(?: object)?(?: at 0x[0-9a-fA-F]+)?>")
-_TICKS = re.compile(r"`{3,}")
 
 
 def read_notebook(text: str, name: str, file_format: Format = Format.IPYNB) -> Reading:
@@ -82,7 +81,7 @@ def _cell(cell: dict[str, Any], language: str) -> str:
     source = _joined(cell.get("source", cell.get("input", "")))
     if cell.get("cell_type") != "code":
         return strip_embedded(source)
-    pieces = [_fenced(source, language) if source else ""]
+    pieces = [fenced(source, language) if source else ""]
     pieces += map(_output, objects(cell.get("outputs")))
     return joined(pieces, "\n\n")
 
@@ -99,7 +98,7 @@ def _output(output: dict[str, Any]) -> str:
     short, is_whole = _shortened(rich or plain)
     if rich and is_whole:
         return strip_embedded(short)
-    return _fenced(short, "markdown" if rich else "text") if short else ""
+    return fenced(short, "markdown" if rich else "text") if short else ""
 
 
 def _from_html(source: str) -> str:
@@ -121,10 +120,3 @@ def _joined(value: Any) -> str:
         lines = [line for line in value if isinstance(line, str)]
         value = ("" if lines and lines[0].endswith("\n") else "\n").join(lines)
     return clean(value).strip("\n") if isinstance(value, str) else ""
-
-
-def _fenced(text: str, language: str) -> str:
-    """Return text in a code fence longer than any fence inside it."""
-    longest = max((len(ticks) for ticks in _TICKS.findall(text)), default=2)
-    fence = "`" * (longest + 1)
-    return f"{fence}{language}\n{text}\n{fence}"

@@ -22,6 +22,7 @@ _NO_LETTERS = re.compile(r"[\W_]")
 _SPACE = re.compile(r"\s+")
 _DIRECTIONS = re.compile("[\u202a-\u202e\u2066-\u2069]")
 _LONGEST_TITLE = 300
+_TICKS = re.compile(r"`{3,}")
 _BLANK_LINES = re.compile(r"\n[ \t]*\n(?:[ \t]*\n)+")
 
 
@@ -109,6 +110,12 @@ def table(rows: Sequence[Sequence[str]]) -> str:
         return ""
     lines.insert(1, "|" + " --- |" * len(kept))
     return "\n".join(lines)
+
+
+def fenced(text: str, language: str) -> str:
+    """Return text in a code fence longer than any fence inside it."""
+    fence = "`" * (max(map(len, _TICKS.findall(text)), default=2) + 1)
+    return f"{fence}{language}\n{text}\n{fence}"
 
 
 def nonempty(**values: Any) -> Metadata:

@@ -155,6 +155,7 @@ def test_the_name_of_a_file_tells_that_it_is_latex(name):
             "\\begin{verbatim}\n\\section{no} % kept\n\\end{verbatim}",
             "```\n\\section{no} % kept\n```",
         ),
+        ("\\begin{verbatim}\n````\nxy\n````\n\\end{verbatim}", "`````\n````\nxy\n````\n`````"),
         ("\\begin{lstlisting}[language=Python]\nx = 1\n\\end{lstlisting}", "```python\nx = 1\n```"),
         (
             "So\\begin{lstlisting}[caption={Of \\emph{two}, one},pos=b]\nx % 2\n\\end{lstlisting}",

@@ -84,13 +84,6 @@ def quoted(text: str) -> str:
     return "\n".join(f"> {line}".rstrip() for line in body(text).split("\n"))
 
 
-def fenced(source: str, language: str) -> str:
-    """Return a block of code."""
-    source = source.strip("\n")
-    fence = "````" if "```" in source else "```"
-    return f"{fence}{language.lower()}\n{source}\n{fence}" if source.strip() else ""
-
-
 def inline_math(source: str) -> str:
     """Return a formula within a line, as it is written."""
     formula = whole_line(source)

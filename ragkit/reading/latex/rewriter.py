@@ -15,7 +15,6 @@ from ragkit.reading.latex.blocks import (
     body,
     display,
     drawn,
-    fenced,
     inline,
     inline_math,
     listed,
@@ -24,6 +23,7 @@ from ragkit.reading.latex.blocks import (
     tabled,
 )  # fmt: skip
 from ragkit.reading.latex.source import Source, is_code
+from ragkit.reading.reading_parts import fenced
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -273,7 +273,9 @@ class Rewriter:
             language = found[1]
         stated = _CAPTION.search(options)
         caption = inline(self.nested(stated[1] or stated[2] or "")) if stated else ""
-        return f"\n\n{caption}\n\n{fenced(self.source.environment(name), language)}\n\n"
+        source = self.source.environment(name).strip("\n")
+        block = fenced(source, language.lower()) if source.strip() else ""
+        return f"\n\n{caption}\n\n{block}\n\n"
 
     def _before(self, name: str, bare: str) -> str:
         """Return what an environment shows before its content, and pass its arguments."""
