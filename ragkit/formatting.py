@@ -59,6 +59,12 @@ def shortened(text: str, most: int = 80) -> str:
     return text if len(text) <= most else f"{text[:half]}…{text[1 - half :]}"
 
 
+def bounded_line(text: str, most: int = 200) -> str:
+    """Return a text on one line of at most ``most`` characters."""
+    line = " ".join(text[: most * 4].split())
+    return line if len(line) <= most else line[: most - 1].rstrip() + "…"
+
+
 def csv_text(text: str) -> str:
     """Return the text of a CSV cell, quoted where a spreadsheet would read it as a formula."""
     return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text

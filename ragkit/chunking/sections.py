@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, groupby
 
-from ragkit.chunking.structure import bounded_line
+from ragkit.formatting import bounded_line
 from ragkit.types import OutlineEntry, Reading, Section
 
 _DEEPEST = 32

@@ -9,7 +9,7 @@ import hashlib
 import re
 from collections.abc import Sequence
 
-from ragkit.chunking.structure import bounded_line
+from ragkit.formatting import bounded_line
 from ragkit.types import Chunk, Markup, Page
 
 CONTEXT_CHARACTERS = 300

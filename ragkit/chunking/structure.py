@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from ragkit.formatting import bounded_line
 from ragkit.headings import without_attributes
 from ragkit.types import BlockKind, Markup, OutlineEntry
 
@@ -21,7 +22,6 @@ MARKDOWN_CHARACTERS = 2_000_000
 MARKDOWN_LINES = 40_000
 """Beyond either limit, Markdown is scanned line by line, so that no file takes long."""
 
-TITLE_CHARACTERS = 200
 _HEADING_CHARACTERS = 400
 _FRONT_MATTER_CHARACTERS = 64_000
 
@@ -60,12 +60,6 @@ def find_structure(text: str, markup: Markup) -> Structure:
     if markup is Markup.MARKDOWN:
         return _markdown(text)
     return scan_lines(text)
-
-
-def bounded_line(text: str, most: int = TITLE_CHARACTERS) -> str:
-    """Return a text on one line of at most ``most`` characters."""
-    line = " ".join(text[: most * 4].split())
-    return line if len(line) <= most else line[: most - 1].rstrip() + "…"
 
 
 def _markdown(text: str) -> Structure:

@@ -9,6 +9,7 @@ import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from ragkit.formatting import bounded_line
 from ragkit.reading.conversations.messages import Conversation, Message, moment
 from ragkit.reading.reading_parts import attached, inner, joined, objects, words
 
@@ -71,10 +72,7 @@ def _shortened(value: Any) -> str:
     """Return a value on one line of bounded length."""
     if not isinstance(value, str):
         value = json.dumps(value, ensure_ascii=False)
-    line = " ".join(value[: _LONGEST_TOOL_TEXT * 4].split())
-    if len(line) <= _LONGEST_TOOL_TEXT:
-        return line
-    return f"{line[: _LONGEST_TOOL_TEXT - 1].rstrip()}…"
+    return bounded_line(value, _LONGEST_TOOL_TEXT)
 
 
 def _result(value: Any) -> str:
