@@ -115,9 +115,8 @@ class Roff:
             holds, body = not self._was, rest
         else:
             found = _CONDITION.match(rest)
-            holds = bool(found) and (found[2] in _TRUE) != bool(found[1]) if found else False
+            holds = self._was = found is not None and (found[2] in _TRUE) != bool(found[1])
             body = found[3] if found else ""
-            self._was = holds
         if holds:
             self._left.appendleft(body.replace("\\{", "", 1).lstrip("\\ "))
             return
