@@ -45,16 +45,15 @@ def open_regular(path: Path) -> BinaryIO:
         raise
 
 
-def patiently(work: Callable[[Step], _T], seconds: float | None = None) -> _T:
-    """Do work that may hang; give up if it calls its step function no more for ``seconds``.
+def patiently(work: Callable[[Step], _T]) -> _T:
+    """Do work that may hang; give up if it calls its step function no more for ``STALL_SECONDS``.
 
-    The default is ``STALL_SECONDS``. The work runs in a thread of its own, which is abandoned then:
-    nothing can end a read from a dead network drive.
+    The work runs in a thread of its own, which is abandoned then: nothing can end a read from a
+    dead network drive.
 
     Raises:
         TimeoutError: the work hangs.
     """
-    seconds = STALL_SECONDS if seconds is None else seconds
     going_on = threading.Event()
     outcomes: queue.SimpleQueue[tuple[_T | None, BaseException | None]] = queue.SimpleQueue()
 
@@ -67,10 +66,10 @@ def patiently(work: Callable[[Step], _T], seconds: float | None = None) -> _T:
     threading.Thread(target=run, name="ragkit-disk", daemon=True).start()
     while True:
         try:
-            value, error = outcomes.get(timeout=seconds)
+            value, error = outcomes.get(timeout=STALL_SECONDS)
         except queue.Empty:
             if not going_on.is_set():
-                raise TimeoutError(f"no answer for {seconds:.0f} seconds") from None
+                raise TimeoutError(f"no answer for {STALL_SECONDS:.0f} seconds") from None
             going_on.clear()
             continue
         if error is not None:

@@ -47,15 +47,17 @@ def test_a_file_that_grows_is_read_no_further_than_it_was_long(tmp_path):
         hash_file(tmp_path / "a.log", 999_999)
 
 
-def test_work_that_hangs_is_given_up(tmp_path):
+def test_work_that_hangs_is_given_up(tmp_path, monkeypatch):
+    monkeypatch.setattr(opening, "STALL_SECONDS", 0.1)
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(TimeoutError):
-        patiently(lambda _step: os.close(os.open(tmp_path / "pipe", os.O_RDONLY)), 0.1)
+        patiently(lambda _step: os.close(os.open(tmp_path / "pipe", os.O_RDONLY)))
     # Lets the thread that still waits end.
     (tmp_path / "pipe").open("wb").close()
 
 
-def test_work_that_goes_on_may_take_any_time():
+def test_work_that_goes_on_may_take_any_time(monkeypatch):
+    monkeypatch.setattr(opening, "STALL_SECONDS", 0.2)
     pause = threading.Event()
 
     def work(step):
@@ -64,7 +66,7 @@ def test_work_that_goes_on_may_take_any_time():
             step()
         return "done"
 
-    assert patiently(work, 0.2) == "done"
+    assert patiently(work) == "done"
 
 
 def test_what_the_work_raises_is_raised():
