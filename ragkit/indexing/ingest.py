@@ -114,11 +114,9 @@ class Ingest:
             pipeline_fingerprint=self._fingerprint,
             passing=isinstance(error, PassingError),
         )
-        if skipped:
-            self.tally.skipped += 1
-        else:
-            self.tally.failed += 1
-        self._reporter.step(file.path, failed=0 if skipped else 1)
+        self.tally.skipped += skipped
+        self.tally.failed += not skipped
+        self._reporter.step(file.path, failed=not skipped)
 
     def _tasks(self, files: Sequence[FileState], again: frozenset[str]) -> Iterator[ReadTask]:
         """Hash each file; yield a task for each one whose content has changed."""
