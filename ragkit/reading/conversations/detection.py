@@ -93,12 +93,9 @@ def of_text(text: str, name: str) -> Conversation | None:
 
 def of_json(value: Any, name: str) -> Conversation | None:
     """Return the conversation in a JSON value, or ``None``."""
-    for read in (read_assistant, read_discord, read_telegram):
-        if conversation := read(value):
-            return conversation
-    for read_named in (read_slack_day, read_facebook):
-        if conversation := read_named(value, name):
-            return conversation
+    known = read_assistant(value) or read_discord(value) or read_telegram(value)
+    if known := known or read_slack_day(value, name) or read_facebook(value, name):
+        return known
     if isinstance(value, dict):
         return _of_objects(value.get("messages"), words(value, "title", "name") or stem(name))
     return _of_objects(value, stem(name))
@@ -157,10 +154,8 @@ def read_archive(data: bytes, name: str, limits: Limits) -> Reading:
         chats = [file for file in files.names if _WHATSAPP.fullmatch(PurePosixPath(file).name)]
         if single:
             value, warnings = files.json(min(single, key=len))
-            conversation = of_json(value, name)
-            if conversation is not None:
-                warnings = (*warnings, *conversation.warnings)
-                conversation = replace(conversation, warnings=warnings)
+            found = of_json(value, name)
+            conversation = found and replace(found, warnings=(*warnings, *found.warnings))
         elif days:
             conversation = _slack(files, days, stem(name))
         else:
