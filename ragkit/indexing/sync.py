@@ -33,7 +33,6 @@ class SyncReport:
     ``held`` says which documents of missing files are kept, ``offline`` why nothing was done.
     """
 
-    source: str
     new: tuple[str, ...] = ()
     changed: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
@@ -46,7 +45,6 @@ class SyncReport:
     unsettled: int = 0
     offline: str = ""
     held: str = ""
-    seconds: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +161,6 @@ def sync_source(
     Documents of missing files are removed last, after their successors were added. A source with
     documents held back is always scanned as a whole, so that the hold ends when the files are back.
     """
-    started = time.perf_counter()
     collections = writer.catalog.collections
     collection = collections.of_id(source.collection_id)
     reporter.start("Looking", 0)
@@ -175,7 +172,7 @@ def sync_source(
             paths=None if source.state == "held" else paths,
             accept_removals=accept_removals,
         )
-        report = _report(source, plan)
+        report = _report(plan)
         if dry_run:
             return report
         if not plan.nothing:
@@ -183,15 +180,14 @@ def sync_source(
     except SourceError as error:
         if not dry_run:
             collections.set_source_state(source.id, "offline", str(error))
-        return SyncReport(source.root, offline=str(error))
+        return SyncReport(offline=str(error))
     notes = [note for note in (report.held, _unreadable(plan.scan)) if note]
     collections.set_source_state(source.id, "held" if report.held else "ready", " ".join(notes))
-    return replace(report, seconds=time.perf_counter() - started)
+    return report
 
 
-def _report(source: SourceRecord, plan: SyncPlan) -> SyncReport:
+def _report(plan: SyncPlan) -> SyncReport:
     return SyncReport(
-        source.root,
         new=tuple(path for path in plan.changes.new if path not in plan.moved),
         changed=plan.changes.changed,
         removed=plan.removals.removed,
