@@ -31,8 +31,8 @@ _ONE_ARGUMENT = (
 _TWO_ARGUMENTS = (
     "addtocounter addtolength DeclareMathOperator DeclarePairedDelimiter "
     "DeclareRobustCommand fontsize newcolumntype newcommand newcommandx newglossaryentry "
-    "newtcolorbox numberwithin pdfbookmark providecommand renewcommand rule setbeamercolor "
-    "setbeamerfont setbeamertemplate setcounter setlength settowidth titlespacing"
+    "newtcolorbox newtheorem numberwithin pdfbookmark providecommand renewcommand rule "
+    "setbeamercolor setbeamerfont setbeamertemplate setcounter setlength settowidth titlespacing"
 )
 _THREE_ARGUMENTS = (
     "addcontentsline DeclareDocumentCommand definecolor newacronym NewDocumentCommand "

@@ -121,12 +121,6 @@ def same(rewriter: Rewriter) -> str:
     return ""
 
 
-def theorem(rewriter: Rewriter) -> str:
-    """Pass the declaration of an environment, whose label is known already."""
-    rewriter.source.skip(2)
-    return ""
-
-
 def length(rewriter: Rewriter) -> str:
     """Pass a length that stands bare behind its command, in the manner of TeX."""
     rewriter.source.take(_LENGTH)
@@ -181,7 +175,6 @@ SPECIAL: dict[str, Callable[[Rewriter], str]] = {
     "cmidrule": rule,
     **dict.fromkeys(("def", "gdef", "edef", "xdef"), definition),
     "let": same,
-    "newtheorem": theorem,
     **dict.fromkeys(_LENGTHS.split(), length),
     **dict.fromkeys(("SI", "si", "qty", "unit", "SIrange"), quantity),
     **dict.fromkeys(("verb", "lstinline"), code),
