@@ -41,7 +41,7 @@ def test_a_passage_is_framed_where_it_stands(paper):
         paper, 2, Cut("The kestrel hovers over the ridge at dawn,\nand the marmots whistle twice.")
     )
     assert image.png.startswith(b"\x89PNG")
-    assert (image.width, image.pages) == (1100, 3)
+    assert image.width == 1100
     assert len(image.rectangles) == 2
     first, second = image.rectangles
     assert first.left == pytest.approx(0.1, abs=0.02)
@@ -88,7 +88,7 @@ def test_the_child_process_gives_the_same(paper):
     here = render_page(paper, 2, Cut("The kestrel hovers over the ridge"), width=600)
     there = picture_of(paper, 2, Cut("The kestrel hovers over the ridge"), width=600)
     assert there.rectangles == here.rectangles
-    assert (there.width, there.height, there.pages) == (here.width, here.height, here.pages)
+    assert (there.width, there.height, there.dpi) == (here.width, here.height, here.dpi)
 
 
 def test_a_broken_file_ends_as_a_sentence(tmp_path):
@@ -119,7 +119,7 @@ def test_too_slow_is_a_sentence(paper):
 PNG = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + struct.pack(">II", 30, 20)
 HUGE = 2**20
 SOUND = {
-    "width": 30, "height": 20, "pages": 1, "dpi": 72.0,
+    "width": 30, "height": 20, "dpi": 72.0,
     "rectangles": [[0, 0, 1, 1]], "words": [["herons", [0.1, 0.1, 0.2, 0.2]]],
 }  # fmt: skip
 
@@ -150,7 +150,7 @@ def framed(header, data=b""):
 def test_a_sound_answer_is_taken(paper, taken_over):
     taken_over(framed(SOUND, PNG))
     image = picture_of(paper, 1)
-    assert (image.width, image.height, image.pages, image.dpi) == (30, 20, 1, 72.0)
+    assert (image.width, image.height, image.dpi) == (30, 20, 72.0)
     assert image.words == (("herons", Rectangle(0.1, 0.1, 0.2, 0.2)),)
 
 
@@ -168,7 +168,7 @@ def test_a_sound_answer_is_taken(paper, taken_over):
         framed(SOUND, PNG[:20] + bytes(4)),
         framed({**SOUND, "width": 30.5}, PNG),
         framed({**SOUND, "width": -30}, PNG),
-        framed({**SOUND, "pages": "3"}, PNG),
+        framed({**SOUND, "height": "3"}, PNG),
         framed({**SOUND, "dpi": float("inf")}, PNG),
         framed({**SOUND, "dpi": "<b>"}, PNG),
         framed({**SOUND, "rectangles": [[0, 0, 1]]}, PNG),

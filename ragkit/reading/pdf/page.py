@@ -55,7 +55,6 @@ class PageImage:
     png: bytes
     width: int
     height: int
-    pages: int
     dpi: float
     rectangles: tuple[Rectangle, ...] = ()
     words: PlacedWords = ()
@@ -143,7 +142,7 @@ def _started() -> Iterator[subprocess.Popen[bytes]]:
 
 def _image(header: dict[str, Any], png: bytes) -> PageImage:
     """Build a picture from the child's answer; raise ``ValueError`` if it is none."""
-    width, height, pages = (_whole(header[name]) for name in ("width", "height", "pages"))
+    width, height = _whole(header["width"]), _whole(header["height"])
     # Rounding up adds at most a row and a column of pixels.
     if width * height > _MOST_PIXELS + width + height:
         raise ValueError
@@ -154,7 +153,7 @@ def _image(header: dict[str, Any], png: bytes) -> PageImage:
     if not all(isinstance(word, str) for word, _ in words):
         raise ValueError
     (dpi,) = _numbers([header["dpi"]], 1)
-    return PageImage(png, width, height, pages, dpi, rectangles, tuple(words))
+    return PageImage(png, width, height, dpi, rectangles, tuple(words))
 
 
 def _page_sizes(header: dict[str, Any], _data: bytes) -> tuple[tuple[float, float], ...]:
@@ -209,7 +208,7 @@ def render_page(
         )  # fmt: skip
         rectangles = text.framing(passage) if passage.text.strip() else ()
         return PageImage(
-            out.getvalue(), bitmap.width, bitmap.height, total, scale * 72, rectangles, text.words()
+            out.getvalue(), bitmap.width, bitmap.height, scale * 72, rectangles, text.words()
         )
     finally:
         document.close()
@@ -232,8 +231,7 @@ def _drawn(file: Path, request: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
     cut = Cut(*request["passage"])
     recognised = tuple((word, Rectangle(*edges)) for word, edges in request["recognised"])
     image = render_page(file, request["number"], cut, recognised, width=request["width"])
-    head: dict[str, Any] = {"width": image.width, "height": image.height}
-    head["pages"], head["dpi"] = image.pages, image.dpi
+    head: dict[str, Any] = {"width": image.width, "height": image.height, "dpi": image.dpi}
     head["rectangles"] = [astuple(box) for box in image.rectangles]
     head["words"] = [(word, astuple(box)) for word, box in image.words]
     return head, image.png
