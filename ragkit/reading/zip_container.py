@@ -113,11 +113,8 @@ def folder_around(names: Iterable[str], part: str) -> str:
 
 def without_folder(archive: zipfile.ZipFile, part: str) -> zipfile.ZipFile:
     """Take the folder that is around all members out of their names."""
-    if folder := folder_around(archive.namelist(), part):
-        for member in archive.infolist():
-            member.filename = member.filename.removeprefix(folder)
-        archive.NameToInfo = {member.filename: member for member in archive.infolist()}
-    return archive
+    folder = folder_around(archive.namelist(), part)
+    return _renamed(archive, lambda name: name.removeprefix(folder))
 
 
 def usual_name(member: str) -> str:
@@ -126,14 +123,15 @@ def usual_name(member: str) -> str:
 
 
 def with_usual_names(archive: zipfile.ZipFile) -> zipfile.ZipFile:
-    """Return a container whose members have their usual names."""
-    if all(usual_name(name) == name for name in archive.namelist()):
-        return archive
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as copy:
-        for name in archive.namelist():
-            copy.writestr(usual_name(name), archive.read(name))
-    return zipfile.ZipFile(buffer)
+    """Give the members of a container their usual names."""
+    return _renamed(archive, usual_name)
+
+
+def _renamed(archive: zipfile.ZipFile, rename: Callable[[str], str]) -> zipfile.ZipFile:
+    for member in archive.infolist():
+        member.filename = rename(member.filename)
+    archive.NameToInfo = {member.filename: member for member in archive.infolist()}
+    return archive
 
 
 def rewritten(archive: zipfile.ZipFile, change: Callable[[str, bytes], bytes]) -> bytes:
