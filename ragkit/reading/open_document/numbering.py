@@ -6,14 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ragkit.reading.numerals import written
-from ragkit.reading.open_document.parts import TEXT, URN
+from ragkit.reading.open_document.parts import STYLE, TEXT
 from ragkit.reading.reading_parts import whole_number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from xml.etree.ElementTree import Element
 
-_STYLE = f"{URN}style:1.0}}"
 _KINDS = {"1": "decimal", "a": "lowerLetter", "A": "upperLetter", "i": "lowerRoman",
           "I": "upperRoman"}  # fmt: skip
 _NUMBERED = (f"{TEXT}list-level-style-number", f"{TEXT}outline-level-style")
@@ -38,7 +37,7 @@ class Numbering:
         self._styles: dict[str, Mapping[int, _Level]] = {}
         for part in parts:
             for style in () if part is None else part.iter(f"{TEXT}list-style"):
-                self._styles[style.get(f"{_STYLE}name", "")] = _levels(style)
+                self._styles[style.get(f"{STYLE}name", "")] = _levels(style)
             for style in () if part is None else part.iter(f"{TEXT}outline-style"):
                 self._styles[_HEADINGS] = _levels(style)
         self._counted: dict[str, dict[int, int]] = {}
@@ -77,9 +76,9 @@ def _levels(style: Element) -> dict[int, _Level]:
     return {
         _whole(level, f"{TEXT}level", 1): _Level(
             _whole(level, f"{TEXT}start-value", 1),
-            _KINDS.get(level.get(f"{_STYLE}num-format", ""), ""),
-            level.get(f"{_STYLE}num-prefix", ""),
-            level.get(f"{_STYLE}num-suffix", ""),
+            _KINDS.get(level.get(f"{STYLE}num-format", ""), ""),
+            level.get(f"{STYLE}num-prefix", ""),
+            level.get(f"{STYLE}num-suffix", ""),
             _whole(level, f"{TEXT}display-levels", 1),
         )
         for level in style

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from ragkit.types import Metadata
 
 URN = "{urn:oasis:names:tc:opendocument:xmlns:"
-OFFICE, TEXT, DRAW, TABLE, _META = (
-    f"{URN}{part}:1.0}}" for part in ("office", "text", "drawing", "table", "meta")
+OFFICE, TEXT, DRAW, TABLE, STYLE, _META = (
+    f"{URN}{part}:1.0}}" for part in ("office", "text", "drawing", "table", "style", "meta")
 )
 _PROPERTIES = {
     "title": f"{DC}title",

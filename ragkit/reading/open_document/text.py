@@ -17,6 +17,7 @@ from ragkit.reading.open_document.parts import (
     HREF,
     OFFICE,
     SHAPES,
+    STYLE,
     TABLE,
     TEXT,
     URN,
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
 
     from ragkit.reading.limits import Limits
 
-_STYLE = f"{URN}style:1.0}}"
 _UNSEEN = (
     f"{TEXT}tracked-changes", f"{OFFICE}forms", f"{OFFICE}annotation", f"{TEXT}note-citation",
     *(f"{TEXT}{kind}" for kind in ("table-of-content", "alphabetical-index", "illustration-index",
@@ -81,7 +81,7 @@ def _margins(archive: zipfile.ZipFile) -> Iterator[str]:
     """Yield the lines of headers and footers."""
     styles = part_of(archive, "styles.xml")
     for kind in ("header", "footer"):
-        for element in () if styles is None else styles.iter(f"{_STYLE}{kind}"):
+        for element in () if styles is None else styles.iter(f"{STYLE}{kind}"):
             yield from lines_of(element)
 
 
@@ -94,9 +94,9 @@ class _Body:
         self._notes: list[str] = []
         self._numbering = Numbering(root, part_of(archive, "styles.xml"))
         titles = (
-            style.get(f"{_STYLE}name", "")
-            for style in root.iter(f"{_STYLE}style")
-            if style.get(f"{_STYLE}parent-style-name") == _TITLE
+            style.get(f"{STYLE}name", "")
+            for style in root.iter(f"{STYLE}style")
+            if style.get(f"{STYLE}parent-style-name") == _TITLE
         )
         self._titles = {_TITLE, *titles}
 
