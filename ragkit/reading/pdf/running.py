@@ -63,10 +63,8 @@ def without_running_lines(pages: Sequence[list[Line]]) -> list[list[Line]]:
         for key, line_seen in _at_edges(page, lines):
             seen[key].append(line_seen)
     left_out: defaultdict[int, set[int]] = defaultdict(set)
-    for (words, _), seen_lines in seen.items():
-        for line_seen in _running(words, seen_lines):
-            left_out[line_seen.page].add(line_seen.at)
-    for line_seen in _of_sections(pages, seen):
+    running = (line for (words, _), lines in seen.items() for line in _running(words, lines))
+    for line_seen in chain(running, _of_sections(pages, seen)):
         left_out[line_seen.page].add(line_seen.at)
     return [
         [line for at, line in enumerate(lines) if at not in left_out[page]]
@@ -81,13 +79,13 @@ def _at_edges(page: int, lines: Sequence[Line]) -> list[tuple[_Key, _Seen]]:
     usual = median(line.top - line.bottom for line in lines) if lines else 0.0
     top, bottom = order[:_FROM_EDGE], order[_FROM_EDGE:][-_FROM_EDGE:]
     edge_lines = []
-    for edge, at in chain((("top", at) for at in top), (("bottom", at) for at in bottom)):
+    for at in (*top, *bottom):
         line = lines[at]
         text = line.text.casefold()
         if text.startswith("| "):
             continue
         numbers = tuple(map(_value, _NUMBER.findall(text)))
-        large = edge == "top" and line.top - line.bottom > usual * _LARGER
+        large = at in top and line.top - line.bottom > usual * _LARGER
         key = _NUMBER.sub("#", text), round(line.bottom / _NEAR)
         edge_lines.append((key, _Seen(page, at, numbers, large)))
     return edge_lines
