@@ -98,16 +98,8 @@ def decode(data: bytes, declared: str = "") -> tuple[str, tuple[str, ...]]:
     wide = _wide_encoding(data)
     if wide:
         return _replacing(data, wide)
-    if _ISO_2022_JP.search(data[:_SAMPLE]) and not _NON_ASCII.search(data):
-        try:
-            return data.decode("iso2022_jp"), ()
-        except UnicodeDecodeError:
-            pass
-    try:
-        return data.decode("utf-8"), ()
-    except UnicodeDecodeError:
-        pass
-    for encoding in _meant(declared):
+    is_japanese = _ISO_2022_JP.search(data[:_SAMPLE]) and not _NON_ASCII.search(data)
+    for encoding in (*(["iso2022_jp"] if is_japanese else []), "utf-8", *_meant(declared)):
         try:
             return data.decode(encoding), ()
         except (UnicodeError, LookupError):
