@@ -113,9 +113,8 @@ def _part(text: str, places: Places, at: int, words: Mapping[str, str]) -> tuple
 
 
 def _section(kind: str, key: str, fields: dict[str, str]) -> str:
-    shown = {name: _shown(name, value) for name, value in fields.items()}
-    shown = {name: value for name, value in shown.items() if value}
-    title = ": ".join(filter(None, (shown.pop("title", ""), shown.pop("subtitle", ""))))
+    shown = {name: text for name, value in fields.items() if (text := _shown(name, value))}
+    title = joined((shown.pop("title", ""), shown.pop("subtitle", "")), ": ")
     people = shown.pop("author", "") or shown.pop("editor", "")
     where = next((shown.pop(name) for name in _WHERE if name in shown), "")
     when = next((shown.pop(name) for name in _WHEN if name in shown), "")
