@@ -201,15 +201,13 @@ def lock_is_held(file: Path) -> bool:
     """Return whether some process holds the writer's lock now."""
     if not file.exists():
         return False
-    lock = FileLock(str(file))
     try:
-        lock.acquire(timeout=0)
+        with FileLock(str(file)).acquire(timeout=0):
+            return False
     except Timeout:
         return True
     except OSError:
         return False
-    lock.release()
-    return False
 
 
 def lock_holder(file: Path) -> LockHolder | None:
