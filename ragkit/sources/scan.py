@@ -12,6 +12,7 @@ from pathlib import Path
 from ragkit.errors import SourceError
 from ragkit.sources.ignore_patterns import ignore_patterns
 from ragkit.sources.opening import Step, open_regular
+from ragkit.sources.pending import FOLDER, signature_of
 from ragkit.types import FileState
 
 _LARGEST_SIZE = 2**63 - 1
@@ -307,7 +308,7 @@ class FolderRules:
                 place = self._root / path
                 if rules is None or rules.excludes(path, is_folder=True):
                     known[path] = None
-                elif not _is_folder(place):
+                elif signature_of(place) != FOLDER:
                     return None
                 else:
                     known[path] = rules.inside(place, path)
@@ -328,13 +329,6 @@ class FolderRules:
                 for path, rules in self._known.items()
                 if path != folder and not path.startswith(below)
             }
-
-
-def _is_folder(path: Path) -> bool:
-    try:
-        return stat.S_ISDIR(path.lstat().st_mode)
-    except OSError:
-        return False
 
 
 def _names(expression: re.Pattern[str], path: str, *, is_folder: bool) -> bool:
