@@ -166,11 +166,6 @@ def ago(then: float | None, now: float | None = None) -> str:
     return f"{plural(round(seconds / 86400), 'day')} ago"
 
 
-def moment(at: float) -> str:
-    """Return a local time to the minute; unlike ``ago``, it stays the same."""
-    return time.strftime("%Y-%m-%d %H:%M", time.localtime(at))
-
-
 def left(seconds: float | None) -> str:
     """Return ``about 40 s left``; empty while it is unknown."""
     if seconds is None:

@@ -14,7 +14,6 @@ from pages.parts.common.markup import (
     attributes,
     document_link,
     excerpt,
-    moment,
     name,
     number,
     page_range,
@@ -31,7 +30,7 @@ from ragkit.catalog.context_records import (
 )
 from ragkit.catalog.records import ChunkRecord
 from ragkit.catalog.summaries import SummaryRecord
-from ragkit.formatting import duration, plural
+from ragkit.formatting import duration, local_time, plural
 from ragkit.library import DocumentDetail
 from ragkit.retrieval.similar import SimilarDocuments
 from ragkit.surfaces.addresses import document_url
@@ -325,7 +324,7 @@ def _context_status(record: ContextRecord | None, written: bool) -> str:
 
 def _facts(record: ContextRecord) -> list[tuple[str, str]]:
     answer = record.answer
-    state = [_STATUS_WORDS[record.status], moment(record.changed_at)]
+    state = [_STATUS_WORDS[record.status], local_time(record.changed_at)]
     facts = [("State", text(" · ".join(state)))]
     if answer.model and not answer.by_person:
         facts.append(("Model", name(answer.model)))

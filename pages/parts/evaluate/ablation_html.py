@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from pages.parts.common.markup import moment, name, number, text, took
+from pages.parts.common.markup import name, number, text, took
 from pages.parts.evaluate.evaluation_html import how_it_ended, meter_line, metric_name
 from ragkit.evaluation.ablation_figures import AblationFigures, Cell
 from ragkit.evaluation.background import AblationStatus
 from ragkit.evaluation.metrics import Metric
-from ragkit.formatting import byte_size, plural
+from ragkit.formatting import byte_size, local_time, plural
 from ragkit.surfaces.render_ablation import SIGNIFICANT
 
 INTRODUCTION = (
@@ -46,7 +46,7 @@ def ended(status: AblationStatus) -> str:
 
 def about(figures: AblationFigures) -> str:
     """Return which questions were run and when, with notes on what limits the figures."""
-    summary = f"{name(figures.questions)} · {moment(figures.at)}. {_MARKS}"
+    summary = f"{name(figures.questions)} · {local_time(figures.at)}. {_MARKS}"
     listed = "".join(f"<li>{name(notice)}</li>" for notice in figures.notices)
     notes = (
         f'<details class="rk-hints"><summary>{plural(len(figures.notices), "note")}</summary>'

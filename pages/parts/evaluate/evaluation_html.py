@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from itertools import chain
 from urllib.parse import urlencode
 
-from pages.parts.common.markup import as_label, attributes, left, moment, name, number, text, took
+from pages.parts.common.markup import as_label, attributes, left, name, number, text, took
 from pages.parts.library.source_tables import with_meter
 from ragkit.catalog.judgments import Origin
 from ragkit.catalog.runs import RunRecord
@@ -16,7 +16,7 @@ from ragkit.evaluation.metrics import HEADLINES, JUDGED, Metric, TypeFigures, un
 from ragkit.evaluation.question_sets import Imported
 from ragkit.evaluation.runs import Difference, QuestionChange, in_words
 from ragkit.evaluation.search_config import from_text
-from ragkit.formatting import plural
+from ragkit.formatting import local_time, plural
 from ragkit.indexing.progress import Progress
 from ragkit.models.ollama_monitor import OllamaLook
 
@@ -149,7 +149,7 @@ def nobody_writes(look: OllamaLook | None) -> str:
 def run_label(record: RunRecord) -> str:
     """Return a run's label in a list to choose from."""
     stopped = " (stopped)" if record.run.partial else ""
-    return f"Run {record.id}: {record.run.name}, {moment(record.run.at)}{stopped}"
+    return f"Run {record.id}: {record.run.name}, {local_time(record.run.at)}{stopped}"
 
 
 def refused(error: RagkitError) -> str:
@@ -292,7 +292,7 @@ def _measures(
         ]
         if times:
             stopped = f", stopped after {run.asked} of {run.questions}" if run.partial else ""
-            about += f", {moment(run.at)}, {plural(run.asked, 'question')}{stopped}"
+            about += f", {local_time(run.at)}, {plural(run.asked, 'question')}{stopped}"
             total = next((times for stage, *times in run.stages if stage == "total"), None)
             shown = f"{took(total[0])}<small>{took(total[1])}</small>" if total else "–"
             judged = metrics[record.id].get(JUDGED)

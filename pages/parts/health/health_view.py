@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import groupby, islice
 
-from pages.parts.common.markup import ago, left, meter, moment, name, number, text
+from pages.parts.common.markup import ago, left, meter, name, number, text
 from ragkit.catalog.background_state import BackfillState, BackgroundPhase
 from ragkit.catalog.context_records import ContextCost, ContextCounts, FailedContext
 from ragkit.catalog.copies import Backup
 from ragkit.catalog.records import JobRecord, JobState
-from ragkit.formatting import byte_size, plural
+from ragkit.formatting import byte_size, local_time, plural
 from ragkit.health.findings import Finding, Severity
 from ragkit.models.ollama_monitor import Download, OllamaLook
 from ragkit.settings import ServerSettings
@@ -179,7 +179,7 @@ def backups_list(kept: Sequence[Backup]) -> str:
     if not kept:
         return '<p class="rk-soft">No backup yet. One is made each day.</p>'
     items = "".join(
-        f"<li>{moment(backup.at)} · {byte_size(backup.size)} "
+        f"<li>{local_time(backup.at)} · {byte_size(backup.size)} "
         f'<span class="rk-soft">{name(backup.file.name)}</span></li>'
         for backup in kept
     )
@@ -317,7 +317,7 @@ def failures(failed: Sequence[FailedContext], total: int) -> str:
         '<li><a target="_self" '
         f'href="{text(document_url(failure.document_id, failure.chunk_index))}">'
         f"<bdi>{name(failure.path[-80:])}</bdi>, chunk {failure.chunk_index + 1}</a> "
-        f'<span class="rk-soft">{moment(failure.changed_at)}, '
+        f'<span class="rk-soft">{local_time(failure.changed_at)}, '
         f"{plural(failure.attempts, 'attempt')}</span><br>{name(failure.error, 300)}</li>"
         for failure in failed
     )

@@ -12,14 +12,13 @@ from pages.parts.common.markup import (
     document_link,
     figure,
     meter,
-    moment,
     name,
     number,
     path,
     text,
 )
 from ragkit.catalog.records import Counts, DocumentRecord, JobRecord, JobState, SourceRecord
-from ragkit.formatting import byte_size, plural
+from ragkit.formatting import byte_size, local_time, plural
 from ragkit.indexing.progress import Progress
 from ragkit.types import Status
 
@@ -90,7 +89,7 @@ def _row(record: DocumentRecord, removable: bool) -> str:
         acts = action("reindex", again, data_id=record.id, aria_label=f"{again} {record.path}")
     if removable:
         acts += action("remove", "Remove …", data_id=record.id, aria_label=f"Remove {record.path}")
-    changed = moment(record.mtime_ns / 1e9)
+    changed = local_time(record.mtime_ns / 1e9)
     return (
         f'<tr class="rk-{record.status}"{attributes(data_path=record.path)}><td>{title}{reason}'
         f"</td><td>{STATUS_WORDS[record.status]}</td>"

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from urllib.parse import urlencode
 
-from pages.parts.common.markup import action, ago, moment, name, number, text, took
+from pages.parts.common.markup import action, ago, name, number, text, took
 from pages.parts.search import trace_view
 from pages.parts.searches.again import options_of
 from ragkit.catalog.records import DocumentRecord
-from ragkit.formatting import plural
+from ragkit.formatting import local_time, plural
 from ragkit.library.search_figures import Repeated, SearchFigures
 from ragkit.library.search_log import DAYS, Door, LoggedSearch
 from ragkit.options import CHUNKED_OPTIONS, SEARCH_OPTIONS
@@ -102,7 +102,7 @@ def repeated_table(questions: Sequence[Repeated], urls: Urls) -> str:
     rows = "".join(
         f"<tr><td>{_question(question.last, urls)}</td>"
         f"<td>{number(question.times)}</td>"
-        f'<td title="{moment(question.last.at)}">{ago(question.last.at)}</td>'
+        f'<td title="{local_time(question.last.at)}">{ago(question.last.at)}</td>'
         f"<td>{_results(question.last)}</td>"
         f"<td>{took(question.median_ms) if question.median_ms is not None else ''}</td></tr>"
         for question in questions
@@ -168,7 +168,7 @@ def _row(search: LoggedSearch, urls: Urls, place: Place, below: str) -> str:
     is_open = search.id == place.opened
     main = (
         f"<td>{_question(search, urls)}{_options(search)}</td>"
-        f'<td title="{ago(search.at)}">{moment(search.at)}</td>'
+        f'<td title="{ago(search.at)}">{local_time(search.at)}</td>'
         f"<td>{DOORS[search.door]}</td><td>{_results(search)}</td><td>{_time(search, place)}</td>"
     )
     if not is_open:
