@@ -10,7 +10,7 @@ import streamlit as st
 
 from pages.parts.common import browser, frame, markup, state
 from pages.parts.common.markup import action, as_label
-from pages.parts.evaluate.running import in_progress, moved_on
+from pages.parts.evaluate.running import in_progress, moved_on, task_of
 from pages.parts.search import long_question as conversation
 from pages.parts.search.controls import long_controls
 from ragkit.answers import Source
@@ -173,15 +173,9 @@ def note(
         library.searches.note(text, answer, options, door=Door.PAGE, chunked=chunked)
 
 
-@st.cache_resource(max_entries=8, hash_funcs={Library: lambda library: str(library.paths.root)})
-def naming_of(library: Library) -> BackgroundNaming:  # noqa: ARG001 - one for each library
-    """Return the background naming of a library."""
-    return BackgroundNaming()
-
-
 def with_names(library: Library, text: str, answer: ChunkedAnswer) -> ChunkedAnswer:
     """Return the answer with the names that a model has given to its topics so far."""
-    now = naming_of(library).status
+    now = task_of(library, BackgroundNaming).status
     if now.key != conversation.key_of(text) or len(now.names) != len(answer.topics):
         return answer
     topics = tuple(
@@ -194,7 +188,7 @@ def with_names(library: Library, text: str, answer: ChunkedAnswer) -> ChunkedAns
 @st.fragment
 def naming(library: Library, text: str, topics: Sequence[Topic]) -> None:
     """Draw the button that has a model name the topics, or the progress; nothing without one."""
-    task, key = naming_of(library), conversation.key_of(text)
+    task, key = task_of(library, BackgroundNaming), conversation.key_of(text)
     now = task.status
     mine = now.key == key
     if now.running and mine:

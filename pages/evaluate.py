@@ -10,9 +10,10 @@ import streamlit as st
 from pages.parts.common import browser, collection_picker, frame, markup, state
 from pages.parts.evaluate import ablation_part, charts, from_searches, set_forms
 from pages.parts.evaluate import evaluation_html as evaluating
-from pages.parts.evaluate.running import in_progress, moved_on, runs_of
+from pages.parts.evaluate.running import in_progress, moved_on, task_of
 from ragkit.catalog.runs import RunRecord
 from ragkit.errors import RagkitError
+from ragkit.evaluation.background import BackgroundRuns
 from ragkit.evaluation.metrics import HEADLINES, main_metric
 from ragkit.evaluation.question_sets import optimism_notice
 from ragkit.evaluation.runs import in_words
@@ -110,7 +111,7 @@ def controls(library: Library, collection: str, sets: Mapping[str, tuple[int, in
         picked = st.multiselect(
             "Settings to test", list(configs), key=_CONFIGS, format_func=configs.__getitem__
         )
-        busy = runs_of(library).status.running
+        busy = task_of(library, BackgroundRuns).status.running
         if st.button("Run", key="evaluate-run", type="primary", disabled=busy or not picked):
             start(library, collection, str(chosen), picked)
     return str(chosen)
@@ -131,7 +132,7 @@ def start(library: Library, collection: str, question_set: str, addresses: Seque
     """Start the runs in the background."""
     base = SearchOptions(collections=(collection,))
     configs = [from_text(address, base)[0] for address in addresses]
-    runs_of(library).start(
+    task_of(library, BackgroundRuns).start(
         partial(library.experiment, collection, question_set),
         configs,
         partial(library.runs.keep, collection=collection),
@@ -145,7 +146,7 @@ def start(library: Library, collection: str, question_set: str, addresses: Seque
 @st.fragment
 def live(library: Library) -> None:
     """Draw the run's progress while the tab is visible; redraw the page when its state changes."""
-    runs = runs_of(library)
+    runs = task_of(library, BackgroundRuns)
     now = runs.status
     if now.running:
         in_progress("evaluate-live", evaluating.progress_line(now), runs)
@@ -161,7 +162,7 @@ def results(library: Library, collection: str, question_set: str) -> None:
     records = [
         record for record in library.runs.list(collection) if record.run.question_set == name
     ]
-    if not records and runs_of(library).status.running:
+    if not records and task_of(library, BackgroundRuns).status.running:
         return
     if not records:
         st.html(

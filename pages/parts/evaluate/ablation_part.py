@@ -10,8 +10,9 @@ from pages.parts.common import markup
 from pages.parts.evaluate import ablation_html as html
 from pages.parts.evaluate import charts
 from pages.parts.evaluate.evaluation_html import metric_name
-from pages.parts.evaluate.running import ablation_of, in_progress, moved_on
+from pages.parts.evaluate.running import in_progress, moved_on, task_of
 from ragkit.evaluation.ablation_figures import AblationFigures
+from ragkit.evaluation.background import BackgroundAblation
 from ragkit.library import Library
 from ragkit.surfaces import render_ablation as render
 
@@ -22,7 +23,7 @@ def draw(library: Library, collection: str, question_set: str) -> None:
     """Draw the button, the progress, and the figures of the last ablation."""
     title = "<h2>Ablation: what each part contributes</h2>"
     st.html(f'{title}<p class="rk-soft">{html.INTRODUCTION}</p>')
-    task = ablation_of(library)
+    task = task_of(library, BackgroundAblation)
     if st.button("Run ablation", key="ablation-run", disabled=task.status.running):
         task.start(collection, partial(library.ablations.run, collection, question_set))
         st.rerun()
@@ -35,7 +36,7 @@ def draw(library: Library, collection: str, question_set: str) -> None:
 @st.fragment
 def _live(library: Library, collection: str) -> None:
     """Draw the progress while the tab is visible; redraw the page when its state changes."""
-    task = ablation_of(library)
+    task = task_of(library, BackgroundAblation)
     now = task.status
     if now.running:
         in_progress("ablation-live", html.progress_line(now), task, now.cancelled)

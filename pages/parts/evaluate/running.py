@@ -2,36 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import streamlit as st
 
 from pages.parts.common import browser
-from ragkit.evaluation.background import (
-    BackgroundAblation,
-    BackgroundRuns,
-    BackgroundTask,
-    BackgroundWriting,
-)
+from ragkit.evaluation.background import BackgroundTask
 from ragkit.library import Library
 
-
-@st.cache_resource(max_entries=8, hash_funcs={Library: lambda library: str(library.paths.root)})
-def runs_of(library: Library) -> BackgroundRuns:  # noqa: ARG001 - one for each library
-    """Return the background runs of a library."""
-    return BackgroundRuns()
+_Task = TypeVar("_Task", bound=BackgroundTask[Any])
 
 
-@st.cache_resource(max_entries=8, hash_funcs={Library: lambda library: str(library.paths.root)})
-def writing_of(library: Library) -> BackgroundWriting:  # noqa: ARG001 - one for each library
-    """Return the background writing of a library."""
-    return BackgroundWriting()
-
-
-@st.cache_resource(max_entries=8, hash_funcs={Library: lambda library: str(library.paths.root)})
-def ablation_of(library: Library) -> BackgroundAblation:  # noqa: ARG001 - one for each library
-    """Return the background ablation of a library."""
-    return BackgroundAblation()
+@st.cache_resource(max_entries=32, hash_funcs={Library: lambda library: str(library.paths.root)})
+def task_of(library: Library, kind: Callable[[], _Task]) -> _Task:  # noqa: ARG001 - one for each library
+    """Return the background task of a library, of the class ``kind``."""
+    return kind()
 
 
 def in_progress(key: str, line: str, task: BackgroundTask[Any], stopping: bool = False) -> None:

@@ -13,8 +13,9 @@ from pages.parts.common import browser
 from pages.parts.evaluate import evaluation_html as evaluating
 from pages.parts.evaluate import from_searches
 from pages.parts.evaluate.from_searches import NEW_SET
-from pages.parts.evaluate.running import in_progress, moved_on, writing_of
+from pages.parts.evaluate.running import in_progress, moved_on, task_of
 from ragkit.errors import RagkitError
+from ragkit.evaluation.background import BackgroundWriting
 from ragkit.evaluation.generated_sets import MOST_WANTED, WRITTEN
 from ragkit.library import Library
 from ragkit.models.ollama_monitor import OllamaLook
@@ -110,7 +111,7 @@ def _form(library: Library, collection: str) -> None:
 
 
 def _fields(library: Library, collection: str, look: OllamaLook) -> None:
-    writing = writing_of(library)
+    writing = task_of(library, BackgroundWriting)
     names = [model.name for model in look.writers]
     preferred = library.contexts.chosen_model() or look.best
     tagged = (preferred, f"{preferred}:latest")
@@ -141,7 +142,7 @@ def _fields(library: Library, collection: str, look: OllamaLook) -> None:
 @st.fragment
 def writing_live(library: Library, collection: str) -> None:
     """Draw the progress or the report of the writing; redraw the page when it is done."""
-    writing = writing_of(library)
+    writing = task_of(library, BackgroundWriting)
     now = writing.status
     if now.running:
         in_progress("evaluate-writing", evaluating.writing_line(now), writing, now.cancelled)
