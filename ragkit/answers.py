@@ -178,6 +178,11 @@ class AnswerState(StrEnum):
     CANCELLED = "cancelled"
     FAILED = "failed"
 
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing more will come."""
+        return self in (AnswerState.DONE, AnswerState.CANCELLED, AnswerState.FAILED)
+
 
 @dataclass(frozen=True, slots=True)
 class WrittenAnswer:

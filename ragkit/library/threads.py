@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
 _Quoted: TypeAlias = tuple[tuple[int, int, int], str]
 _FEW = 3
-_ENDED = frozenset((AnswerState.DONE, AnswerState.CANCELLED, AnswerState.FAILED))
 
 
 class ThreadService:
@@ -144,5 +143,5 @@ def _marked(
 def _ended(
     written: WrittenAnswer, changed: frozenset[_Quoted], again: Mapping[int, int]
 ) -> WrittenAnswer:
-    state = written.state if written.state in _ENDED else AnswerState.CANCELLED
+    state = written.state if written.state.is_over else AnswerState.CANCELLED
     return replace(written, state=state, sources=_marked(written.sources, changed, again))

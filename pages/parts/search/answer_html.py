@@ -176,7 +176,7 @@ def written(answer: WrittenAnswer, *, tools: bool = True) -> str:
     ``tools`` adds the buttons that check it and write it again.
     """
     parts = [_banner(answer), notices(answer.notices), _text(answer)]
-    if is_over(answer):
+    if answer.state.is_over:
         parts += [_figures(answer, tools), _sources(answer)]
     return "".join(parts)
 
@@ -200,11 +200,6 @@ def state_of(answer: WrittenAnswer) -> str:
             return "Failed"
         case AnswerState.DONE:
             return "Cut off" if answer.cut else ""
-
-
-def is_over(answer: WrittenAnswer) -> bool:
-    """Return whether nothing more will come."""
-    return answer.state in (AnswerState.DONE, AnswerState.CANCELLED, AnswerState.FAILED)
 
 
 def _banner(answer: WrittenAnswer) -> str:

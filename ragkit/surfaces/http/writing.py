@@ -30,7 +30,6 @@ PATH = "/_ragkit/answers"
 _WAIT_SECONDS = 5.0
 _FORSAKEN_SECONDS = 60.0
 _MOST = 100
-_OVER = frozenset((AnswerState.DONE, AnswerState.CANCELLED, AnswerState.FAILED))
 
 Begin = Callable[[], Generator[WrittenAnswer, None, None]]
 Draw = Callable[[WrittenAnswer], dict[str, Any]]
@@ -58,7 +57,7 @@ class Writing:
     @property
     def is_over(self) -> bool:
         """Whether the answer has ended."""
-        return self.answer.state in _OVER
+        return self.answer.state.is_over
 
     def told(self, after: int = -1, seconds: float = 0.0) -> dict[str, Any]:
         """Return the drawn state with its ``version``; wait ``seconds`` at most for a newer one."""
@@ -67,7 +66,7 @@ class Writing:
             self._changed.wait_for(lambda: self._version > after or self.is_over, seconds)
             self._seen_at = time.monotonic()
             version, answer = self._version, self.answer
-        return {"version": version, "over": answer.state in _OVER, **self.draw(answer)}
+        return {"version": version, "over": answer.state.is_over, **self.draw(answer)}
 
     def cancel(self) -> None:
         """Stop the answer and keep what was written, unless it has ended already."""
