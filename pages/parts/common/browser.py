@@ -13,17 +13,17 @@ from typing import Any
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-_FOLDER = Path(__file__).parent
 _HANDLE = "handle_clicks"
 
 
 @cache
-def _script(name: str) -> str:
-    return (_FOLDER / f"{name}.js").read_text(encoding="utf-8")
+def script(beside: str, name: str) -> str:
+    """Return the text of a script; ``beside`` is a file in its folder."""
+    return Path(beside).with_name(name).read_text(encoding="utf-8")
 
 
 def _mount(name: str, **arguments: Any) -> None:
-    component = st.components.v2.component(f"ragkit_{name}", js=_script(name))
+    component = st.components.v2.component(f"ragkit_{name}", js=script(__file__, f"{name}.js"))
     component(**arguments)
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 
 import streamlit as st
 
+from pages.parts.common import browser
 from pages.parts.document.cited import Span
 from ragkit.catalog.records import ChunkRecord
 from ragkit.library import DocumentDetail
@@ -30,15 +30,11 @@ class Shown:
     sentence: Span | None = None
 
 
-@cache
-def _script() -> str:
-    return Path(__file__).with_name("pdf_viewer.js").read_text(encoding="utf-8")
-
-
 def draw(shown: Shown) -> None:
     """Draw the viewer, at the page of the passage."""
     record, chunk, sentence = shown.detail.record, shown.chunk, shown.sentence
-    viewer = st.components.v2.component("ragkit_pdf", js=_script(), isolate_styles=False)
+    js = browser.script(__file__, "pdf_viewer.js")
+    viewer = st.components.v2.component("ragkit_pdf", js=js, isolate_styles=False)
     with st.container(key="pdf"):
         viewer(
             key="pdf-viewer",

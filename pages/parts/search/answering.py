@@ -8,13 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Generator, Mapping
 from dataclasses import dataclass, replace
-from functools import cache
-from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
-from pages.parts.common import state
+from pages.parts.common import browser, state
 from pages.parts.search import answer_html, follow_ups, turns, web
 from pages.parts.search.follow_ups import Asked
 from ragkit.answers import AnswerState, Turn, WrittenAnswer
@@ -133,7 +131,8 @@ def draw(stand: Stand) -> None:
         return
     first = writing.told() if writing else {"version": 0, "over": True, **drawn(written)}
     token = writing.token if writing else f"turn-{turn.id}"
-    follower = st.components.v2.component("ragkit_answer", js=_script(), isolate_styles=False)
+    js = browser.script(__file__, "answer.js")
+    follower = st.components.v2.component("ragkit_answer", js=js, isolate_styles=False)
     with st.container(key="answer"):
         follower(key="answer-follower", data={"token": token, "first": first})
 
@@ -153,11 +152,6 @@ def act(library: Library, values: Mapping[str, str]) -> bool:
     else:
         return follow_ups.act(library, values)
     return True
-
-
-@cache
-def _script() -> str:
-    return Path(__file__).with_name("answer.js").read_text(encoding="utf-8")
 
 
 def _writings() -> dict[int, Writing]:
