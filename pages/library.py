@@ -170,17 +170,14 @@ def documents(library: Library, collection: str) -> None:
         return
     status, containing = _table_filters(counts)
     total = counts.documents if status is None else getattr(counts, status.value)
-    page, pages = 1, 1 if containing else -(-total // tables.PAGE)
-    if st.session_state.get(collection_dialogs.TABLE_PAGE, 1) > pages:
-        collection_dialogs.first_page()
-    if pages > 1:
-        page = st.pagination(pages, key=collection_dialogs.TABLE_PAGE)
+    # Of those that match a name, only the first are listed.
+    part = state.page_of(0 if containing else total, tables.PAGE, collection_dialogs.TABLE_PAGE)
     records = library.documents.list(
         collection,
         status=status,
         containing=containing,
         limit=tables.PAGE,
-        offset=(page - 1) * tables.PAGE,
+        offset=part.start,
     )
     uploads = {s.id for s in library.sources.list(collection) if s.kind == "uploads"}
     st.html(tables.documents_table(records, uploads))

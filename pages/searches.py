@@ -107,8 +107,7 @@ def listed(library: Library) -> None:
     st.html(search_lists.figures(figures(searches)))
     if show == "repeated":
         same = repeated(searches)
-        first, last = page_of(len(same))
-        shown = same[first:last]
+        shown = same[state.page_of(len(same), search_lists.PAGE, state.SEARCHES_PAGE)]
         urls = {question.last.id: again.url(library, question.last) for question in shown}
         drawn = search_lists.repeated_table(shown, urls)
     else:
@@ -122,10 +121,10 @@ def one_by_one(library: Library, searches: Sequence[LoggedSearch], show: str) ->
         searches = slowest(searches)
     elif show == "vain":
         searches = [search for search in searches if search.in_vain]
-    first, last = page_of(len(searches))
-    shown = searches[first:last]
+    part = state.page_of(len(searches), search_lists.PAGE, state.SEARCHES_PAGE)
+    shown = searches[part]
     place = search_lists.Place(
-        show, int(st.session_state[state.SEARCHES_DAYS]), 1 + first // search_lists.PAGE,
+        show, int(st.session_state[state.SEARCHES_DAYS]), 1 + part.start // search_lists.PAGE,
         st.session_state[state.SEARCHES_OPEN],
     )  # fmt: skip
     opened = next((search for search in shown if search.id == place.opened), None)
@@ -136,16 +135,6 @@ def one_by_one(library: Library, searches: Sequence[LoggedSearch], show: str) ->
     return search_lists.table(
         shown, {search.id: again.url(library, search) for search in shown}, place, below
     )
-
-
-def page_of(count: int) -> tuple[int, int]:
-    """Draw the pages of a list where there are several; return the slice of the one shown."""
-    page, pages = 1, max(1, -(-count // search_lists.PAGE))
-    if st.session_state.get(state.SEARCHES_PAGE, 1) > pages:
-        st.session_state[state.SEARCHES_PAGE] = 1
-    if pages > 1:
-        page = st.pagination(pages, key=state.SEARCHES_PAGE)
-    return (page - 1) * search_lists.PAGE, page * search_lists.PAGE
 
 
 def begin_again() -> None:

@@ -53,6 +53,15 @@ def start(**values: Any) -> None:
             st.session_state[key] = value
 
 
+def page_of(count: int, size: int, key: str) -> slice:
+    """Draw the pages of a list where there are several; return the part that is shown."""
+    pages = -(-count // size)
+    if st.session_state.get(key, 1) > pages:
+        st.session_state[key] = 1
+    page = st.pagination(pages, key=key) if pages > 1 else 1
+    return slice((page - 1) * size, page * size)
+
+
 def go(page: str, **query: object) -> None:
     """Request another page; the next run switches to it."""
     st.session_state[GO] = (page, {name: str(value) for name, value in query.items() if value})

@@ -7,7 +7,7 @@ from typing import Literal
 
 import streamlit as st
 
-from pages.parts.common import judging
+from pages.parts.common import judging, state
 from pages.parts.common.markup import action, name, number, text
 from ragkit.catalog.judgments import Origin
 from ragkit.formatting import plural
@@ -68,20 +68,14 @@ def _questions(library: Library, collection: str) -> None:
         )
         return
     rated = sum(logged.rated for logged in asked)
-    pages = -(-len(asked) // _LISTED)
-    page = 1
-    if st.session_state.get(_PAGE, 1) > pages:
-        st.session_state[_PAGE] = 1
-    if pages > 1:
-        page = st.pagination(pages, key=_PAGE)
+    part = state.page_of(len(asked), _LISTED, _PAGE)
     chosen: LoggedQuestion | None = st.session_state.get(_CHOSEN)
     places: Sequence[OfferedPlace] = ()
     if chosen is not None:
         places = library.judgments.offered(collection, chosen, _name())
     st.html(
         f'<p class="rk-soft" role="status">{number(rated)} of {plural(len(asked), "question")} '
-        "rated</p>"
-        + listed(asked[(page - 1) * _LISTED : page * _LISTED], chosen, places, collection)
+        "rated</p>" + listed(asked[part], chosen, places, collection)
     )
 
 
