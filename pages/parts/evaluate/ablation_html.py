@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from pages.parts.common.markup import name, number, text, took
-from pages.parts.evaluate.evaluation_html import how_it_ended, meter_line, metric_name
+from pages.parts.evaluate.evaluation_html import hints, how_it_ended, meter_line, metric_name
 from ragkit.evaluation.ablation_figures import AblationFigures, Cell
 from ragkit.evaluation.background import AblationStatus
 from ragkit.evaluation.metrics import Metric
@@ -47,12 +47,8 @@ def ended(status: AblationStatus) -> str:
 def about(figures: AblationFigures) -> str:
     """Return which questions were run and when, with notes on what limits the figures."""
     summary = f"{name(figures.questions)} · {local_time(figures.at)}. {_MARKS}"
-    listed = "".join(f"<li>{name(notice)}</li>" for notice in figures.notices)
-    notes = (
-        f'<details class="rk-hints"><summary>{plural(len(figures.notices), "note")}</summary>'
-        f"<ul>{listed}</ul></details>"
-    )
-    return f'<p class="rk-soft">{summary}</p>{notes if listed else ""}'
+    notes = hints(plural(len(figures.notices), "note"), map(name, figures.notices))
+    return f'<p class="rk-soft">{summary}</p>{notes}'
 
 
 def chart_rows(cells: Sequence[Cell], metric: str) -> list[dict[str, Any]]:
@@ -94,12 +90,9 @@ def table(title: str, cells: Sequence[Cell], figures: AblationFigures) -> str:
 
 def explained(figures: AblationFigures) -> str:
     """Return an explanation of the columns, folded."""
-    items = "".join(f"<li><dfn>{head}</dfn>: {meaning}</li>" for head, meaning in _EXPLAINED)
-    main = f"<li><dfn>Intervals</dfn>: 95 %, of {text(metric_name(figures.metric))}.</li>"
-    return (
-        '<details class="rk-hints"><summary>What the columns mean</summary>'
-        f"<ul>{main}{items}</ul></details>"
-    )
+    main = ("Intervals", f"95 %, of {text(metric_name(figures.metric))}.")
+    items = (f"<dfn>{head}</dfn>: {meaning}" for head, meaning in (main, *_EXPLAINED))
+    return hints("What the columns mean", items)
 
 
 def _row(cell: Cell, beside: Sequence[Cell], shown: Sequence[str]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from urllib.parse import urlencode
 
@@ -203,13 +203,14 @@ def cautions(records: Sequence[RunRecord], rated: int, *, self_made: bool) -> li
 
 def unused_html(record: RunRecord) -> str:
     """Return the parts of a set that could not be used, folded."""
-    listed = "".join(f"<li>{name(notice)}</li>" for notice in record.run.notices)
-    if not listed:
-        return ""
-    return (
-        f'<details class="rk-hints"><summary>Notes on run {record.id}</summary>'
-        f"<ul>{listed}</ul></details>"
-    )
+    return hints(f"Notes on run {record.id}", map(name, record.run.notices))
+
+
+def hints(summary: str, items: Iterable[str]) -> str:
+    """Return a folded list of HTML items; empty without any."""
+    listed = "".join(f"<li>{item}</li>" for item in items)
+    folded = f'<details class="rk-hints"><summary>{summary}</summary><ul>{listed}</ul></details>'
+    return folded if listed else ""
 
 
 def runs_table(records: Sequence[RunRecord]) -> str:
@@ -223,14 +224,10 @@ def runs_table(records: Sequence[RunRecord]) -> str:
         record.id: {values[0]: Metric(*values) for values in record.run.metrics}
         for record in records
     }
-    hints = "".join(
-        f"<li><dfn>{METRICS[metric][0]}</dfn>: {METRICS[metric][1]}</li>" for metric in heads
-    )
-    explained = (
-        '<details class="rk-hints"><summary>What the metrics mean</summary><ul>'
-        f"{hints}<li><dfn>Unrated</dfn>: {_UNRATED}</li></ul></details>"
-    )
-    return _measures(records, metrics, heads, times=True) + explained
+    meanings = [*(METRICS[metric] for metric in heads), ("Unrated", _UNRATED)]
+    explained = (f"<dfn>{head}</dfn>: {meaning}" for head, meaning in meanings)
+    table = _measures(records, metrics, heads, times=True)
+    return table + hints("What the metrics mean", explained)
 
 
 def types_table(
@@ -359,17 +356,12 @@ def moved_html(difference: Difference, collection: str) -> str:
 def _listed(title: str, by: str, changes: Sequence[QuestionChange], collection: str) -> str:
     head = f"<h3>{title} by {text(by)}: {plural(len(changes), 'question')}</h3>"
     items = [
-        f"<li>{_question_link(f'{change.question} {change.filter}'.rstrip(), collection)} "
-        f'<span class="rk-soft">{change.before:.2f} → {change.after:.2f}</span></li>'
+        f"{_question_link(f'{change.question} {change.filter}'.rstrip(), collection)} "
+        f'<span class="rk-soft">{change.before:.2f} → {change.after:.2f}</span>'
         for change in changes
     ]
-    first, rest = "".join(items[:_LISTED]), items[_LISTED:]
-    more = ""
-    if rest:
-        more = (
-            f'<details class="rk-hints"><summary>{len(rest)} more</summary>'
-            f"<ul>{''.join(rest)}</ul></details>"
-        )
+    first, rest = "".join(f"<li>{item}</li>" for item in items[:_LISTED]), items[_LISTED:]
+    more = hints(f"{len(rest)} more", rest)
     return f'<section class="rk-moved">{head}<ul>{first}</ul>{more}</section>'
 
 
