@@ -282,7 +282,7 @@ def act(library: Library, values: Mapping[str, str]) -> None:
     comparison: Comparison = cached[1]
     columns = [column.settings for column in comparison.columns]
     collection = columns[0].options.collections[0]
-    try:
+    with frame.toasted():
         if verb == "vote":
             place = int(values["place"])
             texts = tuple(map(as_text, columns))
@@ -301,8 +301,6 @@ def act(library: Library, values: Mapping[str, str]) -> None:
             if before:
                 library.collections.set_search(collection, before[1])
                 state.forget_options()
-    except RagkitError as error:
-        st.toast(str(error))
 
 
 def use(library: Library, column: Column) -> None:

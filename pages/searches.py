@@ -48,11 +48,9 @@ def draw() -> None:
 def act(library: Library, values: Mapping[str, str]) -> None:
     """Handle a click in a table."""
     if values.get("rk") == "forget":
-        try:
+        with frame.toasted():
             library.searches.remove(values["question"])
             st.session_state[state.SEARCHES_OPEN] = ""
-        except RagkitError as error:
-            st.toast(markup.as_label(f"{error.message} {error.cure}"))
 
 
 def head(library: Library, *, anything: bool) -> None:
@@ -74,10 +72,8 @@ def head(library: Library, *, anything: bool) -> None:
 
 def switch(library: Library) -> None:
     """Switch the log on or off, as the toggle is."""
-    try:
+    with frame.toasted():
         library.searches.switch(on=bool(st.session_state[_KEPT]))
-    except RagkitError as error:
-        st.toast(markup.as_label(f"{error.message} {error.cure}"))
 
 
 @dialog.titled(_CLEAR, "Clear the log of searches?")

@@ -8,6 +8,7 @@ import pytest
 
 from pages.parts.common import open_in_os
 from ragkit.errors import SourceError
+from ragkit.library import Library
 from ragkit.reading.formats import DOCUMENT_SUFFIXES
 
 RUN_SOMEWHERE = """
@@ -148,3 +149,19 @@ def test_what_cannot_be_opened_is_said(tmp_path: Path):
     assert open_in_os.opener("linux", {}) == ""
     with pytest.raises(SourceError, match="no longer where it was"):
         open_in_os.open_file(tmp_path / "gone.pdf")
+
+
+def test_a_file_that_is_gone_is_named_as_it_is(
+    library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    file = made(tmp_path, "plan _final_ of $5.txt")
+    with file.open("rb") as stream:
+        library.uploads.add(file.name, stream)
+    library.jobs.wait(library.sources.sync(library.sources.uploads()))
+    (record,) = library.documents.list()
+    Path(record.root, record.path).unlink()
+    said: list[str] = []
+    monkeypatch.setattr(open_in_os.st, "toast", said.append)
+    open_in_os.launch(library, record.id)
+    # A toast is read as Markdown.
+    assert said == [r"plan \_final\_ of \$5\.txt is no longer where it was\. Sync its folder\."]

@@ -173,6 +173,15 @@ def guarded() -> Iterator[None]:
             )
 
 
+@contextmanager
+def toasted() -> Iterator[None]:
+    """Show in a toast why what a click asks for is not possible."""
+    try:
+        yield
+    except RagkitError as error:
+        st.toast(markup.as_label(str(error)))
+
+
 def status() -> None:
     """Draw the dot at the right: what the library is doing; nothing when there is no library."""
     try:

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 import streamlit as st
 
+from pages.parts.common import frame
 from pages.parts.common.markup import action, number
 from ragkit.catalog.judgments import Origin
-from ragkit.errors import RagkitError
 from ragkit.evaluation.judging import GRADES, Grades
 from ragkit.evaluation.question_sets import COLLECTED
 from ragkit.formatting import plural
@@ -60,7 +60,7 @@ def act(
     verb = values.get("rk", "")
     if verb not in ("judge", "unjudge"):
         return False
-    try:
+    with frame.toasted():
         collection = values["collection"]
         if verb == "judge":
             start, _, end = values["place"].partition("-")
@@ -71,8 +71,6 @@ def act(
             )  # fmt: skip
         elif library.judgments.undo(collection, question_set=question_set) is None:
             st.toast("Nothing to undo.")
-    except RagkitError as error:
-        st.toast(str(error))
     return True
 
 

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import streamlit as st
 
-from ragkit.errors import RagkitError, SourceError
+from pages.parts.common import frame
+from ragkit.errors import SourceError
 from ragkit.library import Library
 
 _USUAL_UMASK = 0o022
@@ -65,14 +66,12 @@ def label_for(file: str) -> str:
 
 def launch(library: Library, document_id: int) -> None:
     """Open a document's file, or show in a toast why that is not possible."""
-    try:
+    with frame.toasted():
         detail = library.documents.get(document_id)
         if detail.elsewhere:
             raise SourceError(f"The file is on {detail.elsewhere}.")
         record = detail.record
         open_file(Path(record.root, record.path))
-    except RagkitError as error:
-        st.toast(str(error))
 
 
 def open_file(file: Path) -> None:

@@ -10,7 +10,6 @@ from pages.parts.common import browser, frame, markup, state
 from pages.parts.common.markup import action, attributes, name, number, text
 from pages.parts.search import thread_list
 from ragkit.catalog.records import Counts
-from ragkit.errors import RagkitError
 from ragkit.formatting import plural
 from ragkit.library import Library
 from ragkit.library.names import NamedDocument
@@ -105,15 +104,13 @@ def act(library: Library, values: Mapping[str, str]) -> bool:
     elif verb == "add-folder":
         state.go("pages/library.py")
     elif verb in ("pin", "unpin", "forget", "clear"):
-        try:
+        with frame.toasted():
             if verb == "clear":
                 searches.clear()
             elif verb == "forget":
                 searches.remove(question)
             else:
                 searches.pin(question, pinned=verb == "pin")
-        except RagkitError as error:
-            st.toast(markup.as_label(f"{error.message} {error.cure}"))
     else:
         return thread_list.act(library, values)
     return True

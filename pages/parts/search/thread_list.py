@@ -6,10 +6,9 @@ from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
-from pages.parts.common import dialog, markup
+from pages.parts.common import dialog, frame, markup
 from pages.parts.common.markup import action, attributes, name, text
 from ragkit.answers import Thread, ThreadSummary
-from ragkit.errors import RagkitError
 from ragkit.formatting import plural
 from ragkit.library import Library
 from ragkit.surfaces.http.thread_file import address_of
@@ -49,7 +48,7 @@ def drawn(library: Library) -> str:
 def act(library: Library, values: Mapping[str, str]) -> bool:
     """Handle a click on a tool of the list; returns whether it was one."""
     verb, thread_id = values.get("rk", ""), int(values.get("thread") or 0)
-    try:
+    with frame.toasted():
         if verb == "thread-rename":
             dialog.ask(_RENAME, thread_id, library.threads.get(thread_id).title)
         elif verb == "thread-delete":
@@ -60,8 +59,6 @@ def act(library: Library, values: Mapping[str, str]) -> bool:
                 library.threads.restore(deleted)
         else:
             return False
-    except RagkitError as error:
-        st.toast(markup.as_label(f"{error.message} {error.cure}"))
     return True
 
 
