@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import streamlit as st
 
 from pages.parts.common import browser, collection_picker, state
@@ -52,18 +54,19 @@ def _writing(
     counts = now.counts
     with st.container(horizontal=True, vertical_alignment="center", key="contexts-acts"):
         if now.paused:
-            st.button("Resume", key="contexts-resume", on_click=_resume, args=(library,))
+            st.button("Resume", key="contexts-resume", on_click=_ask,
+                      args=(library, library.contexts.resume))  # fmt: skip
         elif counts.pending and switched_on:
             st.button("Pause", key="contexts-pause", on_click=library.contexts.pause)
         if now.cost.summaries_failed or (counts.failed and (retry or scope is not None)):
             st.button(
                 "Retry failed", key="contexts-retry", type="tertiary",
-                on_click=_retry, args=(library, scope),
+                on_click=_ask, args=(library, library.contexts.retry, scope),
             )  # fmt: skip
         if scope is not None and counts.pending:
             st.button(
                 "Write these first", key="contexts-first", type="tertiary",
-                on_click=_first, args=(library, scope),
+                on_click=_ask, args=(library, library.contexts.prioritize, scope),
             )  # fmt: skip
     failed = health_view.failures(library.contexts.failures(scope), counts.failed)
     if failed:
@@ -81,18 +84,9 @@ def _scope(library: Library) -> str | None:
     return None if chosen == state.ALL else chosen
 
 
-def _resume(library: Library) -> None:
-    library.contexts.resume()
-    library.worker.ensure_running()
-
-
-def _retry(library: Library, scope: str | None) -> None:
-    library.contexts.retry(scope)
-    library.worker.ensure_running()
-
-
-def _first(library: Library, scope: str) -> None:
-    library.contexts.prioritize(scope)
+def _ask(library: Library, work: Callable[..., object], *about: str | None) -> None:
+    """Ask the worker for some work, and see that it runs."""
+    work(*about)
     library.worker.ensure_running()
 
 
