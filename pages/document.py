@@ -19,6 +19,7 @@ from ragkit.errors import RagkitError
 from ragkit.formatting import byte_size, plural
 from ragkit.library import DocumentDetail, Library
 from ragkit.retrieval.highlight import highlight_question
+from ragkit.surfaces.addresses import span_of
 from ragkit.types import Page, Status
 
 _WIDER = "document_wider"
@@ -103,7 +104,7 @@ def from_address() -> Request | None:
         values.get("find", "")[:300],
         int(at) if at.isdecimal() else None,
         values.get("sheet", ""),
-        cited.span_of(values.get("span", "")),
+        span_of(values.get("span", "")),
         values.get("said", ""),
     )
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from hashlib import blake2b
 from urllib.parse import urlencode
 
 from ragkit.answers import Source
+
+_SPAN = re.compile(r"(\d{1,12})-(\d{1,12})")
 
 
 def document_url(
@@ -33,6 +36,13 @@ def source_url(source: Source, question: str = "") -> str:
         return source.url
     place = {"span": f"{source.start}-{source.end}", "said": mark_of(source.text)}
     return document_url(source.document.id, None, question, **place)
+
+
+def span_of(value: str) -> tuple[int, int] | None:
+    """Parse the span of a sentence, as ``900-960``; ``None`` if the text is none."""
+    match = _SPAN.fullmatch(value)
+    span = (int(match[1]), int(match[2])) if match else None
+    return span if span and span[0] < span[1] else None
 
 
 def mark_of(sentence: str) -> str:

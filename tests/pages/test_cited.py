@@ -8,10 +8,10 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from running import html, run
 
-from pages.parts.document.cited import CHANGED, MOVED, find, span_of
+from pages.parts.document.cited import CHANGED, MOVED, find
 from ragkit.answering.sentences import sentences_of
 from ragkit.answers import Source
-from ragkit.surfaces.addresses import mark_of, source_url
+from ragkit.surfaces.addresses import mark_of, source_url, span_of
 
 TEXT = "# Refunds\n\nPaid in full. Paid within 30 days.\n\n| a | b |\n| - | - |\n| 1 | 2 |\n"
 DAYS = "Paid within 30 days."

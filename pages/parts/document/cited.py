@@ -2,24 +2,14 @@
 
 from __future__ import annotations
 
-import re
-
 from ragkit.chunking.units import text_units
 from ragkit.reading.formats import Format
 from ragkit.surfaces.addresses import mark_of
 
 Span = tuple[int, int]
 
-_SPAN = re.compile(r"(\d{1,12})-(\d{1,12})")
 MOVED = "The document has changed since. The sentence that was cited is marked where it is now."
 CHANGED = "The document has changed since. The sentence that was cited is no longer in it."
-
-
-def span_of(value: str) -> Span | None:
-    """Parse ``900-960``; ``None`` if the text is no span."""
-    match = _SPAN.fullmatch(value)
-    span = (int(match[1]), int(match[2])) if match else None
-    return span if span and span[0] < span[1] else None
 
 
 def find(text: str, file_format: str, span: Span | None, mark: str) -> tuple[Span | None, str]:

@@ -7,7 +7,6 @@ its third page, and ``/_ragkit/pdf/12/find?words=…`` how often these words occ
 from __future__ import annotations
 
 import base64
-import re
 import threading
 from collections.abc import Callable
 from functools import lru_cache
@@ -25,6 +24,7 @@ from ragkit.reading.pdf.contents import sound
 from ragkit.reading.pdf.page import PageImage, picture_of, sizes_of
 from ragkit.reading.pdf.page_words import Cut, Rectangle
 from ragkit.retrieval.highlight import highlight_question
+from ragkit.surfaces.addresses import span_of
 from ragkit.surfaces.http.shared import NO_STORE, SharedLibrary, query_number
 from ragkit.types import Page
 
@@ -33,7 +33,6 @@ _MOST_AT_ONCE = 2
 _MOST_PICTURES = 40
 _MOST_DOCUMENTS = 4
 _AROUND = 1500
-_SPAN = re.compile(r"(\d{1,12})-(\d{1,12})")
 
 
 def routes(library: SharedLibrary) -> list[Route]:
@@ -94,7 +93,7 @@ class PdfPages:
         page = next((page for page in detail.record.pages if page.number == number), None)
         if page is None:
             raise NotFoundError(f"There is no page {number}.")
-        span = _span(given.get("span", ""))
+        span = span_of(given.get("span", ""))
         width = query_number(request, "width") or 0
         passage = (
             sentence_on(detail, page, span) if span
@@ -187,8 +186,3 @@ def _at(sizes: tuple[tuple[float, float], ...], number: int) -> tuple[float, flo
 
 def _edges(box: Rectangle) -> list[float]:
     return [round(edge, 5) for edge in (box.left, box.top, box.right, box.bottom)]
-
-
-def _span(value: str) -> tuple[int, int] | None:
-    match = _SPAN.fullmatch(value)
-    return (int(match[1]), int(match[2])) if match else None
