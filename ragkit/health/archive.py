@@ -15,6 +15,7 @@ import tempfile
 import time
 import zipfile
 from collections.abc import Iterable
+from contextlib import closing
 from dataclasses import asdict, dataclass
 from io import BytesIO
 from pathlib import Path
@@ -93,17 +94,12 @@ def _write(
     settings: Settings, paths: LibraryPaths, catalog: Catalog, file: Path, snapshot: Path
 ) -> ArchiveReport:
     catalog.integrity.copy(snapshot)
-    copied = Catalog.open(snapshot)
-    try:
-        documents, entries = (
-            copied.documents.counts().documents,
-            copied.entries.count(ALL_COLLECTIONS),
-        )
+    with closing(Catalog.open(snapshot)) as copied:
+        documents = copied.documents.counts().documents
+        entries = copied.entries.count(ALL_COLLECTIONS)
         listed = [Path(root, path) for root, path in copied.integrity.upload_paths()]
         version = copied.integrity.version()
         threads = len(copied.threads.all())
-    finally:
-        copied.close()
     files: dict[str, ArchivedFile] = {}
     notes: list[str] = []
     if threads:

@@ -11,7 +11,7 @@ import stat
 import tempfile
 import zipfile
 import zlib
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import IO, Any
 
@@ -114,12 +114,9 @@ def _refuse_contents(paths: LibraryPaths) -> None:
                 "Choose an empty directory with --library.",
             )
         return
-    catalog = Catalog.open(paths.catalog)
-    try:
+    with closing(Catalog.open(paths.catalog)) as catalog:
         full = catalog.collections.has_sources() or catalog.documents.any()
         catalog.integrity.settle()
-    finally:
-        catalog.close()
     if full:
         raise LibraryError(
             f"There is already a library in {paths.root}.",
@@ -217,15 +214,12 @@ def _read(source: IO[bytes], size: int) -> bytes:
 def _adopt(file: Path, paths: LibraryPaths) -> None:
     """Check an imported catalog, migrate it, and update the paths of its uploads."""
     examine(file)
-    catalog = Catalog.open(file)
-    try:
+    with closing(Catalog.open(file)) as catalog:
         move_uploads(catalog.connections, paths.uploads)
         # From now on, it is another library than the exported one.
         catalog.set_meta(META_KEY, None)
         catalog.mark()
         catalog.integrity.settle()
-    finally:
-        catalog.close()
 
 
 def _move_in(unpacked: Path, paths: LibraryPaths) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -134,11 +134,8 @@ def _documents(file: Path) -> int:
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder, "copy.sqlite")
         _copy(file, copy)
-        catalog = Catalog.open(copy)
-        try:
+        with closing(Catalog.open(copy)) as catalog:
             return catalog.documents.counts().documents
-        finally:
-            catalog.close()
 
 
 def adopt_uploads(writer: Writer, _arguments: Mapping[str, Any], reporter: Reporter) -> str:
