@@ -11,8 +11,8 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from health_library import hits, work
 
-from ragkit.catalog.records import JobState
 from ragkit.errors import LibraryBusyError, LibraryError, LibraryFormatError
 from ragkit.health import archive, archive_import
 from ragkit.health.archive import export_library
@@ -28,11 +28,6 @@ def _settings(root: Path, **more) -> Settings:
     return Settings(library=root, **{"models": {"embedder": "hash"}, **more})
 
 
-def _work(library: Library, kind: str, **arguments) -> None:
-    job = library.jobs.wait(library.jobs.add(kind, **arguments))
-    assert job.state is JobState.DONE, job.message
-
-
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
     """A library with a folder and an upload, and an archive of it; nothing here is changed."""
@@ -43,7 +38,7 @@ def made(tmp_path_factory):
     library = Library.open(_settings(root / "lib"), create=True)
     library.sources.add_folder(root / "files")
     library.uploads.add(_UPLOAD, io.BytesIO("# Protokoll\n\nDas Budget wächst.\n".encode()))
-    _work(library, "sync")
+    work(library, "sync")
     library.jobs.add("compact")
     report = export_library(library.settings, library.paths, library.catalog, root / "a.zip")
     assert (report.documents, report.uploads, report.notes) == (3, 1, ())
@@ -55,11 +50,6 @@ def made(tmp_path_factory):
 @pytest.fixture
 def good(made) -> Path:
     return made[0] / "a.zip"
-
-
-def _hits(library: Library, question: str) -> list[tuple]:
-    found = library.search(question).results
-    return [(one.document.path, one.score, [p.text for p in one.passages]) for one in found]
 
 
 def _rewritten(good: Path, target: Path, change) -> Path:
@@ -107,8 +97,8 @@ def test_an_imported_library_answers_the_same_without_a_model_call(made, good, t
     # Questions are embedded, one at a time; nothing of a document may be.
     moved.embedder.embed_passages = lambda texts: asked.extend(texts) or embed(texts)
     for question in ("tokens", "Budget wächst", "repair", 'type:md "OAuth tokens"'):
-        assert _hits(moved, question) == _hits(library, question)
-        assert _hits(moved, question)
+        assert hits(moved, question) == hits(library, question)
+        assert hits(moved, question)
     assert sorted(asked) == ['"OAuth tokens"', "Budget wächst", "repair", "tokens"]
     assert all(one.ok for one in moved.health.verify())
     assert moved.catalog.jobs.open() == []
@@ -224,10 +214,10 @@ def test_lost_uploads_odd_names_and_links_are_left_out_and_said(made, tmp_path):
 
 def test_a_library_with_contents_is_never_overwritten(made, good):
     root, library = made
-    before = _hits(library, "tokens")
+    before = hits(library, "tokens")
     with pytest.raises(LibraryError, match="There is already a library in"):
         import_library(good, root / "lib", library.settings)
-    assert _hits(library, "tokens") == before
+    assert hits(library, "tokens") == before
 
 
 def test_a_directory_with_other_files_is_left_alone(good, tmp_path):

@@ -15,6 +15,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from health_library import work
 
 from ragkit.answers import Turn
 from ragkit.catalog.copies import backups, keep_backup, write_copy
@@ -33,12 +34,6 @@ _ALL = sorted([*(f"{animal}.md" for animal in _ANIMALS), "note.md"])
 
 def _open(root: Path, *, create: bool = False) -> Library:
     return Library.open(Settings(library=root, models={"embedder": "hash"}), create=create)
-
-
-def _work(library: Library, kind: str, **arguments: object) -> str:
-    job = library.jobs.wait(library.jobs.add(kind, **arguments))
-    assert job.state is JobState.DONE, job.message
-    return job.message
 
 
 def _judge(library: Library, question: str) -> None:
@@ -63,9 +58,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with _open(root / "library", create=True) as library:
         library.sources.add_folder(root / "files")
         library.uploads.add("note.md", io.BytesIO(b"# Note\n\nAn uploaded note.\n"))
-        _work(library, "sync")
+        work(library, "sync")
         _judge(library, "before the backup")
-        assert re.search(r": \d{3} kB\.$", _work(library, "backup"))
+        assert re.search(r": \d{3} kB\.$", work(library, "backup"))
         _judge(library, "after the backup")
     return root
 
@@ -80,7 +75,7 @@ def _go_on(paths: LibraryPaths) -> Library:
     library = _open(paths.root, create=True)
     library.health.read_what_is_lost()
     for kind in ("adopt_uploads", "reread", "sync"):
-        _work(library, kind)
+        work(library, kind)
     return library
 
 
@@ -126,7 +121,7 @@ def test_three_backups_are_kept_and_a_damaged_catalog_drops_none(paths):
 
 def test_a_backup_goes_to_a_file_and_overwrites_nothing(paths, tmp_path):
     with _open(paths.root) as library:
-        assert "Wrote" in _work(library, "backup", file=str(tmp_path / "mine.sqlite"))
+        assert "Wrote" in work(library, "backup", file=str(tmp_path / "mine.sqlite"))
         job = library.jobs.wait(library.jobs.add("backup", file=str(tmp_path / "mine.sqlite")))
         assert job.state is JobState.FAILED
     paths.catalog.unlink()
@@ -237,7 +232,7 @@ def test_recover_brings_the_documents_back(made, paths, damage, with_backup):
         known = {source.kind for source in library.sources.list()}
         if "folder" not in known:
             library.sources.add_folder(made / "files")
-            _work(library, "sync")
+            work(library, "sync")
         assert _whole(library)
         if with_backup:
             assert "before the backup" in _questions(library)
@@ -246,7 +241,7 @@ def test_recover_brings_the_documents_back(made, paths, damage, with_backup):
 def test_recover_keeps_a_sound_catalog_that_is_older_than_its_marker(paths):
     backup = backups(paths)[0].file
     with _open(paths.root) as library:
-        _work(library, "sync")
+        work(library, "sync")
     shutil.copyfile(backup, paths.catalog)
     with pytest.raises(CatalogError, match="has lost what was saved last"):
         _open(paths.root)
@@ -289,7 +284,7 @@ def test_an_upload_without_a_row_is_found_and_adopted(paths):
         ]
         finding = next(one for one in library.health.check(Depth.CHECK) if one.name == "uploads")
         assert (finding.ok, finding.fix) == (False, "adopt_uploads")
-        assert _work(library, "adopt_uploads").startswith("Read 2 uploaded files")
+        assert work(library, "adopt_uploads").startswith("Read 2 uploaded files")
         assert library.search("lost zebra").results[0].document.path == "lost.md"
         assert library.search("zebra", collections="uploads 77").results
         assert unknown_uploads(library.catalog, paths) == []
@@ -302,7 +297,7 @@ def test_uploads_that_no_sync_reads_are_no_problem(paths):
         (paths.uploads / "77" / "venv").mkdir(parents=True)
         (paths.uploads / "77" / "venv" / "other.md").write_text("# Other\n\nAnother zebra.\n")
         assert unknown_uploads(library.catalog, paths) == []
-        assert _work(library, "adopt_uploads").startswith("Read 0 uploaded files")
+        assert work(library, "adopt_uploads").startswith("Read 0 uploaded files")
         assert [one.name for one in library.collections.list()] == ["default"]
 
 

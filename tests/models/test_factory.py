@@ -4,13 +4,7 @@ import pytest
 
 from ragkit.errors import SettingsError
 from ragkit.models.factory import open_embedder
-from ragkit.models.wordllama import WordLlamaEmbedder
 from ragkit.settings import ModelSettings
-
-
-@pytest.fixture(scope="module")
-def wordllama() -> WordLlamaEmbedder:
-    return WordLlamaEmbedder.open()
 
 
 def test_an_unknown_embedder_names_the_choices():
