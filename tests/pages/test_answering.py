@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from running import html, run
+from small_library import add, write_files
 from support import until
 
 from ragkit.answers import AnswerState
@@ -14,10 +15,8 @@ QUESTION = "how long may a buoy be returned"
 
 @pytest.fixture
 def filled(library, tmp_path, server, monkeypatch):
-    folder = tmp_path / "papers"
-    folder.mkdir()
-    (folder / "refund.md").write_text("# Refunds\n\nA buoy may be returned within 30 days.\n")
-    library.jobs.wait(library.sources.sync(library.sources.add_folder(folder)))
+    refund = "# Refunds\n\nA buoy may be returned within 30 days.\n"
+    add(library, write_files(tmp_path / "papers", {"refund.md": refund}))
     monkeypatch.setenv("RAGKIT_MODELS__OLLAMA_URL", server.url)
     return library
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from running import html, run
+from small_library import add, write_files
 
 from ragkit.answers import Turn
 from ragkit.indexing.writer import writer_lock
@@ -15,12 +16,8 @@ RETURN = "A buoy may be returned within 30 days."
 
 @pytest.fixture
 def filled(library, tmp_path):
-    folder = tmp_path / "papers"
-    folder.mkdir()
-    (folder / "refund.md").write_text(
-        f"# Refund policy\n\n{RETURN}\n\nA faulty buoy may be returned within two years.\n"
-    )
-    library.jobs.wait(library.sources.sync(library.sources.add_folder(folder)))
+    refund = f"# Refund policy\n\n{RETURN}\n\nA faulty buoy may be returned within two years.\n"
+    add(library, write_files(tmp_path / "papers", {"refund.md": refund}))
     return library
 
 

@@ -7,6 +7,7 @@ from unittest.mock import patch
 
 import pytest
 from running import html, run
+from small_library import add, write_files
 from support import note_searches
 
 from pages.parts.search import home
@@ -21,10 +22,8 @@ from ragkit.options import Fusion
 
 @pytest.fixture
 def filled(library, tmp_path):
-    folder = tmp_path / "papers"
-    folder.mkdir()
-    (folder / "reefs.md").write_text("# Coral reefs\n\nReefs grow slowly in warm water.\n")
-    library.jobs.wait(library.sources.sync(library.sources.add_folder(folder)))
+    reefs = "# Coral reefs\n\nReefs grow slowly in warm water.\n"
+    add(library, write_files(tmp_path / "papers", {"reefs.md": reefs}))
     return library
 
 

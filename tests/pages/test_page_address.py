@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from openpyxl import Workbook
 from running import html, run
+from small_library import add, write_files
 from streamlit.testing.v1 import AppTest
 
 from pages.parts.common import kept_texts, option_controls
@@ -19,10 +20,8 @@ from ragkit.options import SEARCH_OPTIONS, Fusion, Mode, SearchOptions
 
 @pytest.fixture
 def filled(library: Library, tmp_path: Path) -> Library:
-    folder = tmp_path / "papers"
-    folder.mkdir()
-    (folder / "refund.md").write_text("# Refund policy\n\nA full refund within 30 days.\n")
-    library.jobs.wait(library.sources.sync(library.sources.add_folder(folder)))
+    refund = "# Refund policy\n\nA full refund within 30 days.\n"
+    add(library, write_files(tmp_path / "papers", {"refund.md": refund}))
     return library
 
 

@@ -9,6 +9,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from running import html, run
+from small_library import add, write_files
 from support import note_searches
 
 from pages.parts.searches import again, search_lists
@@ -24,10 +25,8 @@ EVIL = '"><img src=x onerror=alert(1)>\u202e'
 
 @pytest.fixture
 def filled(library, tmp_path):
-    folder = tmp_path / "papers"
-    folder.mkdir()
-    (folder / "reefs.md").write_text("# Coral reefs\n\nReefs grow slowly in warm water.\n")
-    library.jobs.wait(library.sources.sync(library.sources.add_folder(folder)))
+    reefs = "# Coral reefs\n\nReefs grow slowly in warm water.\n"
+    add(library, write_files(tmp_path / "papers", {"reefs.md": reefs}))
     return library
 
 
