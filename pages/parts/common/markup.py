@@ -59,15 +59,17 @@ def action(verb: str, label: str, *, style: str = "rk-act", **values: object) ->
     return f'<button type="button" class="{style}"{data}>{text(label)}</button>'
 
 
-def document_link(document_id: int, chunk: int, question: str, inner: str, **values: object) -> str:
-    """Return a link to a chunk, which opens it on the Document page; ``inner`` is HTML."""
+def document_link(
+    document_id: int, chunk: int | None, question: str, inner: str, **values: object
+) -> str:
+    """Return a link to a document or a chunk, which opens it there; ``inner`` is HTML."""
     data = attributes(
         **values,
         target="_self",
         data_rk="open",
         href=document_url(document_id, chunk, question),
         data_id=document_id,
-        data_chunk=chunk + 1,
+        data_chunk=None if chunk is None else chunk + 1,
     )
     return f"<a{data}>{inner}</a>"
 

@@ -10,7 +10,7 @@ import streamlit as st
 
 from pages.parts.common import markup
 from pages.parts.common.judging import buttons
-from pages.parts.common.markup import action, attributes, name, text
+from pages.parts.common.markup import action, attributes, document_link, name, text
 from pages.parts.common.option_controls import control, search_controls
 from pages.parts.library.embedder_choice import label
 from pages.parts.search import summary
@@ -22,7 +22,6 @@ from ragkit.evaluation.comparison import Column, Comparison, Movement, RankChang
 from ragkit.evaluation.judging import Grades
 from ragkit.evaluation.search_config import CONFIG_OPTIONS, SearchConfig, as_text
 from ragkit.formatting import plural
-from ragkit.surfaces.addresses import document_url
 
 PRESETS: Mapping[str, tuple[str, ...]] = {
     "Keyword vs. semantic": ("mode:keyword", "mode:vector"),
@@ -133,11 +132,6 @@ def _item(comparison: Comparison, column: int, ranked: RankedResult, shown: Show
     joined = document.id in comparison.shared
     hue = f"--hue:var(--hue-{comparison.shared.index(document.id) % _HUES})" if joined else None
     best = result.matched_chunks[0].index if result.matched_chunks else 0
-    link = attributes(
-        href=document_url(document.id, best, comparison.question),
-        data_id=document.id,
-        data_chunk=best + 1,
-    )
     again = ranked.movement.change is RankChange.AGAIN
     # Where else a document is and how it scores would tell the columns of a blind vote apart.
     score = elsewhere = ""
@@ -147,6 +141,10 @@ def _item(comparison: Comparison, column: int, ranked: RankedResult, shown: Show
         elsewhere = _elsewhere(comparison, column, document.id, shown)
     move = _move(ranked.movement, shown.letter(0)) if again or not shown.blind else ""
     place = f"rk-item-{column}-{ranked.rank}"
+    title = f"<bdi>{name(document.title or document.path)}</bdi>"
+    link = document_link(
+        document.id, best, comparison.question, title, class_="rk-link", id=f"{place}-title"
+    )
     return (
         '<article class="rk-item"'
         + attributes(
@@ -155,8 +153,7 @@ def _item(comparison: Comparison, column: int, ranked: RankedResult, shown: Show
             data_joined="" if joined and not again else None,
         )
         + f'><div class="rk-item-head"><span class="rk-rank">{ranked.rank}</span>'
-        f'<a class="rk-link" id="{place}-title" target="_self" data-rk="open"{link}>'
-        f"<bdi>{name(document.title or document.path)}</bdi></a>{move}</div>"
+        f"{link}{move}</div>"
         f'<p class="rk-item-where"><bdi>{name(document.path)}</bdi>{score}</p>'
         f"{excerpt_html(result, comparison.question, shown.excerpt(column, ranked.rank))}"
         f"{buttons(result, span, shown.grades.of(document.id, span))}</article>"

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pages.parts.common.markup import attributes, name
+from pages.parts.common.markup import document_link, name
 from ragkit.catalog.records import DocumentRecord
 from ragkit.retrieval.similar import SimilarDocuments
-from ragkit.surfaces.addresses import document_url
 
 _MOST_COPIES = 5
 
@@ -38,5 +37,4 @@ def _also_in(copies: Sequence[DocumentRecord], words: str) -> str:
 
 
 def _link(record: DocumentRecord, label: str) -> str:
-    link = attributes(href=document_url(record.id), data_rk="open", data_id=record.id)
-    return f'<a class="rk-link" target="_self"{link}><bdi>{name(label, 160)}</bdi></a>'
+    return document_link(record.id, None, "", f"<bdi>{name(label, 160)}</bdi>", class_="rk-link")

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from pages.parts.common.markup import action, attributes, name, text, took
+from pages.parts.common.markup import action, attributes, document_link, name, text, took
 from pages.parts.library.source_tables import with_meter
 from pages.parts.search.answer_html import quick
 from pages.parts.search.cards import coverage, open_link
@@ -214,13 +214,12 @@ def topic_results(answer: TopicAnswer, records: Mapping[int, DocumentRecord]) ->
     """Return the results of a topic by itself."""
     number = answer.topic.index
     items = "".join(
-        f'<li><a class="rk-link" target="_self" data-rk="open" href="document?id={document}"'
-        f' data-id="{document}"><bdi>{name(record.title or record.path)}</bdi></a> '
+        f"<li>{document_link(document, None, '', title, class_='rk-link')} "
         f'<span class="rk-number"><b>{score:.2f}</b></span> '
         f'<span class="rk-soft"><bdi>{name(record.path)}</bdi></span></li>'
         for document, score in answer.documents
-        for record in [records.get(document)]
-        if record is not None
+        if (record := records.get(document)) is not None
+        for title in [f"<bdi>{name(record.title or record.path)}</bdi>"]
     )
     body = '<p class="rk-soft">Nothing fits this topic. The nearest:</p>' * answer.weak
     body += f"<ol>{items}</ol>" if items else '<p class="rk-soft">Nothing was found.</p>'

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from pages.parts.common import markup, state
-from pages.parts.common.markup import attributes, name, text
+from pages.parts.common.markup import attributes, document_link, name, text
 from pages.parts.rendering.allowed import safe_link
 from ragkit.answering.follow_up import in_own_words
 from ragkit.answers import Source, Turn
@@ -21,7 +21,6 @@ from ragkit.library import Library
 from ragkit.library.web import LONGEST
 from ragkit.results import Answer, Contribution
 from ragkit.retrieval.highlight import highlight_question
-from ragkit.surfaces.addresses import document_url
 from ragkit.surfaces.render_web import WHY_FOLDED
 from ragkit.web.results import WebAnswer, WebPreview, WebResult, web_sources
 
@@ -166,11 +165,7 @@ def _folded(results: Sequence[WebResult]) -> str:
 def _reason(result: WebResult) -> str:
     why = text(WHY_FOLDED[result.folded])
     if result.document is not None:
-        where = attributes(
-            href=document_url(result.document), target="_self", data_rk="open",
-            data_id=result.document,
-        )  # fmt: skip
-        why = f'<a class="rk-link"{where}>{why}</a>'
+        why = document_link(result.document, None, "", why, class_="rk-link")
     return f'<span class="rk-soft">{name(result.site)} · {why}</span>'
 
 
