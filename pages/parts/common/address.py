@@ -24,7 +24,7 @@ from ragkit.types import Status
 
 _LAST, _LEFT = "address_last", "address_left"
 _LONGEST = 1500
-_EVERYWHERE = "*"
+EVERYWHERE = "*"
 _NO_LONGER_KEPT = (
     "This long text is no longer there: it is kept only for the browser it was pasted in, until "
     "ragkit stops. Paste it again."
@@ -85,11 +85,11 @@ def _collection(library: Library, text: str) -> str:
 
 
 def _collection_or_all(library: Library, text: str) -> str:
-    return state.ALL if text == _EVERYWHERE else _collection(library, text)
+    return state.ALL if text == EVERYWHERE else _collection(library, text)
 
 
 def _all_or_collection(name: str) -> str:
-    return _EVERYWHERE if name == state.ALL else name
+    return EVERYWHERE if name == state.ALL else name
 
 
 def _number(_library: Library, text: str) -> int:
@@ -298,7 +298,7 @@ def _of_thread(page: str, sent: Sent, library: Library) -> dict[str, list[str]]:
         # Said where the thread is opened.
         return {}
     several = len(thread.collections) != 1
-    place = _EVERYWHERE if several else thread.collections[0]
+    place = EVERYWHERE if several else thread.collections[0]
     return {"q": [turn.asked for turn in thread.turns[-1:]], "collection": [place]}
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from pages.parts.common import option_controls
+from pages.parts.common.address import EVERYWHERE
 from pages.parts.common.option_controls import Control
 from ragkit.errors import SettingsError
 from ragkit.library import Library
@@ -16,8 +17,6 @@ from ragkit.library.search_log import LoggedSearch
 from ragkit.option_codec import apply_options, option_text, parse_chunked_option
 from ragkit.options import CHUNKED_OPTIONS, ChunkedOptions, Filters, SearchOptions
 from ragkit.retrieval.query.filter_syntax import format_filters
-
-_EVERYWHERE = "*"
 
 
 def url(library: Library, search: LoggedSearch) -> str:
@@ -49,7 +48,7 @@ def _is_everywhere(library: Library, search: LoggedSearch) -> bool:
 
 
 def _of_search(library: Library, search: LoggedSearch) -> str:
-    question, where = f"{search.question} {search.filters}".rstrip(), _EVERYWHERE
+    question, where = f"{search.question} {search.filters}".rstrip(), EVERYWHERE
     if len(search.collections) == 1:
         where = search.collections[0]
     elif not _is_everywhere(library, search):
