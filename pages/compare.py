@@ -96,13 +96,10 @@ def remember(columns: list[SearchConfig]) -> None:
 
 def choose_collection(library: Library) -> str:
     """Draw the choice of a collection, the presets and blind voting; return the collection."""
-    chosen = next(iter(library.collections.names(limit=1)), library.settings.collection)
     with st.container(key="compare-controls", horizontal=True, vertical_alignment="center"):
-        if library.collections.count() > 1:
-            active = st.session_state.get(state.COLLECTION, library.settings.collection)
-            chosen = collection_picker.draw(
-                library, "cmp_collection", active, label_visibility="collapsed", width=170
-            )
+        chosen = collection_picker.choose(
+            library, "cmp_collection", label_visibility="collapsed", width=170
+        )
         st.selectbox(
             "Preset",
             list(comparing.PRESETS),

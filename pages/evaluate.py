@@ -7,7 +7,7 @@ from functools import partial
 
 import streamlit as st
 
-from pages.parts.common import browser, collection_picker, frame, markup, state
+from pages.parts.common import browser, collection_picker, frame, markup
 from pages.parts.evaluate import ablation_part, charts, from_searches, set_forms
 from pages.parts.evaluate import evaluation_html as evaluating
 from pages.parts.evaluate.running import in_progress, moved_on, task_of
@@ -31,7 +31,7 @@ def draw() -> None:
     library = frame.begin()
     with st.container(key="page-wide"):
         st.html("<h1>Evaluate</h1>")
-        collection = choose_collection(library)
+        collection = collection_picker.choose(library, _COLLECTION, width=240)
         browser.listen(lambda values: from_searches.act(library, collection, values))
         sets = library.judgments.sets(collection)
         if not library.documents.any():
@@ -66,14 +66,6 @@ def nothing_rated() -> None:
 
 
 # -- choosing ------------------------------------------------------------------------------------
-
-
-def choose_collection(library: Library) -> str:
-    """Return the collection to measure; a choice is drawn only where there are several."""
-    if library.collections.count() < 2:
-        return next(iter(library.collections.names(limit=1)), library.settings.collection)
-    active = st.session_state.get(state.COLLECTION, library.settings.collection)
-    return collection_picker.draw(library, _COLLECTION, active, width=240)
 
 
 def controls(library: Library, collection: str, sets: Mapping[str, tuple[int, int]]) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages.parts.common import markup
+from pages.parts.common import markup, state
 from pages.parts.common.markup import number
 from ragkit.library import Library
 from ragkit.options import SearchOptions
@@ -55,6 +55,14 @@ def draw(
             on_change=partial(settle, library, key, chosen, everything, then), **widget,
         )
     )  # fmt: skip
+
+
+def choose(library: Library, key: str, **widget: Any) -> str:
+    """Return a collection, at first the active one; a choice is drawn where there are several."""
+    if library.collections.count() < 2:
+        return next(iter(library.collections.names(limit=1)), library.settings.collection)
+    active = st.session_state.get(state.COLLECTION, library.settings.collection)
+    return draw(library, key, active, **widget)
 
 
 def everywhere(library: Library, options: SearchOptions) -> SearchOptions:
