@@ -52,28 +52,17 @@ def _bubble(
     note: re.Match[str] | None,
     voice: int,
 ) -> None:
-    start, end = span
-    after = start
     if header:
-        canvas.open("div", (start, end), class_=f"rk-bubble rk-voice-{voice}", role="group")
-        canvas.open("p", class_="rk-speaker", dir="auto")
-        canvas.open("b")
-        canvas.draw(*header.span("name"))
-        canvas.close()
-        if header["rest"]:
-            canvas.open("span", class_="rk-when")
-            first, last = header.span("rest")
-            canvas.draw(first, last)
-            canvas.close()
-        canvas.close()
-        after = header.end()
+        with canvas.element("div", span, class_=f"rk-bubble rk-voice-{voice}", role="group"):
+            with canvas.element("p", class_="rk-speaker", dir="auto"):
+                with canvas.element("b"):
+                    canvas.draw(*header.span("name"))
+                if header["rest"]:
+                    with canvas.element("span", class_="rk-when"):
+                        canvas.draw(*header.span("rest"))
+            draw_markdown(canvas, header.end(), span[1])
     elif note:
-        canvas.open("div", (start, end), class_="rk-event", role="group")
-        canvas.open("p", class_="rk-speaker")
-        canvas.open("span", class_="rk-when")
-        canvas.draw(*note.span("when"))
-        canvas.close()
-        canvas.close()
-        after = note.end()
-    draw_markdown(canvas, after, end)
-    canvas.close()
+        with canvas.element("div", span, class_="rk-event", role="group"):
+            with canvas.element("p", class_="rk-speaker"), canvas.element("span", class_="rk-when"):
+                canvas.draw(*note.span("when"))
+            draw_markdown(canvas, note.end(), span[1])

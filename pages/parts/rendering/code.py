@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -35,29 +36,22 @@ def draw_code(
 ) -> None:
     """Draw lines of source code; numbered from ``first_number``, unless it is ``None``."""
     if canvas.flat:
-        canvas.open("code")
-        for start, end in lines:
-            canvas.draw(start, min(end + 1, len(canvas.source)))
-        canvas.close()
+        with canvas.element("code"):
+            for start, end in lines:
+                canvas.draw(start, min(end + 1, len(canvas.source)))
         return
     values: dict[str, Any] = {"class_": "rk-listing rk-numbered" if first_number else "rk-listing"}
-    canvas.open("pre", dir="ltr", **values)
     pieces = _coloured(canvas.source, lines, language)
-    for row, line in enumerate(lines):
-        number = None if first_number is None else first_number + row
-        canvas.anchor(line[0])
-        canvas.open("span", line, class_="rk-line", data_line=number)
-        for start, end, style in pieces[row] if pieces else ((*line, ""),):
-            if style:
-                canvas.open("span", class_=style)
-                canvas.draw(start, end)
-                canvas.close()
-            else:
-                canvas.draw(start, end)
-        if line[1] < len(canvas.source) and canvas.source[line[1]] == "\n":
-            canvas.draw(line[1], line[1] + 1)
-        canvas.close()
-    canvas.close()
+    with canvas.element("pre", dir="ltr", **values):
+        for row, line in enumerate(lines):
+            number = None if first_number is None else first_number + row
+            canvas.anchor(line[0])
+            with canvas.element("span", line, class_="rk-line", data_line=number):
+                for start, end, style in pieces[row] if pieces else ((*line, ""),):
+                    with canvas.element("span", class_=style) if style else nullcontext():
+                        canvas.draw(start, end)
+                if line[1] < len(canvas.source) and canvas.source[line[1]] == "\n":
+                    canvas.draw(line[1], line[1] + 1)
 
 
 def _coloured(

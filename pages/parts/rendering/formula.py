@@ -244,9 +244,8 @@ def draw_formula(canvas: Canvas, parts: Parts, span: Span) -> None:
         elif isinstance(part, str):
             canvas.put(part, *span)
         else:
-            canvas.open(part.tag, class_=part.style or None)
-            draw_formula(canvas, part.inside, span)
-            canvas.close()
+            with canvas.element(part.tag, class_=part.style or None):
+                draw_formula(canvas, part.inside, span)
 
 
 _FORMS: dict[str, Callable[[Element, int], Iterator[Part | str]]] = {

@@ -296,9 +296,8 @@ class _Walk:
         if self._content[start : start + size].replace("\n", " ") != token.content:
             raise ValueError("code is not where it should be")
         self._pass(start)
-        self._canvas.open("code")
-        self._draw(start, start + size)
-        self._canvas.close()
+        with self._canvas.element("code"):
+            self._draw(start, start + size)
         self._pass(self._content.index(token.markup, start + size) + ticks)
 
     def _tag(self, token: Token, at: int) -> None:
@@ -309,9 +308,8 @@ class _Walk:
             self._pass(end)
             self._canvas.void("br")
             return
-        self._canvas.open("span", class_="rk-tag")
-        self._draw(at, end)
-        self._canvas.close()
+        with self._canvas.element("span", class_="rk-tag"):
+            self._draw(at, end)
 
     def _formula(self, token: Token, at: int) -> None:
         """Draw a formula; one that is found or cut, or has no other form, is shown as TeX."""
@@ -326,9 +324,8 @@ class _Walk:
             return
         self._pass(at)
         style = "rk-formula rk-display" if token.block else "rk-formula"
-        self._canvas.open("span", class_=style, title=token.info.strip())
-        draw_formula(self._canvas, parts, whole)
-        self._canvas.close()
+        with self._canvas.element("span", class_=style, title=token.info.strip()):
+            draw_formula(self._canvas, parts, whole)
         self._at = end
 
     def _note(self, token: Token, at: int) -> None:
@@ -337,9 +334,8 @@ class _Walk:
         if token.markup and at:
             self._canvas.void("br")
         self._pass(at + 2)
-        self._canvas.open("sup")
-        self._draw(at + 2, at + 2 + len(token.content))
-        self._canvas.close()
+        with self._canvas.element("sup"):
+            self._draw(at + 2, at + 2 + len(token.content))
         self._pass(at + len(f"[^{token.content}]{token.markup}"))
 
     def _open_link(self, url: str) -> None:
@@ -366,20 +362,17 @@ class _Walk:
         url = str(token.attrs.get("src") or "")
         self._pass(at)
         source = self._canvas.picture(url) if self._canvas.picture else None
-        self._canvas.open("span", class_="rk-picture" if source else "rk-nopicture")
-        if source:
-            self._canvas.void("img", src=source, alt="")
-        self._canvas.open("span", class_="rk-caption")
-        label = self._content.index("[", at) + 1
-        self._draw(label, label + len(token.content))
-        self._canvas.close()
-        if not source and not self._canvas.flat:
-            host = urlsplit(url).hostname if safe_link(url) else None
-            where = f"picture at {host}, not loaded" if host else "picture not shown"
-            self._canvas.open("span", class_="rk-soft")
-            self._canvas.say(f" ({where})")
-            self._canvas.close()
-        self._canvas.close()
+        with self._canvas.element("span", class_="rk-picture" if source else "rk-nopicture"):
+            if source:
+                self._canvas.void("img", src=source, alt="")
+            with self._canvas.element("span", class_="rk-caption"):
+                label = self._content.index("[", at) + 1
+                self._draw(label, label + len(token.content))
+            if not source and not self._canvas.flat:
+                host = urlsplit(url).hostname if safe_link(url) else None
+                where = f"picture at {host}, not loaded" if host else "picture not shown"
+                with self._canvas.element("span", class_="rk-soft"):
+                    self._canvas.say(f" ({where})")
         self._wordy = True
 
 

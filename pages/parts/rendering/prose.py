@@ -66,17 +66,17 @@ def _paragraph(canvas: Canvas, lines: Sequence[Span]) -> None:
 
 
 def _quotation(canvas: Canvas, lines: Sequence[Span]) -> None:
-    canvas.open("blockquote", (lines[0][0], lines[-1][1]), class_="rk-quoted", dir="auto")
-    for start, end in lines:
-        mark = _QUOTE.match(canvas.source, start, end)
-        inner = mark.end() if mark else start
-        depth = canvas.source.count(">", start, inner)
-        if depth > 1:
-            canvas.draw(start, inner)
-        else:
-            canvas.skip(start, inner)
-        canvas.draw(inner, min(end + 1, len(canvas.source)))
-    canvas.close()
+    span = (lines[0][0], lines[-1][1])
+    with canvas.element("blockquote", span, class_="rk-quoted", dir="auto"):
+        for start, end in lines:
+            mark = _QUOTE.match(canvas.source, start, end)
+            inner = mark.end() if mark else start
+            depth = canvas.source.count(">", start, inner)
+            if depth > 1:
+                canvas.draw(start, inner)
+            else:
+                canvas.skip(start, inner)
+            canvas.draw(inner, min(end + 1, len(canvas.source)))
 
 
 def _lines(canvas: Canvas, lines: Sequence[Span], *, item: bool) -> None:
@@ -88,9 +88,9 @@ def _lines(canvas: Canvas, lines: Sequence[Span], *, item: bool) -> None:
         _LAID_OUT.match(text) or STAMP.match(text) for text in texts
     )
     style = f"{'rk-bulleted' if item else ''} {'' if wrapped else 'rk-broken'}".strip()
-    canvas.open("p", (lines[0][0], lines[-1][1]), class_=style or None, dir="auto")
-    canvas.draw(lines[0][0], lines[-1][1])
-    canvas.close()
+    span = (lines[0][0], lines[-1][1])
+    with canvas.element("p", span, class_=style or None, dir="auto"):
+        canvas.draw(*span)
 
 
 # -- mail ----------------------------------------------------------------------------------------
@@ -115,17 +115,14 @@ def draw_mail(canvas: Canvas, start: int, end: int, body: Draw) -> None:
 
 
 def _headers(canvas: Canvas, lines: Sequence[Span]) -> None:
-    canvas.open("dl", (lines[0][0], lines[-1][1]), class_="rk-headers")
-    for start, end in lines:
-        if canvas.flat:
-            with canvas.element("dd"):
-                canvas.draw(start, end)
-            continue
-        colon = canvas.source.index(":", start, end)
-        canvas.open("dt")
-        canvas.draw(start, colon)
-        canvas.close()
-        canvas.open("dd", dir="auto")
-        canvas.draw(colon + 1, end)
-        canvas.close()
-    canvas.close()
+    with canvas.element("dl", (lines[0][0], lines[-1][1]), class_="rk-headers"):
+        for start, end in lines:
+            if canvas.flat:
+                with canvas.element("dd"):
+                    canvas.draw(start, end)
+                continue
+            colon = canvas.source.index(":", start, end)
+            with canvas.element("dt"):
+                canvas.draw(start, colon)
+            with canvas.element("dd", dir="auto"):
+                canvas.draw(colon + 1, end)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Sequence
+from contextlib import nullcontext
 
 from pages.parts.rendering.canvas import Canvas, Span, lines_of
 from pages.parts.rendering.code import draw_code
@@ -128,9 +129,9 @@ def _outside(canvas: Canvas, lines: Sequence[Span], styles: list[str]) -> None:
     elif (canvas.flat and directive) or (len(lines) == 1 and _TARGET.fullmatch(texts[0])):
         canvas.skip(lines[0][0], lines[-1][1])
     elif texts[0].startswith((".. ", "+", "=")) or _FIELD.match(texts[0]) or texts[0][:1].isspace():
-        canvas.open("pre", (lines[0][0], lines[-1][1]), class_="rk-verbatim rk-aside", dir="auto")
-        canvas.draw(lines[0][0], lines[-1][1])
-        canvas.close()
+        span = (lines[0][0], lines[-1][1])
+        with canvas.element("pre", span, class_="rk-verbatim rk-aside", dir="auto"):
+            canvas.draw(*span)
     elif _ITEM.match(texts[0]):
         _list(canvas, lines)
     else:
@@ -168,20 +169,18 @@ def _list(canvas: Canvas, lines: Sequence[Span]) -> None:
     """Draw a list of one level; a line that begins no item continues the one before."""
     source = canvas.source
     starts = [row for row, line in enumerate(lines) if _ITEM.match(source, *line)]
-    canvas.open("ul", (lines[0][0], lines[-1][1]), class_="rk-list")
-    for row, following in zip(starts, [*starts[1:], len(lines)], strict=True):
-        start, end = lines[row][0], lines[following - 1][1]
-        marker = _ITEM.match(source, start, end)
-        after = marker.end() if marker else start
-        is_bullet = not source[start].isalnum()
-        canvas.open("li", (start, end), class_=None if is_bullet else "rk-own", dir="auto")
-        if is_bullet:
-            canvas.skip(start, after)
-        else:
-            canvas.draw(start, after)
-        _inline(canvas, after, end)
-        canvas.close()
-    canvas.close()
+    with canvas.element("ul", (lines[0][0], lines[-1][1]), class_="rk-list"):
+        for row, following in zip(starts, [*starts[1:], len(lines)], strict=True):
+            start, end = lines[row][0], lines[following - 1][1]
+            marker = _ITEM.match(source, start, end)
+            after = marker.end() if marker else start
+            own = source[start].isalnum()
+            with canvas.element("li", (start, end), class_="rk-own" if own else None, dir="auto"):
+                if own:
+                    canvas.draw(start, after)
+                else:
+                    canvas.skip(start, after)
+                _inline(canvas, after, end)
 
 
 def _inline(canvas: Canvas, start: int, end: int) -> None:
@@ -201,11 +200,8 @@ def _inline(canvas: Canvas, start: int, end: int) -> None:
             inner = (max(inner[0] + 1, canvas.source.rfind(".", *inner) + 1), inner[1])
         canvas.skip(match.start(), inner[0])
         tag = None if match["role"] in _PROSE_ROLES else tags.get(group)
-        if tag:
-            canvas.open(tag)
-        canvas.draw(*inner)
-        if tag:
-            canvas.close()
+        with canvas.element(tag) if tag else nullcontext():
+            canvas.draw(*inner)
         canvas.skip(inner[1], match.end())
         at = match.end()
     canvas.draw(at, end)

@@ -45,11 +45,10 @@ def _title(canvas: Canvas, line: Span) -> None:
 
 def _line(canvas: Canvas, line: Span) -> None:
     """Draw a line above a table without the backslashes before its signs."""
-    canvas.open("p", line, dir="auto")
     at = line[0]
-    for escape in _ESCAPE.finditer(canvas.source, *line):
-        canvas.draw(at, escape.start())
-        canvas.skip(*escape.span())
-        at = escape.end()
-    canvas.draw(at, line[1])
-    canvas.close()
+    with canvas.element("p", line, dir="auto"):
+        for escape in _ESCAPE.finditer(canvas.source, *line):
+            canvas.draw(at, escape.start())
+            canvas.skip(*escape.span())
+            at = escape.end()
+        canvas.draw(at, line[1])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from pages.parts.rendering.canvas import Canvas, Span
 from pages.parts.rendering.inline import Flow
@@ -77,30 +78,26 @@ def draw_table(
         _draw_flat(canvas, head, names, body, cell)
         return
     numeric = _numeric(body, len(names))
-    canvas.open(
-        "div", class_=f"rk-grid {style}".strip(), tabindex="0", role="group", aria_label="Table"
-    )
-    canvas.open("table")
-    if head and any(flow.content for flow in names):
-        canvas.open("thead")
-        canvas.open("tr", head)
-        for column, flow in enumerate(names):
-            canvas.open("th", scope="col", class_="rk-right" if column in numeric else None)
+    style = f"rk-grid {style}".strip()
+    with (
+        canvas.element("div", class_=style, tabindex="0", role="group", aria_label="Table"),
+        canvas.element("table"),
+    ):
+        if head and any(flow.content for flow in names):
+            with canvas.element("thead"), canvas.element("tr", head):
+                _cells(canvas, names, numeric, cell, "th", scope="col")
+        with canvas.element("tbody"):
+            for row, flows in body:
+                with canvas.element("tr", row):
+                    _cells(canvas, flows, numeric, cell, "td")
+
+
+def _cells(
+    canvas: Canvas, flows: Sequence[Flow], numeric: set[int], cell: Cell, tag: str, **values: Any
+) -> None:
+    for column, flow in enumerate(flows):
+        with canvas.element(tag, **values, class_="rk-right" if column in numeric else None):
             cell(canvas, flow)
-            canvas.close()
-        canvas.close()
-        canvas.close()
-    canvas.open("tbody")
-    for row, flows in body:
-        canvas.open("tr", row)
-        for column, flow in enumerate(flows):
-            canvas.open("td", class_="rk-right" if column in numeric else None)
-            cell(canvas, flow)
-            canvas.close()
-        canvas.close()
-    canvas.close()
-    canvas.close()
-    canvas.close()
 
 
 def draw_rows(canvas: Canvas, rows: Sequence[Span], head: Span | None) -> None:
