@@ -147,6 +147,11 @@ def test_what_was_decided_links_to_its_sentence_or_chunk():
     assert outcomes.outcomes([], 7, "") == ""
 
 
+def test_where_a_decision_leads_is_said_as_it_is_written():
+    said = Outcome("decision", 2, "Budget", 'R&D gets "more".', Span(40, 56))
+    assert 'title="“R&amp;D gets &quot;more&quot;.”"' in outcomes.outcomes([said], 7, "")
+
+
 def test_what_could_not_be_used_is_said_in_the_details():
     answer = replace(ANSWER, details={"dropped": {"sentiment": HOSTILE[:8]}})
     assert "Dropped" + f"sentiment ({HOSTILE[:8]})" in words(

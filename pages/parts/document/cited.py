@@ -15,7 +15,7 @@ CHANGED = "The document has changed since. The sentence that was cited is no lon
 def find(text: str, file_format: str, span: Span | None, mark: str) -> tuple[Span | None, str]:
     """Return the span of the sentence, ``None`` to mark nothing, and a notice about it.
 
-    ``said`` is the fingerprint of its text (``mark_of``). A sentence that moved is marked
+    ``mark`` is the fingerprint of its text (``mark_of``). A sentence that moved is marked
     where it is now; without a fingerprint it is taken to be where the address says.
     """
     if span is None:

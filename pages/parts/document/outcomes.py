@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pages.parts.common.markup import attributes, excerpt, text
+from pages.parts.common.markup import attributes, excerpt
 from ragkit.answering.outcomes import Outcome
 from ragkit.surfaces.addresses import document_url, mark_of
 
@@ -43,7 +43,7 @@ def _item(outcome: Outcome, document_id: int, find: str) -> str:
     else:
         url = document_url(document_id, outcome.chunk, find)
         title = f"No single sentence says so. Opens chunk {outcome.chunk + 1}."
-    data = attributes(href=url, data_rk="open", data_id=document_id, title=text(title))
+    data = attributes(href=url, data_rk="open", data_id=document_id, title=title)
     return (
         f'<li><span class="rk-outcome-kind">{_WORDS[outcome.kind]}</span> '
         f'<a target="_self" dir="auto"{data}>{excerpt(shown, _LONGEST)}</a></li>'
