@@ -25,7 +25,6 @@ from ragkit.indexing.writer import is_seen, lock_is_held, writer_lock
 from ragkit.types import Version
 
 if TYPE_CHECKING:
-    from ragkit.background.context_model import OpenModel
     from ragkit.background.graphs import GraphBuilder
     from ragkit.indexing.writer import Writer
     from ragkit.sources.folders import Change
@@ -66,7 +65,6 @@ class Worker:
     writer: Writer
     role: str = "worker"
     stopping: threading.Event = field(default_factory=threading.Event)
-    open_model: OpenModel | None = None
     _state: str = "starting"
     _graphs: GraphBuilder | None = None
     _watcher: FolderWatcher | None = None
@@ -128,12 +126,12 @@ class Worker:
         from ragkit.background.ocr import TextRecognition
         from ragkit.background.vectors import EmbedderMigration
 
-        arguments = self.writer, self.stopping, self._is_working, self.open_model
+        contexts = partial(write_contexts, self.writer, self.stopping, self._is_working)
         self._graphs = GraphBuilder(self.writer, self.stopping)
         vectors = EmbedderMigration(self.writer, self._is_working, self.stopping)
         recognition = TextRecognition(self.writer, self._is_working, self.stopping)
         return [
-            _start("ragkit-contexts", partial(write_contexts, *arguments)),
+            _start("ragkit-contexts", contexts),
             _start("ragkit-vectors", vectors.run),
             _start("ragkit-graphs", self._graphs.run),
             _start("ragkit-ocr", recognition.run),
