@@ -75,7 +75,7 @@ class Library:
         self.jobs = JobService(paths, catalog, self._services.writer)
         self.worker = WorkerService(settings, paths, catalog)
         self.health = HealthService(settings, paths, catalog, self._services, self.worker)
-        self.judgments = JudgmentService(settings, paths, catalog)
+        self.judgments = JudgmentService(settings, catalog)
         self.runs = RunService(catalog)
 
     @classmethod

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from ragkit.indexing.progress import Progress
     from ragkit.library.logged_questions import LoggedQuestion, OfferedPlace
     from ragkit.library.search_log import LoggedSearch
-    from ragkit.paths import LibraryPaths
     from ragkit.settings import Settings
     from ragkit.types import Span
 
@@ -33,9 +32,8 @@ class JudgmentService:
     which are then empty.
     """
 
-    def __init__(self, settings: Settings, paths: LibraryPaths, catalog: Catalog) -> None:
+    def __init__(self, settings: Settings, catalog: Catalog) -> None:
         self._settings = settings
-        self._paths = paths
         self._catalog = catalog
         self._judging = Judging(catalog)
 
