@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 import streamlit as st
+from small_library import add, write_files
 from streamlit.components.v2 import manifest_scanner
 
 from ragkit.library import Library
@@ -42,3 +43,11 @@ def library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Library
     opened = Library.open(load_settings(), create=True)
     yield opened
     opened.close()
+
+
+@pytest.fixture
+def filled(library: Library, tmp_path: Path) -> Library:
+    """The library with one document, on coral reefs."""
+    reefs = "# Coral reefs\n\nReefs grow slowly in warm water.\n"
+    add(library, write_files(tmp_path / "papers", {"reefs.md": reefs}))
+    return library

@@ -5,9 +5,7 @@ from __future__ import annotations
 from io import BytesIO
 from unittest.mock import patch
 
-import pytest
 from running import html, run
-from small_library import add, write_files
 from support import note_searches
 
 from pages.parts.search import home
@@ -18,13 +16,6 @@ from ragkit.library.names import NamedDocument
 from ragkit.library.search_log import Door
 from ragkit.library.searches import PastSearch
 from ragkit.options import Fusion
-
-
-@pytest.fixture
-def filled(library, tmp_path):
-    reefs = "# Coral reefs\n\nReefs grow slowly in warm water.\n"
-    add(library, write_files(tmp_path / "papers", {"reefs.md": reefs}))
-    return library
 
 
 def searched(app, library, question):

@@ -7,9 +7,7 @@ import time
 from dataclasses import replace
 from urllib.parse import parse_qs, urlsplit
 
-import pytest
 from running import html, run
-from small_library import add, write_files
 from support import note_searches
 
 from pages.parts.searches import again, search_lists
@@ -21,13 +19,6 @@ from ragkit.options import ChunkedOptions, Filters, Fusion, Mode
 from ragkit.traces import Stage
 
 EVIL = '"><img src=x onerror=alert(1)>\u202e'
-
-
-@pytest.fixture
-def filled(library, tmp_path):
-    reefs = "# Coral reefs\n\nReefs grow slowly in warm water.\n"
-    add(library, write_files(tmp_path / "papers", {"reefs.md": reefs}))
-    return library
 
 
 def search(library, question, door=Door.PAGE, **options):
