@@ -31,14 +31,8 @@ _SUMMARY = re.compile(r"^Summary:\n<(summary-[0-9a-f]+)>\n(.*?)\n</\1>$", re.M |
 
 
 @pytest.fixture
-def ollama() -> Iterator[OllamaStandIn]:
-    with OllamaStandIn() as server:
-        yield server
-
-
-@pytest.fixture
-def library(tmp_path, ollama) -> Iterator[Library]:
-    models = {"embedder": "hash", "ollama_url": ollama.url, "context_window": 2048}
+def library(tmp_path, server) -> Iterator[Library]:
+    models = {"embedder": "hash", "ollama_url": server.url, "context_window": 2048}
     opened = open_library(tmp_path / "library", models=models)
     make_older(write_files(tmp_path / "files", FILES))
     add(opened, tmp_path / "files")
@@ -51,9 +45,9 @@ def backfill(library: Library) -> Backfill:
     return Backfill(writer, context_models(writer))
 
 
-def asked(ollama: OllamaStandIn, what: str) -> list[str]:
+def asked(server: OllamaStandIn, what: str) -> list[str]:
     """The prompts of requests for a "summary" or a "context"."""
-    bodies = [one.body for one in ollama.asked("/api/chat")]
+    bodies = [one.body for one in server.asked("/api/chat")]
     return [
         one["messages"][-1]["content"] for one in bodies if one["format"]["required"][0] == what
     ]
@@ -63,10 +57,10 @@ def hash_of(library: Library, path: str) -> str:
     return library.documents.list(containing=path)[0].hash
 
 
-def test_each_chunk_of_a_long_document_is_shown_with_its_summary(library, ollama):
+def test_each_chunk_of_a_long_document_is_shown_with_its_summary(library, server):
     backfill(library).work()
-    (prompt,) = asked(ollama, "summary")
-    every = [one.body["messages"][-1]["content"] for one in ollama.asked("/api/chat")]
+    (prompt,) = asked(server, "summary")
+    every = [one.body["messages"][-1]["content"] for one in server.asked("/api/chat")]
     of_voyages = [content for content in every if "The voyages" in content]
     assert of_voyages[0] == prompt
     assert 'Title: "The voyages"' in prompt
@@ -79,7 +73,7 @@ def test_each_chunk_of_a_long_document_is_shown_with_its_summary(library, ollama
     assert (kept.model, kept.error) == ("llama3.2:3b", "")
     assert kept.tokens > len(prompt) // 4
     shown = {"voyages": [], "memo": []}
-    for content in asked(ollama, "context"):
+    for content in asked(server, "context"):
         title = "memo" if "A memo" in content else "voyages"
         shown[title] += [found[2] for found in _SUMMARY.finditer(content)]
     chunks = library.documents.list(containing="voyages")[0].chunks
@@ -88,74 +82,74 @@ def test_each_chunk_of_a_long_document_is_shown_with_its_summary(library, ollama
     assert library.catalog.summaries.of(hash_of(library, "memo")) is None
 
 
-def test_it_is_written_once_and_again_when_all_is(library, ollama, tmp_path):
+def test_it_is_written_once_and_again_when_all_is(library, server, tmp_path):
     backfill(library).work()
     document = library.documents.list(containing="voyages")[0].id
     do(library, "regenerate_contexts", document_id=document, chunk_index=1)
     backfill(library).work()
-    assert len(asked(ollama, "summary")) == 1
+    assert len(asked(server, "summary")) == 1
     do(library, "regenerate_contexts", document_id=document)
     backfill(library).work()
-    assert len(asked(ollama, "summary")) == 2
+    assert len(asked(server, "summary")) == 2
     before = hash_of(library, "voyages")
     write_files(tmp_path / "files", {"voyages.md": f"# Other voyages\n\n{CHAPTERS}\n"})
     make_older(tmp_path / "files", 30)
     sync(library)
     backfill(library).work()
-    assert len(asked(ollama, "summary")) == 3
+    assert len(asked(server, "summary")) == 3
     assert hash_of(library, "voyages") != before
     do(library, "compact")
     assert library.catalog.summaries.of(before) is None
     assert library.catalog.summaries.of(hash_of(library, "voyages")) is not None
 
 
-def test_contexts_are_written_without_one_where_the_model_fails_at_it(library, ollama):
+def test_contexts_are_written_without_one_where_the_model_fails_at_it(library, server):
     def reply(messages: Sequence[dict[str, str]]) -> str:
         passage = passage_of(messages)
         refusal = {"summary": "I'm sorry, but I cannot help with that."}
         return json.dumps(described(passage) if passage else refusal)
 
-    ollama.reply = reply
+    server.reply = reply
     backfill(library).work()
     chunks = library.documents.counts().chunks
     assert library.contexts.status().counts == ContextCounts(complete=chunks)
-    assert len(asked(ollama, "summary")) == 2
-    assert not any(_SUMMARY.search(content) for content in asked(ollama, "context"))
+    assert len(asked(server, "summary")) == 2
+    assert not any(_SUMMARY.search(content) for content in asked(server, "context"))
     kept = library.catalog.summaries.of(hash_of(library, "voyages"))
     assert (kept.summary, kept.tokens) == ("", 0)
     assert kept.error.startswith("The model's answer was rejected. The model refused")
     document = library.documents.list(containing="voyages")[0].id
     do(library, "regenerate_contexts", document_id=document, chunk_index=0)
     backfill(library).work()
-    assert len(asked(ollama, "summary")) == 2
-    ollama.reply, before = None, len(asked(ollama, "context"))
+    assert len(asked(server, "summary")) == 2
+    server.reply, before = None, len(asked(server, "context"))
     of_document = library.documents.list(containing="voyages")[0].chunks
     assert do(library, "retry_contexts").message == (
         "0 failed contexts will be tried again. "
         f"1 long document will be summarised again, and {of_document} contexts rewritten."
     )
     backfill(library).work()
-    assert len(asked(ollama, "summary")) == 3
-    again = asked(ollama, "context")[before:]
+    assert len(asked(server, "summary")) == 3
+    again = asked(server, "context")[before:]
     assert len(again) == of_document
     assert all(_SUMMARY.search(content) for content in again)
 
 
-def test_another_prompt_for_summaries_writes_the_contexts_again(library, ollama):
+def test_another_prompt_for_summaries_writes_the_contexts_again(library, server):
     backfill(library).work()
-    before = len(asked(ollama, "context"))
+    before = len(asked(server, "context"))
     library.contexts.set_prompt("default", "summary", "In a word.\n=====\n{{title}} {{document}}")
     backfill(library).work()
-    assert len(asked(ollama, "context")) == before
+    assert len(asked(server, "context")) == before
     of_document = library.documents.list(containing="voyages")[0].chunks
     assert library.contexts.outdated("default", "document") == 0
     library.jobs.wait(library.contexts.rewrite("default", "summary"))
     backfill(library).work()
-    assert len(asked(ollama, "summary")) == 2
+    assert len(asked(server, "summary")) == 2
     assert (
-        ollama.asked("/api/chat")[-1 - of_document].body["messages"][0]["content"] == "In a word."
+        server.asked("/api/chat")[-1 - of_document].body["messages"][0]["content"] == "In a word."
     )
-    again = asked(ollama, "context")[before:]
+    again = asked(server, "context")[before:]
     kept = library.catalog.summaries.of(hash_of(library, "voyages")).summary
     assert [_SUMMARY.search(content)[2] for content in again] == [kept] * of_document
 
