@@ -12,7 +12,6 @@ import importlib.util
 import os
 import shutil
 import signal
-import socket
 import stat
 import subprocess
 import tempfile
@@ -23,6 +22,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+from support import free_port
 
 _USER = "nobody"
 """Who runs the servers where the tests run as root, whom PostgreSQL refuses."""
@@ -110,17 +110,11 @@ def _run(program: str, *arguments: object) -> None:
     assert done.returncode == 0, f"{program}: {done.stdout}{done.stderr}"
 
 
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
 @dataclass
 class PostgresServer:
     """One server, from its data folder."""
 
-    port: int = field(default_factory=_free_port)
+    port: int = field(default_factory=free_port)
     folder: Path = field(init=False)
 
     def __post_init__(self) -> None:

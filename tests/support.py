@@ -6,6 +6,8 @@ import asyncio
 import functools
 import hashlib
 import operator
+import socket
+import threading
 import time
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -36,6 +38,18 @@ def until(check: Callable[[], Any], seconds: float = 60.0) -> Any:
         assert time.monotonic() < end, "it did not come to be in time"
         time.sleep(0.02)
     return found
+
+
+def free_port() -> int:
+    """Return a port of this machine at which nothing answers."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def answer_threads() -> list[threading.Thread]:
+    """Return the threads that read what a model writes."""
+    return [one for one in threading.enumerate() if one.name == "ragkit-answer"]
 
 
 def added_up(values: Iterable[float]) -> float:

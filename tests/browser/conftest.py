@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from serving import Served, free_port, serving
+from serving import Served, serving
+from support import free_port
 from tabs import Tabs
 
 # Read now: no test sees the RAGKIT_* variables of whoever runs it.

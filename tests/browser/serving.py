@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -19,7 +18,7 @@ from pathlib import Path
 import psutil
 import pytest
 from network_watch import strangers, watching
-from support import until
+from support import free_port, until
 
 from ragkit.catalog.records import JobState
 from ragkit.library import Library
@@ -70,12 +69,6 @@ def run(environment: dict[str, str], *arguments: str) -> str:
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     return done.stdout
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 @contextmanager

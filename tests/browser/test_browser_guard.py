@@ -10,8 +10,8 @@ from library_files import write_files
 from network_watch import asked, strangers
 from playwright.sync_api import expect
 from pytest_httpserver import HTTPServer
-from serving import Served, free_port, serving
-from support import until
+from serving import Served, serving
+from support import free_port, until
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,8 @@ import pytest
 from library_files import write_files
 from ollama_stand_in import OllamaStandIn
 from playwright.sync_api import expect
-from serving import Served, free_port, serving
+from serving import Served, serving
+from support import free_port
 
 
 @pytest.fixture

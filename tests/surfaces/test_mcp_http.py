@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import threading
 import time
 from contextlib import asynccontextmanager
 
@@ -15,7 +14,7 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 from starlette.applications import Starlette
-from support import run_async
+from support import answer_threads, run_async
 
 from ragkit.paths import LibraryPaths
 from ragkit.surfaces.http.api_token import ApiToken
@@ -143,21 +142,16 @@ def test_a_client_that_goes_away_stops_the_model(settings, server):
         messages.put_nowait({"type": "http.request", "body": json.dumps(call).encode()})
         async with door.serving():
             answering = asyncio.create_task(door(scope, messages.get, send))
-            await until(writing)
+            await until(answer_threads)
             messages.put_nowait({"type": "http.disconnect"})
             await asyncio.wait_for(answering, 10)
-            await until(lambda: not writing())
+            await until(lambda: not answer_threads())
 
     try:
         run_async(work())
     finally:
         library.close()
     assert sent == []
-
-
-def writing():
-    """The threads that read what a model writes."""
-    return [one for one in threading.enumerate() if one.name == "ragkit-answer"]
 
 
 async def until(true):

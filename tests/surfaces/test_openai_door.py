@@ -20,7 +20,7 @@ from ollama_answers import SECRET
 from small_library import HANDBOOK, add, open_library, write_files
 from starlette.applications import Starlette
 from starlette.routing import Mount
-from support import until
+from support import answer_threads, until
 
 from ragkit.surfaces.addresses import mark_of
 from ragkit.surfaces.http.openai import app as door
@@ -412,9 +412,9 @@ def test_a_client_that_goes_away_stops_the_model(client, base, server):
     server.pause = 0.02
     stream = ask(client, QUESTION, stream=True)
     next(chunk for chunk in stream if chunk.choices[0].delta.content)
-    assert writing()
+    assert answer_threads()
     stream.close()
-    until(lambda: not writing(), 5)
+    until(lambda: not answer_threads(), 5)
     body = {"model": "ragkit/default", "messages": said(QUESTION)}
     with pytest.raises(httpx.ReadTimeout):
         httpx.post(
@@ -423,12 +423,7 @@ def test_a_client_that_goes_away_stops_the_model(client, base, server):
             timeout=httpx.Timeout(20, read=0.7),
             verify=PLAIN,
         )
-    until(lambda: not writing(), 5)
-
-
-def writing():
-    """The threads that read what a model writes."""
-    return [one for one in threading.enumerate() if one.name == "ragkit-answer"]
+    until(lambda: not answer_threads(), 5)
 
 
 def test_eight_at_once_are_answered_each_with_its_own(client, server):
