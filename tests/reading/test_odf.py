@@ -344,6 +344,22 @@ def test_a_value_without_a_text_is_read(tmp_path):
     assert text == "## S\n\n| 3 | 4.5 |\n| --- | --- |"
 
 
+def test_formulas_that_no_program_has_computed_are_counted(tmp_path):
+    cells = (
+        '<table:table-cell office:value-type="string"><text:p>Total</text:p></table:table-cell>'
+        '<table:table-cell table:formula="of:=1+1" table:number-columns-repeated="2"/>'
+        '<table:table-cell table:formula="of:=A1&amp;&quot;&quot;" office:value-type="string"/>'
+        '<table:table-cell table:formula="of:=1+2" office:value-type="float" office:value="3"/>'
+    )
+    row = f'<table:table table:name="S"><table:table-row>{cells}</table:table-row></table:table>'
+    reading = read(tmp_path, "a.ods", packed("spreadsheet", row))
+    assert reading.text == "## S\n\n| Total | 3 |\n| --- | --- |"
+    assert reading.warnings == (
+        "The results of 2 formulas are missing in the file until a spreadsheet program opens and "
+        "saves it.",
+    )
+
+
 def test_times_are_read_as_they_are_shown(tmp_path):
     cells = "".join(
         f'<table:table-cell office:value-type="time" office:time-value="{value}">'

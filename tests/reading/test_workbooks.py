@@ -340,3 +340,28 @@ def test_a_sheet_without_its_cells_is_told(tmp_path):
     reading = read(tmp_path, "a.xlsx", zipped(parts))
     assert "| Ferry | 1200 |" in reading.text
     assert reading.warnings == ("The cells of the sheet Plain could not be read.",)
+
+
+def test_formulas_that_no_program_has_computed_are_counted(tmp_path):
+    book = openpyxl.Workbook()
+    for row in (("Item", "Cost"), ("Ferry", 12), ("Pier", 30), ("Total", "=SUM(B2:B3)")):
+        book.active.append(row)
+    book.create_sheet("Empty").append(("=1+1", "=2+2"))
+    reading = read(tmp_path, "a.xlsx", saved(book))
+    assert reading.text.endswith("| Pier | 30 |\n| Total |  |")
+    assert reading.warnings == (
+        "The results of 3 formulas are missing in the file until a spreadsheet program opens and "
+        "saves it.",
+    )
+
+
+def test_a_formula_may_give_an_empty_text(tmp_path):
+    book = openpyxl.Workbook()
+    book.active.append(("Item", '=IF(1,"","x")', "=1+1"))
+    parts = dict(members(saved(book)))
+    sheet = parts["xl/worksheets/sheet1.xml"].decode()
+    sheet = sheet.replace('<c r="B1">', '<c r="B1" t="str">')
+    parts["xl/worksheets/sheet1.xml"] = sheet.replace("1+1</f><v></v>", "1+1</f><v>2</v>").encode()
+    reading = read(tmp_path, "a.xlsx", zipped(parts))
+    assert "| Item | 2 |" in reading.text
+    assert reading.warnings == ()

@@ -6,6 +6,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from ragkit.formatting import plural
 from ragkit.reading.decode import clean
 from ragkit.reading.formats import Format
 from ragkit.reading.office.cell_formats import shown_numbers
@@ -27,6 +28,13 @@ if TYPE_CHECKING:
 
 _SHEETS = "xl/worksheets/"
 _VALUE = re.compile(rb"<(?:\w{1,20}:)?[vt](?:\s[^<>]*)?>[^<]*[^\s<]")
+_UNCOMPUTED = re.compile(
+    rb"<(?:\w{1,20}:)?c(?:\s(?![^<>]*\bt=\"str\")[^<>]*)?>\s*"
+    rb"<(?:\w{1,20}:)?f\b[^<>]*(?:/>|>[^<]*</(?:\w{1,20}:)?f>)\s*"
+    rb"(?:<(?:\w{1,20}:)?v\s*(?:/>|>\s*</(?:\w{1,20}:)?v>)\s*)?</(?:\w{1,20}:)?c>"
+)
+"""A cell with a formula alone; an empty text may be what a formula gives."""
+
 _ONLY_DATE = re.compile(r"(\d{4}-\d\d-\d\d)[ T]00:00:00")
 _ONLY_TIME = re.compile(r"1899-12-3[01][ T](\d\d:\d\d:\d\d)")
 
@@ -45,7 +53,7 @@ def read_workbook(data: bytes, name: str, limits: Limits) -> Reading:
     sheets = [*converted_sheets(data, file_format)]
     sections = sheets_of(sheets, asides_of_workbook(archive), _merged(archive, sheets))
     reading = workbook_reading(sections, name, file_format, (metadata, title))
-    return replace(reading, warnings=tuple(_unread(archive, sheets)))
+    return replace(reading, warnings=(*_unread(archive, sheets), *uncomputed(_formulas(archive))))
 
 
 def _for_converter(archive: zipfile.ZipFile) -> bytes:
@@ -81,6 +89,21 @@ def _unread(
             continue
         if _VALUE.search(archive.read(part)):
             yield f"The cells of the sheet {one_line(clean(name))} could not be read."
+
+
+def _formulas(archive: zipfile.ZipFile) -> int:
+    """Return how many cells have a formula without a value."""
+    parts = {*parts_of_sheets(archive).values()}.intersection(archive.namelist())
+    return sum(len(_UNCOMPUTED.findall(archive.read(part))) for part in parts)
+
+
+def uncomputed(count: int) -> Iterator[str]:
+    """Yield a warning if there are cells with formulas that no program has computed."""
+    if count:
+        yield (
+            f"The results of {plural(count, 'formula')} are missing in the file until a "
+            "spreadsheet program opens and saves it."
+        )
 
 
 def converted_sheets(

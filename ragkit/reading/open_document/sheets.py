@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ragkit.reading.formats import Format
-from ragkit.reading.office.workbooks import converted_sheets, sheets_of, workbook_reading
+from ragkit.reading.office.workbooks import (
+    converted_sheets,
+    sheets_of,
+    uncomputed,
+    workbook_reading,
+)
 from ragkit.reading.open_document.parts import (
     CONTENT,
     OFFICE,
@@ -64,7 +70,20 @@ def read_sheets(data: bytes, name: str, limits: Limits) -> Reading:
         named: merged_in(rows, *_cells_of(grids[named])) for named, rows in sheets if named in grids
     }
     sections = sheets_of(sheets, asides, merged)
-    return workbook_reading(sections, name, Format.ODS, properties(archive))
+    reading = workbook_reading(sections, name, Format.ODS, properties(archive))
+    return replace(reading, warnings=tuple(uncomputed(sum(map(_formulas, grids.values())))))
+
+
+def _formulas(grid: Element) -> int:
+    """Return how many cells have a formula without a value; an empty text may be a value."""
+    return sum(
+        _count(cell, "columns-repeated")
+        for cell in grid.iter(f"{TABLE}table-cell")
+        if cell.get(f"{TABLE}formula")
+        and cell.get(f"{OFFICE}value-type") != "string"
+        and not any(key.startswith(OFFICE) and key.endswith("value") for key in cell.attrib)
+        and not "".join(cell.itertext()).strip()
+    )
 
 
 def _cells_of(grid: Element) -> tuple[list[Merged], Merged]:
