@@ -15,6 +15,7 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
+from ragkit.answering.labels import with_labels
 from ragkit.answering.meaning import Meaning
 from ragkit.answering.questions import Question
 from ragkit.answering.sentences import sentences_of
@@ -169,16 +170,19 @@ def _read(question: Question, results: Sequence[Result]) -> Evidence:
         candidates.passages.append(near)
         document = results[place].document
         title = frozenset(index_tokens(document.title)) if document.pages else frozenset()
-        sources = list(sentences_of(near, document))
+        own = (
+            source
+            for source in sentences_of(near, document)
+            if not (_is_heading(source) or (title and _is_of_title(source.text, title)))
+        )
+        sources = with_labels(own, near, question.words)
         listed = of_contents([source.text for source in sources])
         followers = [*sources[1:], *sources[-1:]]
         for source, after, is_listed in zip(sources, followers, listed, strict=True):
-            if is_listed or _is_heading(source) or _is_only_links(source.text):
+            if is_listed or _is_only_links(source.text):
                 continue
             if not source.header and after.header == source.text:
                 # The header of a table answers nothing.
-                continue
-            if title and _is_of_title(source.text, title):
                 continue
             folded = fold(source.text[:_LONGEST])
             words = set(word_pattern(ascii_only=folded.isascii()).findall(folded))

@@ -26,6 +26,7 @@ _BEFORE_CODE = re.compile(
     r"\.[^\S\n]+$"
 )
 _CODE = re.compile(r"[A-Z]{1,6}[-/.]?\d")
+_NUMBER = re.compile(r"(?:[Nn]r|(?<!\w)[Nn]os?)\.\s+$")
 _ORDINAL = re.compile(
     r"\b(?:[Aa][bm]|[Bb]eim|[Bb]is|[Dd](?:as|e[mnrs]|ie)|[Ii]m|[Ss]eit|[Vv]om|[Zz]u[mr])"
     r"[^\S\n]+\d{1,3}\.[^\S\n]+$"
@@ -42,10 +43,12 @@ def is_within_sentence(text: str, start: int, at: int) -> bool:
     "VX-2231", "am 3. " or "3. " before a month in German.
     """
     start = max(start, at - _LONGEST)
+    numbered = _CODE.match(text, at) or text[at : at + 1].isdigit()
     return bool(
         _ABBREVIATION.search(text, start, at)
         or _ORDINAL.search(text, start, at)
         or _MONTH.match(text, at)
         or (text[at : at + 1].isdigit() and _BEFORE_NUMBER.search(text, start, at))
+        or (numbered and _NUMBER.search(text, start, at))
         or (_CODE.match(text, at) and _BEFORE_CODE.search(text, start, at))
     )

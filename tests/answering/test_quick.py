@@ -129,6 +129,52 @@ def test_a_row_far_below_the_header_of_its_table_has_it(tmp_path):
             assert first.header == header
 
 
+BILLS = {
+    "seaview.txt": (
+        "Seaview Dental Practice\n\nStatement of account\n\nInvoice no.\n\nSD-90-441\n\n"
+        "Amount due\n\nGBP 88.50\n\nWe thank you for your visit.\n"
+    ),
+    "kraft.txt": (
+        "Kraftwerk Stadtwerke GmbH\nRechnung\n\nRechnungsnummer    Kundennr.\n"
+        "R-2024-0815        55321\n\nZahlbetrag         USt-IdNr.\n"
+        "1.234,56 €         DE 123456789\n\nStromlieferung Januar 2024\n"
+    ),
+    "hotel.md": (
+        "# Hotel Nanga\n\nPayment receipt of the guest\n\n"
+        "| Hotel details | Rooms |\n|---|---|\n| Nanga Resort | 1 |\n"
+        "| Booking ID | Payment mode |\n| IBZY2087 | Cash |\n"
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("what is the invoice number of Seaview?", "Invoice no.\n\nSD-90-441"),
+        ("amount due to Seaview Dental", "Amount due\n\nGBP 88.50"),
+        (
+            "Zahlbetrag der Rechnung der Stadtwerke",
+            "Zahlbetrag         USt-IdNr.\n1.234,56 €         DE 123456789",
+        ),
+        ("booking ID of the Nanga hotel", "| Booking ID | Payment mode |\n| IBZY2087 | Cash |"),
+    ],
+)
+def test_a_label_is_quoted_with_the_value_below_it(tmp_path, question, text):
+    settings = load_settings(library=tmp_path / "library", reading={"processes": 1})
+    with Library.open(settings, create=True) as library:
+        add(library, write_files(tmp_path / "files", BILLS))
+        assert text in [source.text for source in quick(library, question)]
+
+
+def test_the_name_at_the_top_of_a_letter_is_its_heading(tmp_path):
+    settings = load_settings(library=tmp_path / "library", reading={"processes": 1})
+    with Library.open(settings, create=True) as library:
+        add(library, write_files(tmp_path / "files", BILLS))
+        first = quick(library, "amount due to Seaview Dental")[0]
+    assert first.text == "Amount due\n\nGBP 88.50"
+    assert first.heading_path == ("Seaview Dental Practice",)
+
+
 def test_a_sentence_that_points_back_brings_the_one_before_it(library):
     texts = [source.text for source in quick(library, "What happened to the beacon in the storm?")]
     assert texts[0] == (

@@ -19,6 +19,7 @@ from ragkit.chunking.units import text_units
         ["Bd. 3, Kap. 4, Anm. 17 und vol. 2 gehören dazu.", "Ende."],
         ["He replaced a valve (part no. VX-2231) and charged 185.50 EUR.", "It holds."],
         ["Siehe Rechnung Nr. RE-2024/17 vom 3. Mai.", "Sie ist bezahlt."],
+        ["Unter Rechnungsnr. 12 und Kundennr.\n47774 steht es.", "Mehr nicht."],
         ["Our ref. KB7 is on inv. A-1002.", "VX-2231 was sent."],
         ["She said it was Monday.", "A4 paper is needed."],
         ["He lives at No. 5 Main St. near Ch. 7.", "Then he went home."],

@@ -1,0 +1,45 @@
+"""Labels that stand above their values, as on invoices, receipts and forms."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable
+from dataclasses import replace
+
+from ragkit.answers import Source
+from ragkit.indexes.tokenizer import index_tokens
+from ragkit.results import Passage
+
+_LABEL = re.compile(r"[^\W\d][^\d|]{1,79}(?:(?<![.!?:。])|(?<=[Nn][or]\.))")
+_VALUE = re.compile(r"(?=\D*\d)[^|]{1,80}(?<![.!?:。])")
+
+
+def with_labels(
+    sources: Iterable[Source], passage: Passage, asked: Collection[str]
+) -> list[Source]:
+    """Return the sentences of a passage, each label as one with its value below it."""
+    found: list[Source] = []
+    for source in sources:
+        label = found[-1] if found else source
+        between = passage.text[label.end - passage.start : source.start - passage.start]
+        if between.isspace() and _is_label_of(label.text, source.text, asked):
+            text = f"{label.text}{between}{source.text}"
+            found[-1] = replace(label, text=text, end=source.end)
+        else:
+            found.append(source)
+    return found
+
+
+def _is_label_of(label: str, value: str, asked: Collection[str]) -> bool:
+    """Return whether a short line without figures stands above one with figures.
+
+    Of rows of tables, a cell that has one of the words that are asked for is compared with the one
+    below it.
+    """
+    if not label.startswith("|"):
+        return bool(_LABEL.fullmatch(label) and _VALUE.fullmatch(value))
+    above, below = (map(str.strip, row.strip("|").split("|")) for row in (label, value))
+    return not any(map(str.isdigit, label)) and any(
+        _VALUE.fullmatch(lower) and not {*index_tokens(upper)}.isdisjoint(asked)
+        for upper, lower in zip(above, below, strict=False)
+    )
