@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from ragkit.reading.blocks import inline, paragraph
 from ragkit.reading.reading_parts import joined, table
+from ragkit.reading.sheet_cells import FIGURE, VALUE, YEAR, is_name, kinds, places_in, values_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
 _MOST_ABOVE, _MOST_BELOW, _MOST_ROWS_OF_HEADER = 40, 40, 3
-_LONGEST_NAME, _LONGEST_REPEATED, _LONGEST_ALONE = 100, 120, 20
+_LONGEST_REPEATED, _LONGEST_ALONE = 120, 20
 _FEWEST_BELOW = 3
-_FIGURE = re.compile(r"[-+(]?(?!(?:1[5-9]|20)\d\d$)\d+(?:[.,' ]\d{3})*(?:[.,]\d+)?\s?\D{0,3}")
-_VALUE = re.compile(
-    r"[^\w\s]{0,3}\s?(?:[A-Z]{3} )?[-+(]?\d[\d.,:'/ \xa0\u202f-]*\D{0,4}|[-–—.,*…/]+"
-)
-_YEAR = re.compile(r"(?:1[5-9]|20)\d\d(?:[-/–](?:\d\d|\d{4}))?")
-_NO_NAME = re.compile(r"true|false|yes|no|n/?a|n\.a\.|nil|none|null|nan|tb[cd]", re.I)
 
 
 class Merged(NamedTuple):
@@ -58,7 +52,10 @@ def titled_table(rows: Sequence[Sequence[str]], merged: Iterable[Merged] = ()) -
     sheet = _Sheet(rows, list(merged))
     pieces: list[str] = []
     for above, header, end in sheet.tables():
-        lines = filter(None, map(_filled, sheet.rows[above:header]))
+        if parts := sheet.beside(header, end):
+            pieces += [titled_table(*sheet.part(above, end, columns)) for columns in parts]
+            continue
+        lines = filter(None, map(values_in, sheet.rows[above:header]))
         pieces += [paragraph(inline(_as_line(line))).markdown for line in lines]
         if header < end:
             names, below = sheet.head(header)
@@ -71,6 +68,7 @@ class _Sheet:
 
     def __init__(self, rows: Sequence[Sequence[str]], merged: Sequence[Merged]) -> None:
         self.rows = [[value.strip() for value in row] for row in rows]
+        self._merged = merged
         self._across: dict[int, list[range]] = {}
         self._joined: set[int] = set()
         self._filled: Counter[int] = Counter()
@@ -89,7 +87,7 @@ class _Sheet:
         if not 0 < len(value) <= _LONGEST_REPEATED:
             return
         for number, row in enumerate(others, place.top + 1):
-            if any(row) and self._filled[number] >= len(_places(row[: place.left])):
+            if any(row) and self._filled[number] >= len(places_in(row[: place.left])):
                 row.extend([""] * (place.left + 1 - len(row)))
                 row[place.left] = value
                 self._filled[number] += 1
@@ -115,9 +113,9 @@ class _Sheet:
         """
         found, widest = filled[0], 0
         for number in filled[:_MOST_ABOVE]:
-            places = _places(self.rows[number])
+            places = places_in(self.rows[number])
             count = len(places)
-            if count >= 2 * widest > 0 and not any(map(_FIGURE.fullmatch, self.rows[number])):
+            if count >= 2 * widest > 0 and not any(map(FIGURE.fullmatch, self.rows[number])):
                 near = self._below(number + 1)
                 every = [self.rows[below] for below in filled if below > number]
                 found = number if _are_wide(near, count) or _are_wide(every, count) else found
@@ -130,13 +128,13 @@ class _Sheet:
 
     def _is_sure(self, number: int) -> bool:
         """Return whether a row has names above columns of figures, and is no name and value."""
-        columns, below = _places(self.rows[number]), self._below(number + 1)
-        used, figures = _kinds(below)
-        words = _filled(self.rows[number])
+        columns, below = places_in(self.rows[number]), self._below(number + 1)
+        used, figures = kinds(below)
+        words = values_in(self.rows[number])
         return (
             len({*words}) == len(columns) > 1
             and len(below) >= _FEWEST_BELOW
-            and all(map(_is_name, words))
+            and all(map(is_name, words))
             and used <= {*columns}
             and bool(figures)
         )
@@ -148,7 +146,7 @@ class _Sheet:
         """
         found: list[list[str]] = []
         for row in self.rows[start : start + _MOST_BELOW]:
-            if len(_places(row)) > 1:
+            if len(places_in(row)) > 1:
                 found.append(row)
             elif found:
                 break
@@ -162,7 +160,7 @@ class _Sheet:
         """
         first, after_gap = -1, False
         for number in range(start, len(self.rows)):
-            count = len(_places(self.rows[number]))
+            count = len(places_in(self.rows[number]))
             if not count:
                 first = first if after_gap else -1
                 after_gap = True
@@ -177,21 +175,21 @@ class _Sheet:
 
     def _are_notes(self, first: int, header: int) -> bool:
         """Return whether the single cells from a row on are notes below a table."""
-        left = _places(self.rows[header])
+        left = places_in(self.rows[header])
         rows = [row for row in self.rows[first:] if any(row)]
         notes = ["".join(row) for row in rows]
         return (
             len(left) > 1
-            and any(len(_places(row)) > 1 for row in self.rows[header + 1 : first])
-            and all(_places(row)[0] <= left[0] for row in rows)
-            and not any(map(_VALUE.fullmatch, notes))
+            and any(len(places_in(row)) > 1 for row in self.rows[header + 1 : first])
+            and all(places_in(row)[0] <= left[0] for row in rows)
+            and not any(map(VALUE.fullmatch, notes))
             and max(map(len, notes)) > _LONGEST_ALONE
         )
 
     def _is_form(self, start: int, end: int) -> bool:
         """Return whether rows above a table are names with their values, and no table."""
-        rows = [_filled(row) for row in self.rows[start:end]]
-        return max(map(len, rows)) <= 2 and not all(map(_is_name, rows[0]))
+        rows = [values_in(row) for row in self.rows[start:end]]
+        return max(map(len, rows)) <= 2 and not all(map(is_name, rows[0]))
 
     def _next_header(self, wide: int, header: int, first: int) -> int | None:
         """Return the header of the table that begins at ``wide``, if another one does."""
@@ -199,7 +197,7 @@ class _Sheet:
             return wide if self._are_notes(first, header) else None
         widest = 0
         for number in range(wide, min(wide + _MOST_ABOVE, len(self.rows))):
-            count = len(_places(self.rows[number]))
+            count = len(places_in(self.rows[number]))
             if count < 2:
                 break
             if count >= 2 * widest and self._begins(number, header, first):
@@ -213,34 +211,78 @@ class _Sheet:
         Its cells are names, below which are figures, or columns that the other does not have.
         Names above columns of the same kinds are some of the same, or below a title.
         """
-        if not all(map(_is_name, _filled(self.rows[place]))):
+        if not all(map(is_name, values_in(self.rows[place]))):
             return False
         names, start = self.head(place)
-        columns = _places(names)
+        columns = places_in(names)
         words = [names[column] for column in columns]
         below = self._below(start)
-        if len(columns) < 2 or not below or not all(map(_is_name, words)):
+        if len(columns) < 2 or not below or not all(map(is_name, words)):
             return False
         plain = {*map(str.casefold, words)}
-        if len(plain) < len(words) or all(map(_YEAR.fullmatch, words)):
+        if len(plain) < len(words) or all(map(YEAR.fullmatch, words)):
             return False
         known = {*columns, max(columns[0] - 1, 0)}
-        fit = sum(known.issuperset(_places(row)) for row in below)
+        fit = sum(known.issuperset(places_in(row)) for row in below)
         if 4 * fit < 3 * len(below):
             return False
-        used, figures = _kinds(below)
+        used, figures = kinds(below)
         its_names, its_start = self.head(header)
-        its_used, its_figures = _kinds(self.rows[its_start : min(first, its_start + _MOST_BELOW)])
-        its_used.update(_places(its_names))
+        its_used, its_figures = kinds(self.rows[its_start : min(first, its_start + _MOST_BELOW)])
+        its_used.update(places_in(its_names))
         if not figures & {*columns}:
             return len(below) > 1 and not used <= its_used
         if used | {*columns} != its_used:
             return True
         if plain.intersection(map(str.casefold, its_names)):
             return True
-        if not all(map(_is_name, filter(None, its_names))):
+        if not all(map(is_name, filter(None, its_names))):
             return True
         return bool(its_figures) and (first < place or len(figures) > 1 or figures != its_figures)
+
+    def beside(self, header: int, end: int) -> list[range]:
+        """Return the columns of each table if several stand side by side, or else nothing.
+
+        Empty columns divide them; within one table these only divide what belongs to its rows.
+        """
+        rows = self.rows[header:end]
+        used, _ = kinds(rows)
+        spanned = {
+            column
+            for place in self._merged
+            if place.top < end and place.bottom > header
+            for column in range(place.left, place.right)
+        }
+        used |= spanned
+        starts = [column for column in sorted(used) if column - 1 not in used]
+        stops = [column + 1 for column in sorted(used) if column + 1 not in used]
+        blocks = [*map(range, starts, stops)]
+        if len(blocks) < 2 or not (left := _own_table(rows, blocks[0])):
+            return []
+        found = [blocks[0]]
+        for block in blocks[1:]:
+            right = _own_table(rows, block)
+            if right and left and _are_apart(left, right):
+                found.append(block)
+                left = right
+            else:
+                found[-1] = range(found[-1].start, block.stop)
+                left = _own_table(rows, found[-1])
+        return found if len(found) > 1 else []
+
+    def part(self, top: int, end: int, columns: range) -> tuple[list[list[str]], list[Merged]]:
+        """Return some columns of some rows, and what is merged in them."""
+        rows = [row[columns.start : columns.stop] for row in self.rows[top:end]]
+        return rows, [
+            Merged(
+                place.top - top,
+                place.left - columns.start,
+                min(place.bottom, end) - top,
+                min(place.right, columns.stop) - columns.start,
+            )
+            for place in self._merged
+            if place.left in columns and top <= place.top < end
+        ]
 
     def head(self, place: int) -> tuple[list[str], int]:
         """Return the names of the columns below a header, and the first row below it."""
@@ -263,7 +305,7 @@ class _Sheet:
         if number + 1 == len(self.rows):
             return None
         upper, after = self.rows[number], self.rows[number + 1]
-        lower = _places(after)
+        lower = places_in(after)
         groups = [
             columns
             for columns in self._across.get(number, ())
@@ -274,8 +316,8 @@ class _Sheet:
             return None
         if any(":" in title or "：" in title for title in (*upper, *after)):
             return None
-        used, figures = _kinds(self._below(number + 2))
-        if not used or not all(map(_is_name, filter(None, after))):
+        used, figures = kinds(self._below(number + 2))
+        if not used or not all(map(is_name, filter(None, after))):
             return None
         if not (groups and is_joined) and not figures.intersection(lower):
             return None
@@ -288,43 +330,56 @@ class _Sheet:
         return spread
 
 
+class _Own(NamedTuple):
+    """A table of some columns: its header's row, the end of its rows, its names, a title above.
+
+    ``keyed``: its first column holds words, each once, so that its rows have names.
+    """
+
+    head: int
+    end: int
+    names: tuple[str, ...]
+    titled: bool
+    keyed: bool
+
+
+def _own_table(rows: Sequence[Sequence[str]], columns: range) -> _Own | None:
+    """Return what some columns are as a table of their own, if they have a header and rows."""
+    own = [row[columns.start : columns.stop] for row in rows]
+    counts = [len(places_in(row)) for row in own]
+    head = next((number for number, count in enumerate(counts) if count > 1), len(own))
+    end = next((number for number in range(head, len(own)) if not counts[number]), len(own))
+    names = tuple(map(str.casefold, own[head])) if head < len(own) else ()
+    if end - head < _FEWEST_BELOW or any(counts[end:]) or not all(map(is_name, names)):
+        return None
+    used, figures = kinds(own[head + 1 : end])
+    if not all(names) or len(set(names)) < len(names) or used != {*range(len(names))}:
+        return None
+    keys = [row[0] for row in own[head + 1 : end] if row[0]]
+    keyed = 0 not in figures and len(keys) == len(set(keys))
+    return _Own(head, end, names, any(counts[:head]), keyed)
+
+
+def _are_apart(left: _Own, right: _Own) -> bool:
+    """Return whether tables side by side are two: they differ in rows, or have the same names."""
+    if not right.keyed and left.names[0] != right.names[0]:
+        return False
+    differ = left.head != right.head or abs(left.end - right.end) > 1
+    return differ or {*left.names} == {*right.names} or (left.titled and right.titled)
+
+
 def _are_wide(rows: Sequence[Sequence[str]], count: int) -> bool:
     """Return whether half of the rows below a header have about as many cells."""
-    wide = sum(2 * len(_places(row)) > count for row in rows)
+    wide = sum(2 * len(places_in(row)) > count for row in rows)
     return 0 < len(rows) <= 2 * wide
 
 
 def _groups(upper: Sequence[str], lower: Sequence[str]) -> list[range]:
     """Return the columns below each title of a row where all have the same below."""
-    ends = pairwise([*_places(upper), len(lower)])
+    ends = pairwise([*places_in(upper), len(lower)])
     groups = [range(start, end) for start, end in ends if any(lower[start : start + 1])]
     names = {tuple(lower[group.start : group.stop]) for group in groups}
     return groups if len(groups) > 1 and len(names) == 1 and len(groups[0]) > 1 else []
-
-
-def _kinds(rows: Sequence[Sequence[str]]) -> tuple[set[int], set[int]]:
-    """Return the columns that rows use, and those of which most values are figures or dates."""
-    places = [(column, value) for row in rows for column, value in enumerate(row) if value]
-    used = Counter(column for column, _ in places)
-    figures = Counter(column for column, value in places if _VALUE.fullmatch(value))
-    return set(used), {column for column, count in figures.items() if 2 * count > used[column]}
-
-
-def _is_name(value: str) -> bool:
-    """Return whether a cell may be the name of a column, such as a word or a year."""
-    if _YEAR.fullmatch(value):
-        return True
-    is_value = _VALUE.fullmatch(value) or _NO_NAME.fullmatch(value)
-    return len(value) <= _LONGEST_NAME and not value.endswith(":") and not is_value
-
-
-def _filled(row: Sequence[str]) -> list[str]:
-    return [*filter(None, row)]
-
-
-def _places(row: Sequence[str]) -> list[int]:
-    """Return the columns in which a row has something."""
-    return [column for column, value in enumerate(row) if value]
 
 
 def _as_line(values: Sequence[str]) -> str:

@@ -98,3 +98,52 @@ def test_names_with_values_above_a_table_are_lines(tmp_path):
     assert text == (
         "No.: 12\n\nTo: Ann\n\n| Item | Qty | Price |\n| --- | --- | --- |\n| Lamp | 3 | 4 |"
     )
+
+
+COSTS = [["Item", "Cost"], ["Rent", "900"], ["Food", "300"], ["Bus", "80"], ["Tea", "9"]]
+
+
+@pytest.mark.parametrize(
+    ("rows", "found"),
+    [
+        (
+            "Expenses,,,Income,\nItem,Cost,,Source,Sum\nRent,900,,Salary,2500\n"
+            "Food,300,,Interest,12\nBus,80,,Gift,50\nTea,9,,Sale,30\n",
+            [
+                "Expenses",
+                COSTS,
+                "Income",
+                [
+                    *[["Source", "Sum"], ["Salary", "2500"], ["Interest", "12"]],
+                    *[["Gift", "50"], ["Sale", "30"]],
+                ],
+            ],
+        ),
+        (
+            "Item,Cost,,Source,Sum\nRent,900,,Salary,2500\nFood,300,,Gift,50\nBus,80,,,\nTea,9,,,\n",
+            [COSTS, [["Source", "Sum"], ["Salary", "2500"], ["Gift", "50"]]],
+        ),
+        (
+            "Item,Cost,,Item,Cost\nRent,900,,Rug,5\nFood,300,,Mat,6\nBus,80,,Cup,7\nTea,9,,Pen,8\n",
+            [
+                COSTS,
+                [["Item", "Cost"], ["Rug", "5"], ["Mat", "6"], ["Cup", "7"], ["Pen", "8"]],
+            ],
+        ),
+    ],
+)
+def test_tables_side_by_side_have_their_own_headers(tmp_path, rows, found):
+    assert tables(tmp_path, rows) == found
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        "Town,Q1,Q2,,Q1,Q2\nKiel,1,2,,3,4\nHusum,5,6,,7,8\nTotal,6,8,,10,12\n",
+        ",2023,,,2024,\nTown,Q1,Q2,,Q3,Q4\nKiel,1,2,,3,4\nHusum,5,6,,7,8\nTotal,6,8,,10,12\n",
+        "Name,Age,,Manager,Start\nAnn,31,,Rui,2020\nBob,42,,Rui,2021\nEve,25,,Ana,2024\nSum,98,,,\n",
+        "Person,,,Contract,\nName,Age,,Manager,Pay\nAnn,31,,Rui,20\nBob,42,,Rui,21\nEve,25,,Ana,24\n",
+    ],
+)
+def test_empty_columns_within_a_table_divide_nothing(tmp_path, rows):
+    assert sum(isinstance(each, list) for each in tables(tmp_path, rows)) == 1
