@@ -80,6 +80,12 @@ class Format(StrEnum):
     CAPTIONS = "captions", "conversations.captions.read_captions", ".vtt .srt", "captions"
     CALENDAR = "calendar", "calendars.read_calendar", ".ics", "calendar"
     CONTACTS = "contacts", "calendars.read_contacts", ".vcf", "address book"
+    STATEMENT = (
+        "bank-statement",
+        "statements.read_statement",
+        ".qif .ofx .qfx .mt940 .sta",
+        "bank statement",
+    )
     CSV = "csv", "plain.read_csv", ".csv .tsv", "table"
     IPYNB = "ipynb", "notebook.read_notebook", ".ipynb", "notebook"
     JSON = "json", "plain.read_data", ".json", "JSON file"

@@ -45,6 +45,12 @@ _HTML_START = re.compile(
 )
 _INFO = re.compile(rb"^\x1f\r?\nFile: [^\n]{1,300}, +Node: ", re.M)
 _MANUAL = re.compile(rb"^\.(?:TH|Dd)[ \t]+\S", re.M)
+_STATEMENT = re.compile(
+    rb"(?:\xef\xbb\xbf)?\s*(?:!Type:(?:Bank|CCard|Cash|Invst|Oth )|OFXHEADER:\s?100)"
+    rb"|(?:\A|.{0,500}?\n):20:[^\r\n]*\r?\n(?::21:[^\r\n]*\r?\n)?:25:",
+    re.S,
+)
+_XML_STATEMENT = re.compile(rb".{0,500}?<\w*:?Document\s[^<>]*:camt\.05[234]\.", re.S)
 _XML_START = re.compile(rb"(?:\xef\xbb\xbf)?\s*<\?xml")
 
 _SITE_INDEX = re.compile(
@@ -126,6 +132,20 @@ def sniff(name: str, data: bytes) -> Format:
     has_name_of_text = by_suffix is not None or bool(code_language(name, data))
     if looks_binary(data, has_name_of_text=has_name_of_text):
         raise _refusal(suffix, _PROGRAM)
+    if by_content := _text_format(suffix, data):
+        return by_content
+    if by_suffix is not None and by_suffix is not Format.TEXT:
+        return by_suffix
+    if _HTML_START.match(data[:2000]):
+        return Format.HTML
+    if suffix == ".xml" or (suffix == ".page" and data.lstrip()[:1] == b"<"):
+        return Format.XML_DOCUMENT
+    return by_suffix or (Format.CODE if code_language(name, data) else Format.TEXT)
+
+
+def _text_format(suffix: str, data: bytes) -> Format | None:
+    """Return the format of a text by its content, where names do not say it."""
+    by_suffix = DOCUMENT_SUFFIXES.get(suffix)
     if by_suffix is Format.MBOX:
         return by_suffix
     if by_suffix in (None, Format.TEXT) and _MBOX.match(data[:2000]):
@@ -136,17 +156,13 @@ def sniff(name: str, data: bytes) -> Format:
         and _MANUAL.search(data[:30_000])
     ):
         return Format.MANUAL
+    if (by_suffix in (None, Format.TEXT) and _STATEMENT.match(data[:2000])) or (
+        suffix == ".xml" and _XML_STATEMENT.match(data[:2000])
+    ):
+        return Format.STATEMENT
     if by_suffix is None and _INFO.search(data[:30_000]):
         return Format.INFO
-    if by_suffix is None and _is_mail(data):
-        return Format.EML
-    if by_suffix is not None and by_suffix is not Format.TEXT:
-        return by_suffix
-    if _HTML_START.match(data[:2000]):
-        return Format.HTML
-    if suffix == ".xml" or (suffix == ".page" and data.lstrip()[:1] == b"<"):
-        return Format.XML_DOCUMENT
-    return by_suffix or (Format.CODE if code_language(name, data) else Format.TEXT)
+    return Format.EML if by_suffix is None and _is_mail(data) else None
 
 
 def _check_wanted(suffix: str, data: bytes) -> None:
