@@ -7,10 +7,10 @@ from __future__ import annotations
 
 __version__ = "0.1.0"
 
-READER_VERSION = "22"
+READER_VERSION = "23"
 """Bump when a reader returns a different result for the same bytes; documents are read again."""
 
-CHUNKER_VERSION = "8"
+CHUNKER_VERSION = "9"
 """Bump when the same text and settings are divided differently."""
 
 TOKENIZER_VERSION = "8"
