@@ -45,9 +45,9 @@ _MT_KEY = re.compile(r"\s*(EREF|KREF|MREF|CRED|DEBT|SVWZ|ABWA|ABWE|PURP)\+\s*")
 _MT_ABOUT = {"25": "Account", "28": "Statement", "28C": "Statement"}
 _MT_BALANCES = {"60": "Opening balance", "62": "Closing balance", "64": "Available balance"}
 
-
 _CAMT_STATEMENT = re.compile(r"<(?:\w+:)?(?:Stmt|Rpt|Ntfctn)>")
-_CAMT_PART = re.compile(r"<(?:\w+:)?(Ntry|Bal)>(.*?)</(?:\w+:)?\1>", re.S)
+_CAMT_PART = re.compile(r"<(?:\w+:)?(Ntry|Bal)>")
+_CAMT_PART_END = re.compile(r"</(?:\w+:)?(?:Ntry|Bal)>")
 _CAMT_VALUE = re.compile(
     r"<(?:\w+:)?(\w+)(?:\sCcy=\"(\w+)\")?>\s*([^<>\s][^<>]*)<|<(?:\w+:)?(Cdtr|Dbtr)>"
 )
@@ -186,9 +186,13 @@ def _of_camt(text: str) -> Iterator[tuple[_Fields, list[_Fields]]]:
         return
     for statement in _CAMT_STATEMENT.split(text)[1:]:
         about: _Fields = {}
-        if account := _CAMT_ACCOUNT.search(_CAMT_PART.sub("", statement)):
+        before, *texts = _CAMT_PART.split(statement)
+        if account := _CAMT_ACCOUNT.search(before):
             about["Account"] = account[1].strip()
-        parts = [(tag, _camt_fields(part)) for tag, part in _CAMT_PART.findall(statement)]
+        parts = [
+            (tag, _camt_fields(_CAMT_PART_END.split(text, 1)[0]))
+            for tag, text in zip(texts[::2], texts[1::2], strict=True)
+        ]
         for tag, fields in parts:
             if tag == "Bal" and (label := _CAMT_BALANCES.get(fields["Code"])):
                 about[label] = joined((fields["Amount"], fields["Date"]), " on ")

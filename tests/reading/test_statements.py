@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from reading_files import read
+
+from ragkit.reading.statements import read_statement
 
 QIF = (
     "!Account\nNChecking\nTBank\n^\n!Type:Bank\nD05/03/2024\nT-45.67\nC*\nPHarbor Coffee\n"
@@ -87,3 +91,33 @@ def test_payments_are_a_table_below_what_is_said_of_the_account(tmp_path, name, 
 def test_what_is_written_in_another_way_stays_as_it_is(tmp_path, data):
     reading = read(tmp_path, "a.sta", data)
     assert (reading.text, reading.format) == (data, "text")
+
+
+def test_a_payment_that_does_not_end_is_read_to_the_next(tmp_path):
+    cut = CAMT[: CAMT.index("</NtryDtls>")]
+    payments = cut + cut[cut.index("<Ntry>") :].replace("39.90", "12.00")
+    rows = read(tmp_path, "a.xml", payments).text.split("\n")[-2:]
+    assert [row.split(" | ")[1] for row in rows] == ["-39.90 EUR", "-12.00 EUR"]
+
+
+@pytest.mark.parametrize(
+    ("head", "piece"),
+    [
+        ("!Type:Bank\nD05/03/2024\n", "^\n!Type:Bank\n"),
+        ("!Type:Bank\n", "D05/03/2024\nM\n"),
+        (OFX, "<STMTRS><STMTTRN>"),
+        (OFX, "<TRNAMT><![CDATA["),
+        (MT940, ":61:2405030503DR39,90\n"),
+        (MT940, ":86:?20?21\n"),
+        (CAMT, "<Ntry>"),
+        (CAMT, "<Stmt><Amt Ccy="),
+    ],
+)
+def test_hostile_statements_take_no_more_time_than_their_length_asks(head, piece):
+    times = []
+    for size in (20_000, 200_000):
+        text = head + piece * (size // len(piece))
+        began = time.process_time()
+        read_statement(text, "a")
+        times.append(time.process_time() - began)
+    assert times[1] < 40 * max(times[0], 0.01)
