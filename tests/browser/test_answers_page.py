@@ -148,6 +148,8 @@ def test_a_follow_up_is_understood_shown_and_taken_back(open_page, writer, ollam
     expect(answer.locator(".rk-answer-text")).to_have_text(first)
     page.go_forward()
     for words in ("returning faulty buoys", "buoys that are broken"):
+        # What a page before had drawn may stand there for a moment.
+        expect(page.get_by_role("button", name="Edit", exact=True)).to_have_count(1)
         page.get_by_role("button", name="Edit", exact=True).click()
         page.get_by_label("Search instead for").fill(words)
         page.get_by_label("Search instead for").press("Enter")

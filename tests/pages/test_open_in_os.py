@@ -84,6 +84,11 @@ def test_documents_are_opened(tmp_path: Path):
             ".tei",
             ".ttml",
             ".nxml",
+            ".qif",
+            ".ofx",
+            ".qfx",
+            ".mt940",
+            ".sta",
         )
         assert open_in_os.may_open(made(tmp_path, f"notes{suffix}")) is expected, suffix
     assert open_in_os.may_open(made(tmp_path, "Picture.PNG"))

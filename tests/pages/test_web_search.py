@@ -191,7 +191,7 @@ def test_what_says_nothing_new_is_folded_and_leads_to_the_document_that_it_is():
     shown = results_html(WebAnswer("x", "h", (), (known,)))
     assert "No results from the web for" in shown
     assert "1 more page of sites above or in your library" in shown
-    assert '<a class="rk-link" href="document?id=7" target="_self"' in shown
+    assert '<a class="rk-link" target="_self" data-rk="open" href="document?id=7"' in shown
     assert ">this page is in your library</a>" in shown
 
 
