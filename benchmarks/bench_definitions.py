@@ -5,9 +5,9 @@ python benchmarks/bench_definitions.py FOLDER GLOSSARY [--language LANGUAGE] [--
 FOLDER holds a manual as web pages, GLOSSARY is the name of the page that explains its terms, in
 definition lists (``<dt>``, ``<dd>``) or below headings. Each term is asked for in one of a few ways
 of the language, with the options that a library has at first, and without weight on definitions.
-``quoted first`` is the share of
-questions whose quick answer begins with a sentence of the entry, on whatever page it stands;
-``first`` and ``among ten`` are those whose results have the glossary there.
+``quoted first`` is the share of questions whose quick answer begins with a sentence of the entry,
+on whatever page it stands; ``first`` and ``among ten`` are those whose results have the glossary
+there.
 """
 
 from __future__ import annotations

@@ -230,18 +230,21 @@ class QueryEncoder:
         """Return what to search for; stop words are not indexed, but a query of them has them."""
         entries, forms = self._catalog.entries, dict[str, tuple[str, ...]]()
         stemmer = language_of_forms(text, self._language_of(collections))
-        own = without_function_words(text, query_tokens(text), stemmer)
+        own = tuple(query_tokens(text))
         if stemmer:
-            forms = known_forms(self._catalog, text, stemmer, entries.token_ids(own))
+            own = without_function_words(text, own, stemmer)
+            forms = known_forms(self._catalog, text, stemmer)
         days = list(date_forms(text))
         return _Words((*own, *entries.token_ids(days)) if days else own, forms)
 
     def _language_of(self, collections: Sequence[CollectionRecord]) -> str:
         """Return the language in which most documents of collections are written, or ``""``."""
         key = tuple((record.id, record.version) for record in collections)
-        if self._language is None or self._language[0] != key:
-            self._language = key, self._catalog.documents.main_language(collections)
-        return self._language[1]
+        # Another thread may put that of other collections there in between.
+        known = self._language
+        if known is None or known[0] != key:
+            self._language = known = key, self._catalog.documents.main_language(collections)
+        return known[1]
 
     def _narrowed(
         self, collections: Sequence[CollectionRecord], names: Sequence[str]

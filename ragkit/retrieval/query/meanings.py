@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, lru_cache
 
 from ragkit.indexes.tokenizer import index_tokens
 
@@ -107,6 +107,7 @@ def _patterns() -> tuple[re.Pattern[str], ...]:
     return tuple(re.compile(f"{_EDGE}{each}{_EDGE}", re.IGNORECASE) for each in questions)
 
 
+@lru_cache(maxsize=64)
 def without_asking(question: str) -> str:
     """Return what a question for a meaning is about, without the words that only ask for it.
 
@@ -124,7 +125,7 @@ def defined_term(question: str) -> tuple[str, ...]:
     In "what is a factor in R" it is the factor, in "what is the limit in Spain" all of it.
     """
     about = without_asking(question)
-    named = _NAMED.fullmatch(about) if about is not question else None
+    named = _NAMED.fullmatch(about) if about != question else None
     if named is None:
         return ()
     article, term, field = (named[name] or "" for name in ("article", "term", "field"))

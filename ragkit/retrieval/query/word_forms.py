@@ -125,22 +125,23 @@ def language_of_forms(text: str, language: str) -> str:
     return "" if is_english else _OF_MANY_FORMS.get(language, "")
 
 
-def known_forms(
-    catalog: Catalog, text: str, stemmer: str, known: Collection[str]
-) -> dict[str, tuple[str, ...]]:
+def known_forms(catalog: Catalog, text: str, stemmer: str) -> dict[str, tuple[str, ...]]:
     """Return other forms of a question's words that the vocabulary has, by the words' own tokens.
 
-    In languages of few forms, those of words whose token is not ``known``.
+    In languages of few forms, those of words that it does not have as they stand.
     """
-    all_words = stemmer in _OF_MANY_FORMS.values()
     functions = _function_words().get(stemmer, frozenset())
+    words = dict.fromkeys(_LETTERS.findall(fold(text[:_LONGEST]).casefold()))
+    tokens_of = {word: index_tokens(word) for word in words if word not in functions}
+    own_of = {word: tokens[0] for word, tokens in tokens_of.items() if len(tokens) == 1}
+    known: Collection[str] = ()
+    if stemmer not in _OF_MANY_FORMS.values():
+        known = catalog.entries.token_ids(list(own_of.values()))
     forms: dict[str, tuple[str, ...]] = {}
-    for word in dict.fromkeys(_LETTERS.findall(fold(text[:_LONGEST]).casefold())):
-        own = index_tokens(word)
-        if len(own) == 1 and word not in functions and (all_words or own[0] not in known):
-            others = tuple(form for form in _forms(catalog, word, stemmer) if form != own[0])
-            if others:
-                forms[own[0]] = others
+    for word, own in own_of.items():
+        found = [] if own in known else _forms(catalog, word, stemmer)
+        if others := tuple(form for form in found if form != own):
+            forms[own] = others
     return forms
 
 
@@ -181,18 +182,19 @@ def _forms(catalog: Catalog, word: str, stemmer: str) -> list[str]:
         return []
     beginning = stemmed[: max(_SHORTEST_STEM, len(stemmed) - 1)]
     near = catalog.entries.tokens_from(beginning, _MOST_TOKENS)
-    stems = stemming.stemWords(near)
-    accented = stemming.stemWords([_accented(token, stemmer) for token in near])
+    stems = accented = stemming.stemWords(near)
+    if stemmer in _ACCENTED:
+        accented = stemming.stemWords([_accented(token, stemmer) for token in near])
     return [
         token
-        for token, *stems in zip(near, stems, accented, strict=True)
-        if stemmed == token or stemmed in map(fold, stems)
+        for token, plain, other in zip(near, stems, accented, strict=True)
+        if stemmed in (token, plain, fold(other))
     ]
 
 
 def _accented(token: str, stemmer: str) -> str:
     """Return a token with the accents of its ending, by which stemmers know it."""
-    for ending in _ACCENTED.get(stemmer, ()):
+    for ending in _ACCENTED[stemmer]:
         plain = fold(ending)
         if token.endswith(plain):
             return token.removesuffix(plain) + ending
