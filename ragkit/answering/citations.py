@@ -136,7 +136,7 @@ class CitationReader:
 
     def feed(self, text: str) -> None:
         """Take the next piece."""
-        *lines, last = (self._line + without_unseen(text)).split("\n")
+        *lines, last = without_unseen(self._line + text).split("\n")
         for line in lines:
             self._line = ""
             self._end_line(line)

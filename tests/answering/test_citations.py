@@ -134,6 +134,23 @@ def test_characters_that_nobody_sees_are_left_out():
 @pytest.mark.parametrize(
     "text",
     [
+        "او می\u200cخواهد کتاب\u200cها را بخواند.",  # Persian: "he wants to read the books"
+        "क्\u200dष और श्री\u200cमान यहाँ हैं.",  # Hindi
+        "Done \u2764\ufe0f\u200d\U0001f525 by \U0001f469\u200d\U0001f4bb, step 1\ufe0f\u20e3.",
+    ],
+)
+def test_joiners_of_words_and_emoji_stay(text):
+    assert cited(f"{text} [1]") == [(text, (1,))]
+
+
+def test_joiners_that_join_nothing_are_left_out():
+    hidden = "Pay\u200c now\u200d\u200c, a\ufe0fn\u200dd می\u200c\u200cرود \u2764\ufe0f\ufe0f [1]."
+    assert cited(hidden) == [("Pay now, and میرود \u2764\ufe0f.", (1,))]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
         "The documents do not say.",
         '**"The documents do not say"**',
         "The documents don't say. ",
