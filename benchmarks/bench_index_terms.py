@@ -1,12 +1,14 @@
 """Terms of a manual's index, in any language: are the pages found that the index names?
 
-python benchmarks/bench_index_terms.py FOLDER [--questions 400] [--json]
+python benchmarks/bench_index_terms.py FOLDER [--questions 400] [--converter tw2s] [--json]
 
 FOLDER holds the help of LibreOffice in one language (``text`` of Debian's ``libreoffice-help-*``).
 Its pages name the entries of the index that lead to them, which are not indexed here. Of each page
 one entry of two words or more is asked for, the same in every language, if it leads to five pages
 at the most. ``first`` and ``among ten`` are the shares of entries that find one of their pages
 there, with the options that a library has at first; ``mrr`` is the mean of one by its place.
+With ``--converter``, entries in Chinese are asked in the characters that a converter of OpenCC
+writes, such as simplified ones for the help in traditional ones.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ from html import unescape
 from pathlib import Path
 
 from common import arguments, median, report
+from opencc import OpenCC
 
 from ragkit.library import Library
 from ragkit.settings import load_settings
@@ -76,9 +79,13 @@ def main() -> None:
     parser = arguments(__doc__ or "")
     parser.add_argument("folder", type=Path)
     parser.add_argument("--questions", type=int, default=400)
+    parser.add_argument("--converter", choices=("s2t", "s2tw", "s2hk", "t2s", "tw2s", "hk2s"))
     given = parser.parse_args()
     of_pages = entries(given.folder)
     terms = questions(of_pages, given.questions)
+    if given.converter:
+        convert = OpenCC(given.converter).convert
+        terms = [(convert(term), pages) for term, pages in terms]
     with tempfile.TemporaryDirectory() as place:
         files = Path(place) / "files"
         for path in of_pages:

@@ -10,6 +10,7 @@ import numpy as np
 from ragkit.indexes.analyzer import SPACELESS
 from ragkit.options import SearchOptions
 from ragkit.retrieval.query.encoding import Query
+from ragkit.retrieval.query.han_variants import writings
 from ragkit.retrieval.query.meanings import ARTICLE, defined_term
 from ragkit.retrieval.ranking import Hit, Ranking, best_half, with_part
 from ragkit.types import Level
@@ -63,7 +64,7 @@ def _forms(word: str) -> str:
     if _ARABIC.match(stem):
         return rf"(?:{_ARABIC_THE})?{re.escape(stem.removeprefix(_ARABIC_THE))}\w{{0,3}}(?!\w)"
     if _SPACELESS.match(stem[-1]):
-        return re.escape(stem)
+        return f"(?:{'|'.join(map(re.escape, dict.fromkeys((stem, *writings(stem)))))})"
     if len(stem) > 3 and stem[-1] in "sy":
         stem = stem[:-1]
     return rf"{re.escape(stem)}\w{{0,3}}(?!\w)"

@@ -27,6 +27,7 @@ from ragkit.options import Filters, Mode, SearchOptions
 from ragkit.results import Spelling
 from ragkit.retrieval.query.date_forms import date_forms
 from ragkit.retrieval.query.filter_syntax import format_filter, keeping, strictly
+from ragkit.retrieval.query.han_variants import han_variants
 from ragkit.retrieval.query.parser import LONGEST_QUERY, ParsedQuery, parse_query
 from ragkit.retrieval.query.spelling import respelled_text
 from ragkit.retrieval.query.word_forms import (
@@ -234,6 +235,7 @@ class QueryEncoder:
         if stemmer:
             own = without_function_words(text, own, stemmer)
             forms = known_forms(self._catalog, text, stemmer)
+        forms |= han_variants(self._catalog, text)
         days = list(date_forms(text))
         return _Words((*own, *entries.token_ids(days)) if days else own, forms)
 
