@@ -1,6 +1,7 @@
 """Terms of a manual's index, in any language: are the pages found that the index names?
 
-python benchmarks/bench_index_terms.py FOLDER [--questions 400] [--converter tw2s] [--json]
+python benchmarks/bench_index_terms.py FOLDER [--questions 400] [--converter tw2s]
+    [--language zh] [--json]
 
 FOLDER holds the help of LibreOffice in one language (``text`` of Debian's ``libreoffice-help-*``).
 Its pages name the entries of the index that lead to them, which are not indexed here. Of each page
@@ -8,7 +9,9 @@ one entry of two words or more is asked for, the same in every language, if it l
 at the most. ``first`` and ``among ten`` are the shares of entries that find one of their pages
 there, with the options that a library has at first; ``mrr`` is the mean of one by its place.
 With ``--converter``, entries in Chinese are asked in the characters that a converter of OpenCC
-writes, such as simplified ones for the help in traditional ones.
+writes, such as simplified ones for the help in traditional ones. With ``--language``, entries are
+also asked in whole questions: in ways that were looked at when the words that only ask were chosen,
+and in ``other ways``. ``nothing close`` is the share of these that are said to have no answer.
 """
 
 from __future__ import annotations
@@ -27,6 +30,28 @@ from opencc import OpenCC
 from ragkit.library import Library
 from ragkit.settings import load_settings
 
+WAYS = {
+    "ja": (
+        ("{}はどうすればいいですか？", "{}の方法を教えてください", "{}とは何ですか", "{}の使い方",
+         "どうやって{}するの？", "{}について知りたい", "なぜ{}できないのでしょうか",
+         "{}はどこにありますか"),
+        ("{}するにはどうしたらよいでしょう", "{}が見つからない", "{}の手順", "{}を教えて",
+         "{}ってなに？", "{}に関する情報が欲しい", "{}を行いたい場合は？"),
+    ),
+    "ko": (
+        ("{} 어떻게 하나요?", "{}는 어디에 있나요", "{} 방법을 알려 주세요", "{}이란 무엇인가요",
+         "왜 {}이 안 되나요", "{} 사용법", "{}에 대해 알고 싶어요"),
+        ("{} 하는 법", "{} 설정은 어디서 바꾸나요?", "{}가 뭐예요", "{} 좀 알려줘",
+         "{}에 관한 설명", "어떻게 하면 {} 할 수 있을까"),
+    ),
+    "zh": (
+        ("如何{}？", "怎么{}", "请问{}在哪里设置？", "{}是什么", "什么是{}？", "{}怎么用",
+         "我想知道{}的方法", "为什么要{}呢", "{}有哪些选项吗"),
+        ("{}的步骤是什么", "该怎样{}才对", "有没有关于{}的说明", "{}应该怎么做",
+         "能不能告诉我{}在什么地方", "关于{}", "想了解一下{}", "{}是干什么用的", "怎么样才能{}"),
+    ),
+}  # fmt: skip
+"""How people ask about something, by language: the ways that were looked at, and others."""
 PARTS = ("scalc", "swriter/guide", "simpress", "shared/guide", "shared/01", "shared/optionen")
 _ENTRY = re.compile(r'itemprop="keywords" content="([^"]*)"')
 _MOST_PAGES = 5
@@ -59,11 +84,12 @@ def questions(of_pages: dict[str, list[str]], most: int) -> list[tuple[str, set[
 
 def asked(library: Library, terms: list[tuple[str, set[str]]]) -> dict[str, float]:
     """Return the shares of terms whose page is found first and among ten, and the CPU time."""
-    places, took = [], []
+    places, took, nothing_close = [], [], 0
     for term, pages in terms:
         began = time.process_time()
-        results = library.search(term).results
+        answer = library.search(term)
         took.append((time.process_time() - began) * 1000)
+        results, nothing_close = answer.results, nothing_close + answer.nothing_close
         right = (n for n, each in enumerate(results) if each.document.path in pages)
         places.append(next(right, None))
     found = [place for place in places if place is not None]
@@ -71,6 +97,7 @@ def asked(library: Library, terms: list[tuple[str, set[str]]]) -> dict[str, floa
         "first": found.count(0) / len(places),
         "among ten": sum(place < 10 for place in found) / len(places),
         "mrr": sum(1 / (place + 1) for place in found) / len(places),
+        "nothing close": nothing_close / len(places),
         "search, cpu ms": median(took),
     }
 
@@ -80,12 +107,17 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--questions", type=int, default=400)
     parser.add_argument("--converter", choices=("s2t", "s2tw", "s2hk", "t2s", "tw2s", "hk2s"))
+    parser.add_argument("--language", choices=sorted(WAYS))
     given = parser.parse_args()
     of_pages = entries(given.folder)
     terms = questions(of_pages, given.questions)
-    if given.converter:
-        convert = OpenCC(given.converter).convert
-        terms = [(convert(term), pages) for term, pages in terms]
+    sets = {"": terms}
+    for name, ways in zip(("asked: ", "other ways: "), WAYS.get(given.language, ()), strict=False):
+        sets[name] = [
+            (ways[number % len(ways)].format(term), pages)
+            for number, (term, pages) in enumerate(terms)
+        ]
+    convert = OpenCC(given.converter).convert if given.converter else str
     with tempfile.TemporaryDirectory() as place:
         files = Path(place) / "files"
         for path in of_pages:
@@ -95,7 +127,11 @@ def main() -> None:
         settings = load_settings(library=Path(place) / "library")
         with Library.open(settings, create=True) as library:
             library.jobs.wait(library.sources.sync(library.sources.add_folder(files)))
-            report({"terms": len(terms), **asked(library, terms)}, given.json)
+            figures: dict[str, float] = {"terms": len(terms)}
+            for name, of_set in sets.items():
+                shares = asked(library, [(convert(text), pages) for text, pages in of_set])
+                figures |= {f"{name}{what}": share for what, share in shares.items()}
+            report(figures, given.json)
 
 
 if __name__ == "__main__":

@@ -69,7 +69,8 @@ _BLANK = re.compile("_{3,}")
 _WHOLE_NAME = re.compile(r"[A-Z]{2,}s|[A-Za-z][0-9]{1,2}")
 _OTHER_DIGIT = re.compile(r"(?![0-9])\d")
 _RUN = re.compile(f"[{SPACELESS}]+")
-_HAN = re.compile("[\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
+HAN = re.compile("[\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
+"""A Chinese character, which can be a word by itself."""
 
 
 class Piece(NamedTuple):
@@ -93,7 +94,7 @@ def tokens_of(word: str) -> tuple[str, ...]:
     """Return the tokens of ``analyse`` alone, quickly for long runs without spaces."""
     if not word.isascii() and _RUN.fullmatch(word) and not _OTHER_DIGIT.search(word):
         units = _units(word)
-        alone = units if len(units) == 1 else filter(_HAN.match, units)
+        alone = units if len(units) == 1 else filter(HAN.match, units)
         return (*alone, *map(add, units, units[1:]))
     return tuple(piece.token for piece in analyse(word))
 
@@ -169,7 +170,7 @@ def _pairs(run: str, at: int) -> Iterator[Piece]:
     units = _units(run)
     ends = list(accumulate(map(len, units), initial=at))
     for i, unit in enumerate(units):
-        if len(units) == 1 or _HAN.match(unit):
+        if len(units) == 1 or HAN.match(unit):
             yield Piece(unit, ends[i], ends[i + 1])
     for i in range(len(units) - 1):
         yield Piece(units[i] + units[i + 1], ends[i], ends[i + 2])

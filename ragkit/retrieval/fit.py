@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ragkit.indexes.analyzer import HAN
 from ragkit.indexes.protocol import EntryIndex, IndexKind, IndexSearch
 from ragkit.indexes.rows import Bools, Ids, distinct, positions_in, united
 from ragkit.indexes.tokenizer import fold, fold_with_offsets, index_tokens, word_pattern
@@ -239,9 +240,15 @@ class _Asked:
         return cls(tokens, tuple(query.known.get(token, _UNKNOWN) for token in tokens), standing)
 
     def factors(self) -> Scores:
-        """Return how much each token counts, besides its rarity: (n,)."""
+        """Return how much each token counts, besides its rarity: (n,).
+
+        A Chinese character does not count beside the pairs that have it: it is in other words too.
+        """
         counts = [_NUMBER_COUNTS if any(map(str.isdigit, token)) else 1.0 for token in self.tokens]
         factors = np.array(counts)
+        in_pairs = {unit for token in self.tokens if len(token) == 2 for unit in token}
+        alone = [HAN.match(token) and token in in_pairs for token in self.tokens]
+        factors[np.flatnonzero(alone)] = 0.0
         factors[[form for form, _own in self.forms]] = 0.0
         return factors
 

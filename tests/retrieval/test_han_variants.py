@@ -2,32 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
-from small_library import add, write_files
 
 from ragkit.library import Library
 from ragkit.options import Mode, SearchOptions
 from ragkit.retrieval.definitions import definitions
 from ragkit.retrieval.query.han_variants import han_variants, writings
-from ragkit.settings import load_settings
-
-TEXTS = {
-    "台灣.txt": "頭髮護理手冊\n\n頭髮乾燥的時候，每週用一次護髮素，並把溫度調低。裡面附有說明。",
-    "台湾.txt": "洗衣机手册\n\n门锁不上的时候，请检查里面的过滤器，并把机器的电源关掉。",
-    "日本.txt": "図書館の案内\n\n開館時間は午前九時から。図書の返却は二週間以内にお願いします。",
-    "english.txt": "The bus to the harbour leaves at noon. Tickets are sold on board.",
-}
-
-
-@pytest.fixture(scope="module")
-def library(_isolated_session: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
-    with Library.open(
-        load_settings(library=tmp_path_factory.mktemp("chinese")), create=True
-    ) as library:
-        add(library, write_files(tmp_path_factory.mktemp("texts"), TEXTS))
-        yield library
 
 
 @pytest.mark.parametrize(
@@ -42,21 +22,21 @@ def library(_isolated_session: None, tmp_path_factory: pytest.TempPathFactory) -
         ("圖書館", "日本.txt"),
     ],
 )
-def test_a_question_finds_texts_in_other_characters(library: Library, question, path):
-    answer = library.search(question, SearchOptions(mode=Mode.KEYWORD))
+def test_a_question_finds_texts_in_other_characters(east_asian: Library, question, path):
+    answer = east_asian.search(question, SearchOptions(mode=Mode.KEYWORD))
     assert answer.results[0].document.path == path
     assert not answer.results[0].weak
 
 
-def test_what_is_there_in_other_characters_is_marked_and_not_missing(library: Library):
-    answer = library.search("干燥 温度 telephone", SearchOptions(mode=Mode.KEYWORD))
+def test_what_is_there_in_other_characters_is_marked_and_not_missing(east_asian: Library):
+    answer = east_asian.search("干燥 温度 telephone", SearchOptions(mode=Mode.KEYWORD))
     assert answer.missing_terms == ("telephone",)
     passage = answer.results[0].passages[0]
     assert {passage.text[start:end] for start, end in passage.highlights} == {"乾燥", "溫度"}
 
 
-def test_only_what_the_library_has_is_asked_too(library: Library):
-    catalog = library.catalog
+def test_only_what_the_library_has_is_asked_too(east_asian: Library):
+    catalog = east_asian.catalog
     assert han_variants(catalog, "头发电话") == {"头": ("頭",), "发": ("髮",), "头发": ("頭髮",)}
     assert han_variants(catalog, "the bus") == {}
     assert han_variants(catalog, "バスはどこ") == {}

@@ -25,6 +25,7 @@ from ragkit.models.factory import is_remote, local_embedder
 from ragkit.models.wordllama import WordLlamaEmbedder
 from ragkit.options import Filters, Mode, SearchOptions
 from ragkit.results import Spelling
+from ragkit.retrieval.query.asking_words import without_asking_words
 from ragkit.retrieval.query.date_forms import date_forms
 from ragkit.retrieval.query.filter_syntax import format_filter, keeping, strictly
 from ragkit.retrieval.query.han_variants import han_variants
@@ -231,11 +232,12 @@ class QueryEncoder:
         """Return what to search for; stop words are not indexed, but a query of them has them."""
         entries, forms = self._catalog.entries, dict[str, tuple[str, ...]]()
         stemmer = language_of_forms(text, self._language_of(collections))
-        own = tuple(query_tokens(text))
+        plain = without_asking_words(text)
+        own = tuple(query_tokens(plain))
         if stemmer:
             own = without_function_words(text, own, stemmer)
             forms = known_forms(self._catalog, text, stemmer)
-        forms |= han_variants(self._catalog, text)
+        forms |= han_variants(self._catalog, plain)
         days = list(date_forms(text))
         return _Words((*own, *entries.token_ids(days)) if days else own, forms)
 

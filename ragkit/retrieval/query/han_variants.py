@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from functools import cache
 from typing import TYPE_CHECKING
 
 from ragkit.catalog import Catalog
+from ragkit.indexes.analyzer import HAN
 from ragkit.indexes.tokenizer import query_tokens
 
 if TYPE_CHECKING:
     from opencc import OpenCC
 
-_HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
 _LONGEST = 500
 _TRADITIONAL = ("s2t", "s2tw", "s2hk")
 """OpenCC's names of what it can do: as in its dictionary, in Taiwan and in Hong Kong."""
@@ -23,7 +22,7 @@ def writings(text: str) -> tuple[str, ...]:
 
     Each has as many characters as the text, so that words stand in the same places.
     """
-    if not _HAN.search(text):
+    if not HAN.search(text):
         return ()
     simplified = _converter("t2s").convert(text)
     written = (simplified, *(_converter(name).convert(simplified) for name in _TRADITIONAL))

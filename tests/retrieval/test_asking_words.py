@@ -1,0 +1,65 @@
+"""Questions in Chinese, Japanese and Korean are searched without the words that only ask."""
+
+from __future__ import annotations
+
+import pytest
+
+from ragkit.library import Library
+from ragkit.options import Mode, SearchOptions
+from ragkit.retrieval.query.asking_words import without_asking_words
+
+ABOUT = {
+    "如何报销车费？": "报销车费？",
+    "什么是报销单": "报销单",
+    "请问报销单在哪里": "报销单",
+    "為什麼門鎖不上": "門鎖不上",
+    "功能怎么用": "功能",  # not the last character of a word
+    "用户怎么登录": "用户 登录",
+    "任何时候都可以报销吗": "任何时候都 报销",
+    "目的是什么": "目的",
+    "酒吧有多少": "酒吧",
+    "几何学": "几何学",
+    "経費精算の方法を教えてください": "経費精算",
+    "経費精算はどうすればいいですか？": "経費精算 ？",
+    "なぜ経費を精算できないのでしょうか": "経費を精算",
+    "いつもの経費": "いつもの経費",
+    "ぶどうの育て方": "ぶどうの育て方",
+    "方法論とは何か": "方法論",
+    "すいか": "すいか",
+    "경비 어떻게 처리하나요": "경비 처리하나요",
+    "경비 처리 방법을 알려 주세요": "경비 처리",
+    "경비는 어디에 있나요?": "경비는 ?",
+    "어디서나 쓰는 경비": "어디서나 쓰는 경비",
+    "怎么办": "怎么办",
+    "how do I claim expenses?": "how do I claim expenses?",
+    "Wie heißt der Täter?": "Wie heißt der Täter?",
+    "": "",
+}
+
+
+@pytest.mark.parametrize(("question", "about"), ABOUT.items(), ids=str)
+def test_what_only_asks_is_left_out(question: str, about: str):
+    assert " ".join(without_asking_words(question).split()) == about
+
+
+@pytest.mark.parametrize(
+    ("question", "marked"),
+    [("請問為什麼門鎖不上呢", {"门锁不上"}), ("図書館の開館時間はいつですか", {"開館時間"})],
+)
+def test_what_only_asks_is_neither_searched_nor_marked(east_asian: Library, question, marked):
+    answer = east_asian.search(question, SearchOptions(mode=Mode.KEYWORD))
+    best = answer.results[0]
+    assert not best.weak
+    for passage in best.passages:
+        assert marked <= {passage.text[start:end] for start, end in passage.highlights}
+    assert answer.missing_terms == ()
+
+
+def test_what_is_not_there_is_not_close_however_it_is_asked(east_asian: Library):
+    # The texts have "机", "电" and "时", but as parts of other words.
+    for question in (
+        "请问机场电话是多少？",
+        "怎么预约临时牙医",
+        "歯医者の予約方法を教えてください",
+    ):
+        assert east_asian.search(question, SearchOptions(mode=Mode.KEYWORD)).nothing_close
