@@ -137,7 +137,7 @@ def show(
         summary.reading_chips(answer),
         answer_html.earlier(stand.before),
         answer_html.asked_as(stand.turn),
-        answer_html.quick(asked.quick, answer.corrected or answer.query),
+        answer_html.quick(asked.quick, answer.corrected or answer.query, answer.forms),
     ]
     tools = answer_html.offers(
         can_write=bool(stand.offered) and not stand.written and not answer.listed,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
@@ -191,7 +191,8 @@ class Result:
     result of any list scores high. ``fit`` is absolute, from 0 to 1: how much of the question the
     best chunk covers, by rarity of words and by meaning; ``None`` if it was not computed. ``weak``
     says that it is too low for an answer (``retrieval/fit.py``). ``missing_terms`` are words of the
-    question that the document does not contain.
+    question that the document does not contain. ``forms`` are tokens that were searched for as
+    other forms of its words, each with the token of the word.
     """
 
     document: DocumentRef
@@ -207,6 +208,7 @@ class Result:
     weak: bool = False
     missing_terms: tuple[str, ...] = ()
     wholes: tuple[MatchedChunk, ...] = ()
+    forms: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def lead(self) -> MatchedChunk | None:
@@ -357,6 +359,11 @@ class Answer:
     questions: int = 1
     options: SearchOptions | None = field(default=None, compare=False, repr=False)
     asked_sort: Sort | None = None
+
+    @property
+    def forms(self) -> Mapping[str, str]:
+        """Those of its results, which have the same."""
+        return self.results[0].forms if self.results else {}
 
     def sorted_by(self, sort: Sort) -> Sort:
         """Return the order of the results, if their search had this ``sort``."""

@@ -155,7 +155,7 @@ def _read(question: Question, results: Sequence[Result]) -> Evidence:
     candidates = Evidence(question, [], [], [], [], [], np.zeros(0), np.zeros((0, 0), np.bool_))
     tokens = list(question.words)[:_MOST_WORDS]
     numbers = {token: number for number, token in enumerate(tokens)}
-    dates = date_forms(question.text)
+    forms = _forms(question, results)
     # Most words of a text come several times; each is looked at once.
     numbers_of: dict[str, tuple[int, ...]] = {}
     starts = {token[:2] for token in tokens}
@@ -175,7 +175,7 @@ def _read(question: Question, results: Sequence[Result]) -> Evidence:
             for source in sentences_of(near, document)
             if not (_is_heading(source) or (title and _is_of_title(source.text, title)))
         )
-        sources = with_labels(own, near, question.words)
+        sources = with_labels(own, near, {*question.words, *forms})
         listed = of_contents([source.text for source in sources])
         followers = [*sources[1:], *sources[-1:]]
         for source, after, is_listed in zip(sources, followers, listed, strict=True):
@@ -188,7 +188,7 @@ def _read(question: Question, results: Sequence[Result]) -> Evidence:
             words = set(word_pattern(ascii_only=folded.isascii()).findall(folded))
             for word in words.difference(numbers_of):
                 held = () if _is_other(word, starts) else index_tokens(word)
-                meant = [*held, *(own for token in held for own in dates.get(token, ()))]
+                meant = [*held, *(own for token in held for own in forms.get(token, ()))]
                 numbers_of[word] = tuple(numbers[token] for token in meant if token in numbers)
             rows.append({at for word in words for at in numbers_of[word]})
             candidates.sentences.append(source)
@@ -202,6 +202,19 @@ def _read(question: Question, results: Sequence[Result]) -> Evidence:
         candidates.held[row, list(of_row)] = True
     candidates.weights = _rarities(question, candidates)
     return candidates
+
+
+def _forms(question: Question, results: Sequence[Result]) -> Mapping[str, tuple[str, ...]]:
+    """Return the other forms of a question's words and days, each with what it stands for."""
+    of_words = {form: (own,) for result in results for form, own in result.forms.items()}
+    return {**of_words, **date_forms(question.text)}
+
+
+def _having(text: str, tokens: Sequence[str], forms: Mapping[str, tuple[str, ...]]) -> Column:
+    """Return which tokens a text has as they stand or in another form: (n,)."""
+    have = set(index_tokens(text))
+    have.update(chain.from_iterable(forms.get(token, ()) for token in tuple(have)))
+    return np.array([token in have for token in tokens], np.float64)
 
 
 def _is_of_title(text: str, title: frozenset[str]) -> bool:
@@ -288,18 +301,18 @@ def _placed(
     """Return the words of each sentence with those of what it is under and follows from."""
     placed = held.copy()
     tokens = list(question.words)[: held.shape[1]]
+    forms = _forms(question, results)
     heads: dict[tuple[int, tuple[str, ...]], Column] = {}
     for row, source in enumerate(candidates.sentences):
         key = candidates.result[row], source.heading_path
         if key not in heads:
             title = results[key[0]].document.title
-            have = set(index_tokens(" ".join((title, *source.heading_path))))
-            heads[key] = _OF_HEADINGS * np.array([token in have for token in tokens], np.float64)
+            text = " ".join((title, *source.heading_path))
+            heads[key] = _OF_HEADINGS * _having(text, tokens, forms)
         placed[row] = np.maximum(placed[row], heads[key])
         before = row - 1 if candidates.same_passage(row - 1, row) else -1
         if source.header:
-            have = set(index_tokens(source.header))
-            header = _OF_HEADINGS * np.array([token in have for token in tokens], np.float64)
+            header = _OF_HEADINGS * _having(source.header, tokens, forms)
             placed[row] = np.maximum(placed[row], header)
         elif before >= 0 and (
             candidates.leads_in(before)

@@ -115,7 +115,9 @@ class _Read:
             while mark is not None and mark[1] <= unit.start:
                 mark = next(marks, None)
             while mark is not None and mark[0] < unit.end:
-                inside.update(asked_terms.intersection(tokenize(value[mark[0] : mark[1]])))
+                tokens = tokenize(value[mark[0] : mark[1]])
+                own = (result.forms.get(token, token) for token in tokens)
+                inside.update(asked_terms.intersection(own))
                 mark = next(marks, None)
         return cls(passage, units, [frozenset(inside) for inside in terms])
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import lru_cache, partial
 from itertools import chain
 from pathlib import Path
+from types import MappingProxyType
 
 from ragkit.catalog import Catalog
 from ragkit.catalog.records import DocumentRecord
@@ -37,14 +38,16 @@ def assemble(
     options: SearchOptions,
     tokens: Collection[str],
     words: Callable[[], Sequence[str]],
+    forms: Mapping[str, str] = MappingProxyType({}),
 ) -> list[Result]:
     """Return the results of groups, in their order; documents that have gone are left out.
 
     The query's ``tokens`` are highlighted in the passages, and ``words`` returns its words as
-    typed, to name those that a passage has; neither is computed before it is looked at. Without
-    ``show_content`` passages have no text.
+    typed, to name those that a passage has; neither is computed before it is looked at. ``forms``
+    are those of the tokens that are other forms of a word. Without ``show_content`` passages have
+    no text.
     """
-    highlighter = Highlighter(tokens, words)
+    highlighter = Highlighter(tokens, words, forms)
     ids = {group.document_id for group in groups}
     ids.update(document for group in groups for document in group.also_in)
     with catalog.connections.read():
@@ -214,6 +217,7 @@ def _result(
         also_at=tuple(sorted(records[other].path for other in group.also_in if other in records)),
         missing=_is_gone(file),
         wholes=tuple(map(_matched, group.wholes)),
+        forms=highlighter.forms,
     )
 
 

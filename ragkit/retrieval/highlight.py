@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 import string
 import threading
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
+from types import MappingProxyType
 from typing import Any, TypeAlias
 
 from ragkit.indexes.tokenizer import TokenSpan, token_spans, tokenize, without_stop_words
@@ -58,17 +59,22 @@ class Highlighter:
         self,
         query_tokens: Collection[str],
         query_words: Sequence[str] | Callable[[], Sequence[str]] = (),
+        forms: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
-        """``query_words`` may be a function, which is called when they are needed."""
+        """``query_words`` may be a function, which is called when they are needed.
+
+        ``forms`` are tokens that are other forms of a word, each with the token of the word.
+        """
         self._query_tokens = tuple(query_tokens)
         self._query_words = query_words
+        self.forms = dict(forms)
         self._met: set[str] = set()
         self._hits: dict[str, tuple[_Spans, frozenset[str]]] = {}
         self._texts: dict[str, set[str]] = {}
         self._guard = threading.Lock()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Highlighter, (self._query_tokens, self._query_words)
+        return Highlighter, (self._query_tokens, self._query_words, self.forms)
 
     @cached_property
     def _tokens(self) -> frozenset[str]:
@@ -79,10 +85,11 @@ class Highlighter:
     def _words(self) -> list[tuple[str, frozenset[str]]]:
         words = self._query_words
         words = words() if callable(words) else words
-        return [
-            (word, self._tokens.intersection(tokenize(word)))
-            for word in dict.fromkeys(words[:_MOST_WORDS])
-        ]
+        tokens_of = {word: set(tokenize(word)) for word in words[:_MOST_WORDS]}
+        for form, own in self.forms.items():
+            for tokens in tokens_of.values():
+                tokens.update([form] if own in tokens else ())
+        return [(word, self._tokens & tokens) for word, tokens in tokens_of.items()]
 
     def spans(self, text: str) -> _Spans:
         """Return the slices of a text to highlight: in order, apart from each other."""
@@ -170,14 +177,18 @@ def merge_spans(spans: Iterable[tuple[int, int]]) -> _Spans:
     return tuple(merged)
 
 
-def highlight_question(text: str, question: str) -> _Spans:
+def highlight_question(
+    text: str, question: str, forms: Mapping[str, str] = MappingProxyType({})
+) -> _Spans:
     """Return the spans of a text that hold a word of a question; its filters are no words.
 
-    A question with an invalid filter is taken as it is.
+    A question with an invalid filter is taken as it is. ``forms`` are other forms of words, each
+    with the token of the word; those of words of other questions are left out.
     """
     words = without_filters(question)
     tokens = without_function_words(words, tokenize(words))
-    return highlight(text, (*tokens, *date_forms(words)))
+    others = (form for form, own in forms.items() if own in tokens)
+    return highlight(text, (*tokens, *date_forms(words), *others))
 
 
 def best_window(text: str, highlights: Sequence[tuple[int, int]], width: int) -> tuple[int, int]:

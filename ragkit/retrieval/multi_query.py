@@ -147,6 +147,11 @@ class _TopicHits:
         words = {token for query in self.queries for token in query.tokens[:_WORDS_HIGHLIGHTED]}
         return sorted(words)
 
+    @property
+    def forms(self) -> dict[str, str]:
+        """The tokens that are other forms of a word, as in ``Query``."""
+        return {form: own for query in self.queries for form, own in query.forms.items()}
+
 
 class ChunkedSearch:
     """Searches with long texts. Reads only; safe to share between threads."""
@@ -187,7 +192,9 @@ class ChunkedSearch:
             asked = replace(options, mode=topic_hits.queries[0].mode)
             groups = self._engine.batches.with_parts(groups, topic_hits.queries, asked, timer)
         with timer.stage("reconstruction", len(merged)) as stage:
-            results = self._engine.assemble(groups, options, topic_hits.tokens, "")
+            results = self._engine.assemble(
+                groups, options, topic_hits.tokens, "", topic_hits.forms
+            )
             stage.out = len(results)
         rerank = _not_reranked(options)
         measure = partial(timer.measure, results) if timer.measure else None

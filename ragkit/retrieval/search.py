@@ -166,15 +166,20 @@ class SearchEngine:
         return [group.hits[0] for group in grouped.grouping.groups]
 
     def assemble(
-        self, groups: Sequence[Group], options: SearchOptions, tokens: Sequence[str], text: str
+        self,
+        groups: Sequence[Group],
+        options: SearchOptions,
+        tokens: Sequence[str],
+        text: str,
+        forms: Mapping[str, str],
     ) -> list[Result]:
         """Return the results of groups, in their order.
 
         The query's ``tokens`` are highlighted; ``text`` is the query as it was typed, in whose
-        words ``MatchedChunk.terms`` names them.
+        words ``MatchedChunk.terms`` names them. ``forms`` are as in ``Query``.
         """
         words = partial(question_words, text[:2000])
-        return assemble(self._catalog, groups, options, tokens, words)
+        return assemble(self._catalog, groups, options, tokens, words, forms)
 
     def entry_indexes(self, options: SearchOptions) -> list[EntryIndex]:
         """Return the indexes that a search reads, as they are now.
@@ -293,7 +298,7 @@ class SearchEngine:
             grouped = self._found_groups(opened, options, timer)
         groups = self.batches.with_parts(grouped.grouping.groups, [opened], options, timer)
         with timer.stage("reconstruction", len(groups)) as stage:
-            results = self.assemble(groups, options, query.tokens, query.text)
+            results = self.assemble(groups, options, query.tokens, query.text, query.forms)
             stage.out = len(results)
         fits = Fits(tuple(results), ())
         if not query.lists:

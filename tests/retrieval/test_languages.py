@@ -8,7 +8,13 @@ import pytest
 from languages_set import QUESTIONS, TEXTS
 from small_library import add, write_files
 
+from pages.parts.search.answer_html import quick
+from ragkit.answering.evidence import evidence
+from ragkit.answering.excerpts import by_words
+from ragkit.answering.meaning import Meaning
+from ragkit.answering.questions import Question
 from ragkit.library import Library
+from ragkit.models.factory import local_embedder
 from ragkit.models.wordllama import WordLlamaEmbedder
 from ragkit.options import Fusion, Mode, SearchOptions
 from ragkit.retrieval.query.word_forms import (
@@ -117,6 +123,28 @@ def test_a_word_that_is_there_in_another_form_is_marked_and_not_missing(polish: 
     assert answer.missing_terms == ("telefony",)
     passage = answer.results[0].passages[0]
     assert {passage.text[start:end] for start, end in passage.highlights} == {"pojemników"}
+
+
+def test_what_has_a_word_in_another_form_is_evidence_and_marked(polish: Library):
+    question = "wymianie okno, kluczem"
+    answer = polish.search(question)
+    chunks = {result.document.path: result.matched_chunks[0] for result in answer.results}
+    assert chunks["okna.txt"].terms == ("wymianie", "okno")
+    assert chunks["drzwi.txt"].terms == ("kluczem",)
+    found = evidence(Question(question), answer.results, Meaning(local_embedder()))
+    held = dict(zip([source.text for source in found.sentences], found.held, strict=True))
+    assert list(held["Wymiana okien w kamienicy."]) == [True, False, False]
+    assert list(held[POLISH["okna.txt"].split(". ")[1] + "."]) == [False, True, False]
+    assert list(held[POLISH["drzwi.txt"].split(". ")[1]]) == [False, False, True]
+    shown = quick(polish.answers.quick(answer), question, answer.forms)
+    assert "Stare <mark>okna</mark> zostaną wyjęte w maju, a nowe <mark>okna</mark>" in shown
+
+
+def test_an_excerpt_by_words_has_them_in_other_forms(polish: Library):
+    answer = polish.search("kluczem", SearchOptions(mode=Mode.KEYWORD))
+    (excerpt,) = by_words("kluczem", answer.results[:1], 100)
+    assert excerpt is not None
+    assert excerpt.passage.text[excerpt.start : excerpt.end].startswith("Klucze do drzwi")
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import groupby
+from types import MappingProxyType
 
 from pages.parts.common.markup import action, attributes, name, notices, number, page_range, text
 from pages.parts.rendering import Kind, kind_of, row_snippet
@@ -27,6 +28,7 @@ from ragkit.retrieval.highlight import best_window, highlight_question
 from ragkit.surfaces.addresses import source_url
 
 _LONGEST_QUICK, _LONGEST_SOURCE = 360, 420
+_NONE: Mapping[str, str] = MappingProxyType({})
 _MISSING = " is not in the source"
 _PASSED = (
     "A sentence passes if it cites a source that was given and its figures, dates, names and "
@@ -37,11 +39,16 @@ _PASSED = (
 # -- the quick answer ------------------------------------------------------------------------
 
 
-def quick(sources: Sequence[Source], question: str, label: str = "Quick answer") -> str:
+def quick(
+    sources: Sequence[Source],
+    question: str,
+    forms: Mapping[str, str] = _NONE,
+    label: str = "Quick answer",
+) -> str:
     """Return the sentences that answer best, each with a link to its place; empty without any.
 
-    Where several questions are answered, each stands above its sentences. ``label`` is its
-    accessible name, unique on a page.
+    Where several questions are answered, each stands above its sentences. ``forms`` are other
+    forms of their words. ``label`` is its accessible name, unique on a page.
     """
     if not sources:
         return ""
@@ -49,31 +56,32 @@ def quick(sources: Sequence[Source], question: str, label: str = "Quick answer")
     for asked, answers in groupby(sources, key=lambda source: source.question):
         if asked:
             rows += f'<h3 class="rk-quick-asked" dir="auto">{text(asked)}</h3>'
-        rows += "".join(_quick_row(source, asked or question, apart) for source in answers)
+        rows += "".join(_quick_row(source, asked or question, forms, apart) for source in answers)
     given = attributes(class_="rk-answer rk-answer-quick", aria_label=label)
     return f"<section{given}>{rows}</section>"
 
 
-def _quick_row(source: Source, question: str, apart: Mapping[int, str]) -> str:
-    return (
-        f'<p class="rk-quick-row" dir="auto">{sentence(source, question, _LONGEST_QUICK)} '
-        f"{place_link(source, question, apart)}</p>"
-    )
+def _quick_row(
+    source: Source, question: str, forms: Mapping[str, str], apart: Mapping[int, str]
+) -> str:
+    shown = sentence(source, question, _LONGEST_QUICK, forms)
+    link = place_link(source, question, apart)
+    return f'<p class="rk-quick-row" dir="auto">{shown} {link}</p>'
 
 
-def sentence(source: Source, question: str, longest: int) -> str:
+def sentence(source: Source, question: str, longest: int, forms: Mapping[str, str] = _NONE) -> str:
     """Return a sentence of a document without its markup, the words of the question marked."""
-    marks = highlight_question(source.text, question)
+    marks = highlight_question(source.text, question, forms)
     start, end = best_window(source.text, marks, longest)
-    shown = _drawn(source, (start, end), marks, question) or text(source.text[start:end])
+    named = highlight_question(source.header, question, forms)
+    shown = _drawn(source, (start, end), marks, named) or text(source.text[start:end])
     cut = f"{'… ' if start else ''}{shown}{' …' if end < len(source.text) else ''}"
     style = ' class="rk-code"' if _kind(source).form == "code" else ""
     return f"<span{style}>{cut}</span>"
 
 
-def _drawn(source: Source, span: Span, marks: Sequence[Span], question: str) -> str:
+def _drawn(source: Source, span: Span, marks: Sequence[Span], named: Sequence[Span]) -> str:
     """Return a part of a sentence without markup; a row names its columns by their header."""
-    named = highlight_question(source.header, question)
     return row_snippet(source.text, span, marks, _kind(source), source.header, named)
 
 

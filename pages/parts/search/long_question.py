@@ -130,7 +130,7 @@ def _answered(topic: Topic, answers: Sequence[Source]) -> str:
     """Return the sentences that answer a topic's question."""
     asked = {segment.text for segment in topic.segments}
     own = [replace(source, question="") for source in answers if source.question in asked]
-    return quick(own, "\n".join(asked), f"Answer to topic {topic.index + 1}")
+    return quick(own, "\n".join(asked), label=f"Answer to topic {topic.index + 1}")
 
 
 def summary(answer: ChunkedAnswer) -> str:
@@ -204,7 +204,7 @@ def compact_card(chunked: ChunkedResult, number: int, topics: Sequence[TopicAnsw
 def _marked(result: Result, words: str) -> Result:
     """Return a result with only these words highlighted, not all that a long text has in it."""
     passages = tuple(
-        replace(passage, highlights=tuple(highlight_question(passage.text, words)))
+        replace(passage, highlights=highlight_question(passage.text, words, result.forms))
         for passage in result.passages
     )
     return replace(result, passages=passages)

@@ -124,7 +124,7 @@ def excerpt_html(result: Result, question: str, chosen: Excerpt | None = None) -
     marks = whole_identifiers(value, near)
     # A mark that was cut at the signs of an identifier is one again.
     header = chosen.passage.header
-    named = highlight_question(header, question)
+    named = highlight_question(header, question, result.forms)
     body = row_snippet(value, (start, end), marks, kind(result), header, named)
     body = body.replace("</mark><mark>", "")
     if not body:
