@@ -42,6 +42,7 @@ _ENOUGH = 40
 _RARITY_POWER = 1.5
 _FADES = 0.75
 _OF_HEADINGS = 0.5
+_SAYS = 0.5
 _SHORT_LEAD = 60
 _SHORT, _LONG = 40, 600
 _MOST_WORDS = 60
@@ -134,12 +135,12 @@ def evidence(question: Question, results: Sequence[Result], meaning: Meaning) ->
         return candidates
     columns = candidates.columns
     weights, total = candidates.weights, candidates.weights.sum() or 1.0
-    held = candidates.held.astype(np.float64)
+    columns["defines"] = _defines(candidates, question)
+    held = _held(candidates, question)
     placed = _placed(candidates, held, results, question)
     columns["held"] = held @ weights / total
     columns["placed"] = _faded(placed, candidates.group) @ weights / total
     columns["chunk"] = _chunk_scores(candidates, results)
-    columns["defines"] = _defines(candidates, question)
     _of_form(candidates, question)
     rough = 2 * columns["placed"] + columns["held"] + columns["chunk"] / 2 + columns["defines"]
     candidates.compared = np.sort(np.argsort(-rough, kind="stable")[:_COMPARED])
@@ -293,6 +294,17 @@ def _rarities(question: Question, candidates: Evidence) -> Column:
     rarities = np.log1p(total / (np.maximum(counts, 1) + 0.5)) ** _RARITY_POWER
     weights: Column = rarities * np.array(question.factors()[: len(counts)])
     return weights
+
+
+def _held(candidates: Evidence, question: Question) -> Column:
+    """Return the words of each sentence; what says what a term means below it is about the term."""
+    held = candidates.held.astype(np.float64)
+    term = set(index_tokens(" ".join(defined_term(question.text))))
+    says = candidates.columns["defines"] >= _SAYS
+    for number, token in enumerate(list(question.words)[: held.shape[1]]):
+        if token in term:
+            held[says, number] = 1.0
+    return held
 
 
 def _placed(

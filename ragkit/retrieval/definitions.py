@@ -58,9 +58,14 @@ _SURE, _NAMED, _CALLED, _HEADING, _MAYBE = 1.0, 0.8, 0.6, 0.5, 0.2
 follows, that something is called, that is its heading, or that is anything else."""
 
 
+def _lower(text: str) -> str:
+    """Return a text of the same length in small letters; those of Turkish as others write them."""
+    return text.replace("İ", "i").lower().replace("ı", "i")
+
+
 def _forms(word: str) -> str:
     """Return a pattern for a word with an ending, or an article that is written as part of it."""
-    stem = word.lower()
+    stem = _lower(word)
     if _ARABIC.match(stem):
         return rf"(?:{_ARABIC_THE})?{re.escape(stem.removeprefix(_ARABIC_THE))}\w{{0,3}}(?!\w)"
     if _SPACELESS.match(stem[-1]):
@@ -85,8 +90,7 @@ def definitions(term: tuple[str, ...], text: str) -> dict[int, float]:
     # A pattern that begins with letters and minds their case is found ten times as fast.
     name = re.compile(r"[\W_]{1,3}".join(map(_forms, term)))
     is_apart = not _SPACELESS.match(term[0])
-    lower = text.lower()
-    for match in name.finditer(lower if len(lower) == len(text) else text):
+    for match in name.finditer(_lower(text)):
         if is_apart and text[match.start() - 1 : match.start()].isalnum():
             continue
         # What begins within the window does not begin the text.
@@ -99,7 +103,8 @@ def definitions(term: tuple[str, ...], text: str) -> dict[int, float]:
                     continue
                 found[on.end()] = _HEADING if "#" in opens[0] else _SURE
             else:
-                found[match.start()] = _how_surely(on, before)
+                under_heading = found.get(match.start(), 0.0)
+                found[match.start()] = max(under_heading, _how_surely(on, before))
         elif _CALLED_SO.search(before):
             found[match.start()] = _CALLED
     return found
