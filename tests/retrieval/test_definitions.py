@@ -69,7 +69,10 @@ def test_a_meaning_is_known_in_writing_without_spaces(text, sure):
         ("مربط", "المربط هو عمود قصير.", 1.0),
         ("계선주", "계선주란 밧줄을 매는 기둥이다.", 1.0),
         ("계선주", "계선주는 검다.", 0.2),
+        ("계선주", "## 계선주\n\n계선주는 밧줄을 맨다.", 0.5),
         ("babalar", "Babalar\nHalatların bağlandığı direkler.", 1.0),
+        ("SQL", "İlk bölüm.\n\n## SQL\n\nBir dildir.", 0.5),
+        ("ışık", "IŞIK\nGözle görülür.", 1.0),
     ],
 )
 def test_a_meaning_is_known_in_other_languages(term, text, sure):
@@ -116,6 +119,36 @@ def test_other_questions_and_other_modes_are_ranked_as_before(library):
             part for result in answer.results for part in result.matched_chunks[0].contributions
         ]
         assert "definition" not in {part.index for part in parts}
+
+
+FOREIGN = {
+    "sözlük.md": "# Sözlük\n\n## İçerik\n\nBir sayfada duran her şeydir.\n\n## SQL\n\nYapısal "
+    "Sorgulama Dili, veri tabanlarında kullanılan bir dildir.",
+    "용어집.md": "# 용어집\n\n## ODBC\n\n응용 프로그램이 데이터 저장소를 여는 데 쓰는 규격입니다.",
+    **{
+        f"{number}.md": f"# {number}\n\nSQL komutu {number} kez çalıştı. SQL nedeniyle demekle. "
+        f"ODBC 드라이버를 {number}번 설치했습니다. ODBC 목록을 엽니다."
+        for number in range(2, 6)
+    },
+}
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("SQL ne demek?", "Yapısal Sorgulama Dili, veri tabanlarında kullanılan bir dildir."),
+        ("SQL NEDİR", "Yapısal Sorgulama Dili, veri tabanlarında kullanılan bir dildir."),
+        ("ODBC란 무엇인가요?", "응용 프로그램이 데이터 저장소를 여는 데 쓰는 규격입니다."),
+    ],
+)
+def test_what_stands_below_a_term_is_quoted_and_words_that_ask_are_not_missing(
+    tmp_path, question, said
+):
+    with open_library(tmp_path / "library") as opened:
+        add(opened, write_files(tmp_path / "files", FOREIGN))
+        answer = opened.search(question)
+        assert (answer.missing_terms, answer.spelled) == ((), ())
+        assert opened.answers.quick(answer)[0].text == said
 
 
 def test_the_quick_answer_quotes_the_meaning(library):

@@ -1,4 +1,4 @@
-"""Words that only ask, in languages whose words are searched as pairs of characters.
+"""Words that only ask, in languages other than English.
 
 In Chinese, Japanese and Korean few words are dropped from indexes, since words have no bounds
 there. In a question, the pairs of what only asks would outweigh those of what is asked for.
@@ -11,6 +11,7 @@ from functools import cache
 
 from ragkit.indexes.tokenizer import query_tokens
 from ragkit.retrieval.query.han_variants import writings
+from ragkit.retrieval.query.meanings import without_foreign_asking
 
 _KANA = re.compile("[\u3041-\u30fa]")
 _HANGUL = re.compile("[\uac00-\ud7a3]")
@@ -49,14 +50,12 @@ _KOREAN = """
 _KOREAN_QUESTION = "(?<![가-힣])(?:{words})(?![가-힣])"
 
 
-def without_asking_words(text: str) -> str:
-    """Return a question without the words that only ask; the question itself if it has no others.
+def without_asking_words(question: str) -> str:
+    """Return what is to be searched for, without what only asks; the question if nothing is left.
 
-    Questions in other languages come back as they are.
+    Whole questions in English come back as they are, since its function words are not indexed.
     """
-    if text.isascii():
-        return text
-    written = text
+    text = written = without_foreign_asking(question)
     if _KANA.search(text):
         pattern = _pattern(_JAPANESE, _JAPANESE_QUESTION)
     elif _HANGUL.search(text):

@@ -170,7 +170,8 @@ class QueryEncoder:
         ids = self._catalog.entries.token_ids([token for each in words for token in each.tokens])
         spelled: tuple[Spelling, ...] = ()
         if spell is not None and words[0].own:
-            spelled = spell(parsed[0].text, words[0].known_in(ids))
+            asked_for = without_asking_words(parsed[0].text)
+            spelled = spell(asked_for, words[0].known_in(ids))
             if spelled:
                 parsed = [replace(parsed[0], text=respelled_text(parsed[0].text, spelled))]
                 words = [self._words(parsed[0].text, collections)]
@@ -232,12 +233,12 @@ class QueryEncoder:
         """Return what to search for; stop words are not indexed, but a query of them has them."""
         entries, forms = self._catalog.entries, dict[str, tuple[str, ...]]()
         stemmer = language_of_forms(text, self._language_of(collections))
-        plain = without_asking_words(text)
-        own = tuple(query_tokens(plain))
+        about = without_asking_words(text)
+        own = tuple(query_tokens(about))
         if stemmer:
             own = without_function_words(text, own, stemmer)
-            forms = known_forms(self._catalog, text, stemmer)
-        forms |= han_variants(self._catalog, plain)
+            forms = known_forms(self._catalog, about, stemmer)
+        forms |= han_variants(self._catalog, about)
         days = list(date_forms(text))
         return _Words((*own, *entries.token_ids(days)) if days else own, forms)
 

@@ -21,12 +21,16 @@ _WORD = re.compile(
 )
 _ONE_OF = re.compile(r"(?:an?|eine?|une?|un[ao]|uma?|een|e[nti]|ett|egy|ένας?|μία|μια)\s", re.I)
 # A line is a question: X is the term, a space any space, and all else a pattern.
-_QUESTIONS = r"""
+_ENGLISH = r"""
 ((what(['’]?s| is) )?the )?(meaning|definition) of( the (term|word))? X
 what do(es)? X (means?|stands? for)
 (what|who)(['’]?s| is| are| was| were)( meant by)? X
 (please )?(define|explain)( the (term|word))? X
 X(['’]s)? (meaning|definition)
+"""
+_QUESTIONS = (
+    _ENGLISH
+    + r"""
 ((was ist )?die )?(bedeutung|definition) (von|des|der) X
 was versteht man unter X
 was ist mit X gemeint
@@ -87,6 +91,7 @@ X[はが](何|なん|なに)(です|だ|か|なの).{0,10}
 X(是(什么|什麼|甚麼|啥|谁|誰)|(什么|什麼)意思|的(意思|含义|含義|定义|定義)).{0,20}
 (什么|什麼|甚麼)(是|叫)X
 """
+)
 _NAMED = re.compile(
     rf"(?P<article>{ARTICLE})?(?P<term>\S.*?)"
     r"(?P<field>\s(?:in|im|en|dans|nella?|n[oa]|(?-i:[ivwву]|σε))\s.*)?",
@@ -97,14 +102,14 @@ _EDGE = r"[\s¿¡?!.;,؟。？！\"“”„«»「」']*"
 
 
 @cache
-def _patterns() -> tuple[re.Pattern[str], ...]:
+def _patterns(questions: str) -> tuple[re.Pattern[str], ...]:
     """Return patterns with a group for the term: behind what asks, before it, and in its midst."""
-    lines = _QUESTIONS.replace("(", "(?:").replace(" ", r"\s+").split()
+    lines = questions.replace("(", "(?:").replace(" ", r"\s+").split()
     behind = [line.removesuffix("X") for line in lines if line.endswith("X")]
     before = [line.removeprefix("X") for line in lines if line.startswith("X")]
     rest = [line.replace("X", _TERM) for line in lines if not re.match("X|.*X$", line)]
-    questions = (f"(?:{'|'.join(behind)}){_TERM}", f"{_TERM}(?:{'|'.join(before)})", *rest)
-    return tuple(re.compile(f"{_EDGE}{each}{_EDGE}", re.IGNORECASE) for each in questions)
+    forms = (f"(?:{'|'.join(behind)}){_TERM}", f"{_TERM}(?:{'|'.join(before)})", *rest)
+    return tuple(re.compile(f"{_EDGE}{each}{_EDGE}", re.IGNORECASE) for each in forms)
 
 
 @lru_cache(maxsize=64)
@@ -115,7 +120,19 @@ def without_asking(question: str) -> str:
     """
     if len(question) > _LONGEST:
         return question
-    asked = (pattern.fullmatch(question) for pattern in _patterns())
+    return _about(question, _QUESTIONS)
+
+
+def without_foreign_asking(question: str) -> str:
+    """Return the same as ``without_asking``; what is asked in English comes back as it is."""
+    about = without_asking(question)
+    if about != question and _about(question, _ENGLISH) != question:
+        return question
+    return about
+
+
+def _about(question: str, questions: str) -> str:
+    asked = (pattern.fullmatch(question) for pattern in _patterns(questions))
     return next((match[1] for match in asked if match), question)
 
 
