@@ -110,6 +110,7 @@ def polish(_isolated_session: None, tmp_path_factory: pytest.TempPathFactory) ->
         ("kluczem drzwiami", "drzwi.txt"),
         ("ogrodu narzędziami", "ogród.txt"),
         ("pojemniki na szkła", "śmieci.txt"),
+        ("zapasowego", "drzwi.txt"),  # "zapasowy" is there, whose token is "zapasowi"
     ],
 )
 def test_where_words_have_many_forms_all_are_asked(polish: Library, question, path):

@@ -8,7 +8,7 @@ not have as it stands is asked in the forms that it has; in languages of many fo
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 
 import numpy as np
@@ -182,23 +182,28 @@ def _forms(catalog: Catalog, word: str, stemmer: str) -> list[str]:
         return []
     beginning = stemmed[: max(_SHORTEST_STEM, len(stemmed) - 1)]
     near = catalog.entries.tokens_from(beginning, _MOST_TOKENS)
-    stems = accented = stemming.stemWords(near)
-    if stemmer in _ACCENTED:
-        accented = stemming.stemWords([_accented(token, stemmer) for token in near])
-    return [
+    written = [(token, word) for token in near for word in _written(token, stemmer)]
+    stems = stemming.stemWords([word for _, word in written])
+    found = {
         token
-        for token, plain, other in zip(near, stems, accented, strict=True)
-        if stemmed in (token, plain, fold(other))
-    ]
+        for (token, word), own in zip(written, stems, strict=True)
+        if stemmed in (word, fold(own))
+    }
+    return [token for token in near if token in found]
 
 
-def _accented(token: str, stemmer: str) -> str:
-    """Return a token with the accents of its ending, by which stemmers know it."""
-    for ending in _ACCENTED[stemmer]:
+def _written(token: str, stemmer: str) -> Iterator[str]:
+    """Yield the words that a token may be of: itself, and with what tokens have lost of an ending.
+
+    They have lost accents, and what the stems of English are without.
+    """
+    yield token
+    for ending in _ACCENTED.get(stemmer, ()):
         plain = fold(ending)
         if token.endswith(plain):
-            return token.removesuffix(plain) + ending
-    return token
+            yield token.removesuffix(plain) + ending
+    longer = (f"{token}e", f"{token}s", *([f"{token[:-1]}y"] if token.endswith("i") else ()))
+    yield from (word for word in longer if stem(word) == token)
 
 
 @cache
