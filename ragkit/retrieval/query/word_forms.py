@@ -16,6 +16,7 @@ import numpy as np
 from ragkit.catalog import Catalog
 from ragkit.indexes.analyzer import STOP_WORDS
 from ragkit.indexes.bm25 import idf_of
+from ragkit.indexes.languages import stem
 from ragkit.indexes.protocol import EntryIndex
 from ragkit.indexes.tokenizer import fold, index_tokens
 from ragkit.types import Field
@@ -53,18 +54,21 @@ _FUNCTION_WORDS: Mapping[str, str] = {
     "kun etta se",
     "hungarian": "az egy es vagy nem van hogy hol mikor mennyi hany mi ki mit melyik miert meg "
     "csak",
-    "polish": "we ze na od oraz lub albo nie jest sa sie jak gdzie kiedy ile czy co kto ktory "
-    "ktora ktore dla po przy przez pod nad za ta te tego tej byc moze mozna trzeba "
-    "dlaczego jaki jaka jakie",
-    "czech": "ve ze na od nebo ne je jsou se si jak kde kdy kolik co kdo ktery ktera ktere pro po "
-    "pri pod nad za ta byt muze proc jaky jaka jake",
+    "polish": "w we z ze o u na od oraz lub albo nie jest sa sie jak gdzie kiedy ile czy co kto "
+    "ktory ktora ktore dla po przy przez pod nad za ta te tego tej byc moze mozna trzeba dlaczego "
+    "jaki jaka jakie",
+    "czech": "v ve z ze k o u na od nebo ne je jsou se si jak kde kdy kolik co kdo ktery ktera "
+    "ktere pro po pri pod nad za ta byt muze proc jaky jaka jake",
+    "serbian": "je su se si sa o u na za po pri od iz ili ali ne nije ni da ce li kao kako gdje "
+    "gde kje kada kad kdaj tko kdo ko sto sta kaj koji koja koje kateri katera katere koliko zasto "
+    "zakaj moze mogu lahko treba",
     "turkish": "ve veya ile icin bir bu ne nasil nerede zaman kac kim neden hangi mi mu degil",
 }
 # By code, of those whose words in Latin letters have many forms.
 _OF_MANY_FORMS = {
     "cs": "czech", "da": "danish", "et": "estonian", "fi": "finnish", "hr": "serbian",
-    "hu": "hungarian", "lt": "lithuanian", "no": "norwegian", "pl": "polish", "sr": "serbian",
-    "sv": "swedish", "tr": "turkish",
+    "hu": "hungarian", "lt": "lithuanian", "no": "norwegian", "pl": "polish", "sl": "serbian",
+    "sr": "serbian", "sv": "swedish", "tr": "turkish",
 }  # fmt: skip
 _LETTERS = re.compile(r"[^\W\d_]+")
 _FEWEST = 2
