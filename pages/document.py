@@ -52,7 +52,8 @@ class Shown:
     """The part of a document to show: the requested ``place`` and the text around it.
 
     The ``window`` lies within the ``whole``, which is the text or one sheet of it. The
-    ``sentence``, if there is one, is the only thing that is marked.
+    ``sentence``, if there is one, is the only thing that is marked. ``forms`` are other forms of
+    the words that are marked.
     """
 
     chunk: ChunkRecord | None
@@ -60,6 +61,7 @@ class Shown:
     place: int
     whole: reader.Window
     window: reader.Window
+    forms: Mapping[str, str]
 
 
 def draw() -> None:
@@ -114,7 +116,8 @@ def show(library: Library, detail: DocumentDetail, request: Request) -> None:
     record, chunk = detail.record, _chunk(detail, request)
     sentence, notice = cited.find(detail.text, record.format, request.span, request.said)
     sheets = sheet_tabs.sheets_of(record)
-    counts = sheet_tabs.count_matches(sheets, detail.text, request.find)
+    forms = library.engine.word_forms(request.find, record.collection) if request.find else {}
+    counts = sheet_tabs.count_matches(sheets, detail.text, request.find, forms)
     if sentence is not None:
         place = sentence[0]
     elif request.at is not None:
@@ -131,7 +134,7 @@ def show(library: Library, detail: DocumentDetail, request: Request) -> None:
         return
     rendered, with_chunks = controls(is_pdf)
     as_pages = is_pdf and rendered
-    shown = _shown(detail, request, sentence, place, sheet)
+    shown = _shown(detail, request, sentence, place, sheet, forms)
     left, middle, *right = st.columns([3, 8, 4] if with_chunks else [3, 11], gap="medium")
     with left, st.container(key="outline"):
         # The pages of a PDF have no places to scroll to.
@@ -146,7 +149,7 @@ def show(library: Library, detail: DocumentDetail, request: Request) -> None:
             st.html(sheet_tabs.tabs(sheets, counts, sheet, record.id, request.find))
         decided(library, request, with_chunks)
         if as_pages:
-            pdf_view.draw(pdf_view.Shown(detail, file, chunk, place, request.find, sentence))
+            pdf_view.draw(pdf_view.Shown(detail, file, chunk, place, request.find, sentence, forms))
         else:
             words(detail, request, shown, rendered=rendered)
     for column in right:
@@ -210,6 +213,7 @@ def _shown(
     sentence: cited.Span | None,
     place: int,
     sheet: Page | None,
+    forms: Mapping[str, str],
 ) -> Shown:
     """Choose the part of the text or sheet to show; more of it once the person asked for more."""
     text, chunk = detail.text, _chunk(detail, request)
@@ -217,7 +221,8 @@ def _shown(
     steps = st.session_state.get(_WIDER, {}).get((*request.visit, place), (0, 0))
     window = reader.window_around(place, whole, *steps)
     window = reader.snapped(text[: whole.end], window, detail.sections)
-    return Shown(chunk, sentence, place, whole, reader.with_fewer_rows(text, window, place, *steps))
+    window = reader.with_fewer_rows(text, window, place, *steps)
+    return Shown(chunk, sentence, place, whole, window, forms)
 
 
 def _chunk(detail: DocumentDetail, request: Request) -> ChunkRecord | None:
@@ -237,7 +242,7 @@ def words(detail: DocumentDetail, request: Request, shown: Shown, *, rendered: b
         part = detail.text[window.start : window.end]
         spans = [
             (start + window.start, end + window.start)
-            for start, end in highlight_question(part, request.find)
+            for start, end in highlight_question(part, request.find, shown.forms)
         ]
     picture = pictures_of(Path(detail.record.root), detail.record.path, here=not detail.elsewhere)
     body = reader.body(

@@ -181,6 +181,14 @@ class SearchEngine:
         words = partial(question_words, text[:2000])
         return assemble(self._catalog, groups, options, tokens, words, forms)
 
+    def word_forms(self, question: str, collection: str) -> Mapping[str, str]:
+        """Return other forms of a question's words that are searched for (``Result.forms``).
+
+        Raises:
+            NotFoundError: when the collection is not there.
+        """
+        return self._encoder.forms(question, self._indexes.named([collection]))
+
     def entry_indexes(self, options: SearchOptions) -> list[EntryIndex]:
         """Return the indexes that a search reads, as they are now.
 

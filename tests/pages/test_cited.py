@@ -7,6 +7,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from running import html, run
+from small_library import add, write_files
 
 from pages.parts.document.cited import CHANGED, MOVED, find
 from ragkit.answering.sentences import sentences_of
@@ -65,3 +66,14 @@ def test_the_document_page_marks_exactly_the_sentence_in_both_views(library, tmp
     said = html(run(library, "document", **query | {"said": mark_of("other")}))
     assert CHANGED in said
     assert "rk-here" not in said
+
+
+def test_words_in_other_forms_are_marked_in_the_document(library, tmp_path):
+    text = "Śmieci segregujemy do czterech pojemników. Klucze do piwnicy są u dozorcy na parterze."
+    add(library, write_files(tmp_path / "house", {"dom.txt": text}))
+    number = str(library.documents.list()[0].id)
+    said = html(run(library, "document", id=number, find="kluczem"))
+    assert "<mark>Klucze</mark> do piwnicy są" in said
+    said = html(run(library, "document", id=number, find="pojemnik gdzie jest"))
+    assert "<mark>pojemników</mark>" in said
+    assert "<mark>są</mark>" not in said

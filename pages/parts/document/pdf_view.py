@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import streamlit as st
@@ -18,8 +19,8 @@ from ragkit.retrieval.highlight import highlight_question
 class Shown:
     """A PDF and the place in it that was requested.
 
-    ``place`` is an offset into its text, and ``find`` the words searched for. Where there is a
-    ``sentence``, nothing else is marked.
+    ``place`` is an offset into its text, and ``find`` the words searched for, with their other
+    ``forms``. Where there is a ``sentence``, nothing else is marked.
     """
 
     detail: DocumentDetail
@@ -28,6 +29,7 @@ class Shown:
     place: int
     find: str
     sentence: Span | None = None
+    forms: Mapping[str, str] = field(default_factory=dict)
 
 
 def draw(shown: Shown) -> None:
@@ -70,7 +72,7 @@ def first_page(shown: Shown) -> int:
     def worth(position: int) -> tuple[int, int, int]:
         page = pages[position - 1]
         part = text[max(start, page.start) : max(start, min(end, page.end))]
-        spans = highlight_question(part, shown.find) if part else ()
+        spans = highlight_question(part, shown.find, shown.forms) if part else ()
         words = {part[first:last].casefold() for first, last in spans}
         return len(words), len(spans), len(part.split()) if chunk else 0
 

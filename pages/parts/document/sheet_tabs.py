@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from pages.parts import rendering
 from pages.parts.common.markup import attributes, name, number
@@ -19,11 +19,13 @@ def sheets_of(record: DocumentRecord) -> tuple[Page, ...]:
     return record.pages if is_workbook and len(record.pages) > 1 else ()
 
 
-def count_matches(sheets: Sequence[Page], text: str, find: str) -> list[int]:
-    """Return the number of matches in each sheet."""
+def count_matches(
+    sheets: Sequence[Page], text: str, find: str, forms: Mapping[str, str]
+) -> list[int]:
+    """Return the number of matches in each sheet; ``forms`` are other forms of words."""
     if not find:
         return [0] * len(sheets)
-    return [len(highlight_question(text[sheet.start : sheet.end], find)) for sheet in sheets]
+    return [len(highlight_question(text[sheet.start : sheet.end], find, forms)) for sheet in sheets]
 
 
 def place_in(

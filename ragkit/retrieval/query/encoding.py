@@ -29,7 +29,12 @@ from ragkit.retrieval.query.asking_words import without_asking_words
 from ragkit.retrieval.query.date_forms import date_forms
 from ragkit.retrieval.query.filter_syntax import format_filter, keeping, strictly
 from ragkit.retrieval.query.han_variants import han_variants
-from ragkit.retrieval.query.parser import LONGEST_QUERY, ParsedQuery, parse_query
+from ragkit.retrieval.query.parser import (
+    LONGEST_QUERY,
+    ParsedQuery,
+    parse_query,
+    without_filters,
+)
 from ragkit.retrieval.query.spelling import respelled_text
 from ragkit.retrieval.query.word_forms import (
     form_weights,
@@ -105,6 +110,11 @@ class _Words:
     def tokens(self) -> tuple[str, ...]:
         """All of them, its own first."""
         return (*self.own, *(form for forms in self.forms.values() for form in forms))
+
+    @property
+    def own_of(self) -> dict[str, str]:
+        """The token of the word of which each other form is one."""
+        return {form: own for own, forms in self.forms.items() for form in forms}
 
     def searched(self, ids: Mapping[str, int]) -> Iterator[str]:
         """Yield its tokens, with the forms of a word in its place if the word has no id."""
@@ -193,7 +203,7 @@ class QueryEncoder:
                     vector=vector if query.text else None,
                     text=query.text,
                     tokens=asked.tokens,
-                    forms={form: own for own, forms in asked.forms.items() for form in forms},
+                    forms=asked.own_of,
                     known=ids,
                     collections=searched,
                     parsed=query,
@@ -211,6 +221,10 @@ class QueryEncoder:
                 )
             )
         return queries
+
+    def forms(self, text: str, collections: Sequence[CollectionRecord]) -> Mapping[str, str]:
+        """Return other forms of a question's words as ``Query`` has them; filters are no words."""
+        return self._words(without_filters(text), collections).own_of
 
     def _on_lenient(
         self, filters: Filters, collections: Sequence[CollectionRecord]

@@ -108,12 +108,16 @@ class PdfPages:
             text = detail.text[page.start : page.end]
             return {"problem": error.message, "cure": error.cure, "text": text}
         text = "".join(word for word, _ in image.words)
+        find = given.get("find", "")[:300]
+        forms = (
+            self._library.get().engine.word_forms(find, detail.record.collection) if find else {}
+        )
         return {
             "picture": "data:image/png;base64," + base64.b64encode(image.png).decode("ascii"),
             "size": [image.width, image.height],
             "words": [[word, *_edges(box)] for word, box in image.words],
             "frames": [_edges(box) for box in image.rectangles],
-            "marks": highlight_question(text, given.get("find", "")[:300]),
+            "marks": highlight_question(text, find, forms),
         }
 
     def find(self, request: Request) -> dict[str, Any]:
