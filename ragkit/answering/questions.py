@@ -9,6 +9,7 @@ from functools import cached_property
 
 from ragkit.indexes.tokenizer import fold, index_tokens, word_pattern
 from ragkit.retrieval.query.meanings import without_asking
+from ragkit.retrieval.query.word_forms import without_function_words
 
 _LONGEST = 600
 
@@ -90,7 +91,7 @@ _MODALS = frozenset(["may", "might", "must", "shall", "ought", "darf", "kann", "
 
 @dataclass(frozen=True)
 class Question:
-    """A question's words: tokens without repetition, in order."""
+    """A question's words: tokens without repetition, in order, and without function words."""
 
     text: str
 
@@ -102,7 +103,7 @@ class Question:
         for match in word_pattern(ascii_only=folded.isascii()).finditer(folded):
             for token in index_tokens(match.group()):
                 words.setdefault(token, match.group())
-        return words
+        return {token: words[token] for token in without_function_words(self.text, tuple(words))}
 
     @cached_property
     def kind(self) -> Kind:

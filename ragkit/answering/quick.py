@@ -20,7 +20,6 @@ from ragkit.answers import Source
 from ragkit.indexes.tokenizer import index_tokens
 from ragkit.results import Answer
 from ragkit.retrieval.query.date_forms import date_forms
-from ragkit.retrieval.query.word_forms import without_function_words
 
 MOST = 3
 """How many sentences a quick answer has at most, not counting those that they follow on."""
@@ -90,8 +89,7 @@ def _is_about_else(evidence: Evidence, answer: Answer) -> bool:
     """Return whether the document of the best sentence lacks most words of the question."""
     best = int(np.argmax(evidence.scores))
     lacking = answer.results[evidence.result[best]].missing_terms
-    question = evidence.question
-    asked = without_function_words(question.text, tuple(question.words))
+    asked = evidence.question.words
     missing = {token for word in lacking for token in index_tokens(word)}.intersection(asked)
     return len(missing) > _MOST_MISSING * len(asked)
 

@@ -489,6 +489,13 @@ def test_the_kind_of_a_question(text, kind):
     assert Question(text).kind is kind
 
 
+def test_function_words_of_other_languages_are_no_words_of_a_question():
+    assert list(Question("Wo ist der Schlüssel der Scheune?").words) == ["schlussel", "scheun"]
+    assert list(Question("Gdzie jest klucz w domu?").words) == ["klucz", "domu"]
+    assert list(Question("Hogyan és hol van?").words) == ["hogyan", "es", "hol", "van"]
+    assert list(Question("Does the key die on der Spree?").words) == ["key", "die", "der", "spree"]
+
+
 def test_what_the_question_says_itself_is_no_answer_to_it():
     question = Question("How many people came in 2021?")
     assert question.is_met_by("There were 300 of them.")

@@ -52,8 +52,8 @@ _FUNCTION_WORDS: Mapping[str, str] = {
     "med for til fra av pa om hvis",
     "finnish": "ja tai ei ovat miten missa milloin kuinka paljon mika mitka kuka mita miksi jos "
     "kun etta se",
-    "hungarian": "az egy es vagy nem van hogy hol mikor mennyi hany mi ki mit melyik miert meg "
-    "csak",
+    "hungarian": "az egy es vagy nem van hogy hogyan hol mikor mennyi hany mi ki mit melyik miert "
+    "meg csak",
     "polish": "w we z ze o u na od oraz lub albo nie jest sa sie jak gdzie kiedy ile czy co kto "
     "ktory ktora ktore dla po przy przez pod nad za ta te tego tej byc moze mozna trzeba dlaczego "
     "jaki jaka jakie",
