@@ -36,7 +36,7 @@ was versteht man unter X
 was ist mit X gemeint
 w(as|er) (ist|sind|war|bedeutet|bedeuten|heißt) X
 X bedeutung
-((quelle est )?la )?(définition|signification) d(e |u |['’])X
+((quelle est )?la )?(d[eé]finition|signification) d(e |u |['’])X
 (c['’]est quoi|qui est|qui était|que signifie(nt)?|que veut dire) X
 (qu['’]est[- ]ce|c['’]est quoi) qu(e c['’]est qu)?(e |['’])X
 X,? c['’]est quoi
@@ -48,7 +48,7 @@ qu(è|i) (és|són|significa) X
 (che )?cos(a (è|sono|significa) |['’]è )X
 chi (è|era) X
 ((qual é )?[ao] )?(definição|significado) d[eoa]s? X
-o que (é|são|significam?) X
+o que (é|e|são|sao|significam?) X
 quem (é|foi) X
 c(e|ine) (este|e|sunt|înseamnă|inseamnă|inseamna|a fost) X
 ((wat is )?de )?(definitie|betekenis) van X
@@ -56,18 +56,18 @@ wat (wordt bedoeld met|betekent) X
 w(at|ie) (is|zijn|was) X
 ((hva|hvad|vad) (er|är) )?(definition|definisjon|betydning|betydelse)(en)? a[fv] X
 (hvad menes der|hva menes|vad menas) med X
-(hva|hvad|hvem|kva|kven|vad|vem) (er|är|var|betyr|betyder|tyder) X
-(mikä|mitä|kuka) (on|ovat|oli|tarkoittaa|tarkoittavat) X
-mitä X tarkoitta(a|vat)
+(hva|hvad|hvem|kva|kven|vad|vem) (er|är|ar|var|betyr|betyder|tyder) X
+(mik[aä]|mit[aä]|kuka) (on|ovat|oli|tarkoittaa|tarkoittavat) X
+mit[aä] X tarkoitta(a|vat)
 X (määritelmä|merkitys)
 (mi|ki) az? X
 mi(t jelent|csoda|t jelentenek) X
 X (jelentése|definíciója)
-co (to jest|to są|to znaczy|to|oznacza|oznaczają|znaczy|je to|je|jsou|znamená|znamenají) X
+co (to jest|to są|to znaczy|to|oznacza|oznaczają|znaczy|je to|je|jsou|znamen[aá]|znamenaj[ií]) X
 (kto to|kdo to|czym|kim|kdo) (jest|są|był[aoi]?|je|byl[aoi]?) X
 (definicja|definice|znaczenie|význam) X
 X,? co to( jest| je| znaczy)?
-(čo|što|šta|kaj|kas) (je|sú|su|so|znači|znamená|pomeni|yra) X
+([cč]o|[sš]t[oa]|kaj|kas) (je|sú|su|so|zna[cč]i|znamen[aá]|pomeni|yra) X
 (что|кто) (такое|такой|такая|такие|значит|означает) X
 (определение|значение)( слова| термина)? X
 X,? (что это|это что)( такое)?
