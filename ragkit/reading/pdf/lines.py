@@ -14,9 +14,9 @@ from itertools import count, groupby
 from operator import gt, itemgetter, sub
 from typing import Any, NamedTuple, TypeAlias
 
+from ragkit.reading.pdf.cells import Row
 from ragkit.reading.pdf.contents import DOTS, Line, without_dots
 from ragkit.reading.pdf.glyphs import accented, meant
-from ragkit.reading.pdf.layout import Row
 
 _Edges: TypeAlias = tuple[float, float, float, float]
 """Left, bottom, right, top, in points."""
