@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from statistics import median
 from typing import TypeAlias
 
@@ -28,6 +29,7 @@ FIGURE = re.compile(
     r"[-+\u2212\u2013(]?\s?(?:[A-Z]{0,3}[$€£¥]\s?)?[-+\u2212(]?\d[\d.,\s\u2019']*\s?[%)]*[a-z]?"
     r"|[-\u2013\u2014]+|n/?[am]\.?", re.I
 )  # fmt: skip
+_LABEL = re.compile(r"(?:[^\W\d_]|#)(?:\D{0,39}(?<![.,;!?])|\D{0,18}\.)")
 YEAR = re.compile(r"(?:FY\s?)?(?:19|20)\d\d(?:\s?[/-]\s?\d{2,4})?", re.I)
 
 
@@ -41,6 +43,11 @@ class Column:
     def overlap(self, cell: Line) -> float:
         """Return the width of a cell inside this column; negative: its distance from it."""
         return min(cell.right, self.right) - max(cell.left, self.left)
+
+    def is_aligned(self, cell: Line) -> bool:
+        """Return whether a cell is aligned left, right or centred with this column."""
+        left, right = cell.left - self.left, cell.right - self.right
+        return min(abs(left), abs(right), abs(left + right) / 2) <= height_of([cell]) * SAME_LINE
 
 
 def joined(row: Row) -> Line:
@@ -59,6 +66,16 @@ def joined(row: Row) -> Line:
 def height_of(row: Row) -> float:
     """Return the height of the first cell of a row."""
     return max(row[0].top - row[0].bottom, 1.0)
+
+
+def are_labels(row: Row) -> bool:
+    """Return whether all cells of a row are labels: short, capitalised and without digits."""
+    return all(_LABEL.fullmatch(cell.text) and not cell.text[0].islower() for cell in row)
+
+
+def has_digit(cell: Line) -> bool:
+    """Return whether there is a digit in a cell."""
+    return any(map(str.isdigit, cell.text))
 
 
 def length_of(cell: Line) -> float:
@@ -107,7 +124,11 @@ def _is_only_page(before: Line, cells: Row) -> bool:
 
 
 def columns_of(rows: Sequence[Row]) -> list[Column]:
-    """Find the columns: the spans between gaps that hardly any row crosses."""
+    """Find the columns: the spans between gaps that hardly any row crosses.
+
+    A header may be centred beside figures, without overlapping them: of rows with the same number
+    of cells, the first cells are a column, the second ones, and so on, if no other cell is between.
+    """
     usual = median(len(row) for row in rows) if rows else 0
     # Rows with fewer cells, such as headers, may have cells that span several columns.
     rows = [row for row in rows if len(row) >= usual]
@@ -124,4 +145,13 @@ def columns_of(rows: Sequence[Row]) -> list[Column]:
             start = place
         elif depth <= crossing < before and place > start:
             columns.append(Column(start, place))
+    if len({*map(len, rows)}) == 1 and len(columns) > len(rows[0]):
+        stacks = zip(*rows, strict=True)
+        spans = [Column(*_edges(cells)) for cells in stacks]
+        if all(before.right < after.left for before, after in pairwise(spans)):
+            return spans
     return columns
+
+
+def _edges(cells: Sequence[Line]) -> tuple[float, float]:
+    return min(cell.left for cell in cells), max(cell.right for cell in cells)

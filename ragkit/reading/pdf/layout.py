@@ -16,9 +16,12 @@ from ragkit.reading.pdf.cells import (
     FIGURE,
     SAME_LINE,
     YEAR,
+    Column,
     Row,
+    are_labels,
     below_each_other,
     columns_of,
+    has_digit,
     height_of,
     joined,
     length_of,
@@ -54,7 +57,10 @@ def in_order(rows: Sequence[Row]) -> list[Line]:
     at = 0
     while at < len(rows):
         end = _region(rows, at)
-        lines += _Region(rows[at:end]).lines() if end - at > 1 else [joined(rows[at])]
+        found = _Region(rows[at:end]).lines() if end - at > 1 else [joined(rows[at])]
+        if lines and _is_other_table(lines[-1], found, rows[at]):
+            lines.append(Line(""))
+        lines += found
         at = end
     return lines
 
@@ -125,8 +131,34 @@ def _region(rows: Sequence[Row], at: int) -> int:
         if place - end >= 2 or not _follows(rows[place - 1], rows[place]):
             break
         if len(rows[place]) > 1:
+            if _starts_anew(rows, at, place):
+                break
             end = place + 1
     return end
+
+
+def _starts_anew(rows: Sequence[Row], at: int, place: int) -> bool:
+    """Return whether a row is the header of another table than the one that begins at ``at``.
+
+    Its labels are aligned with none of the columns of that table but the first.
+    """
+    row, below = rows[place], rows[place + 1 : place + 3]
+    if not are_labels(row) or all(len(row) == 1 for row in below) or not _follows(row, below[0]):
+        return False
+    above = [row for row in rows[at:place] if len(row) > 1]
+    if not any(map(has_digit, above[-1][1:])):
+        return False
+    columns = columns_of([whole_cells(row) for row in above])
+    if any(column.is_aligned(cell) for cell in row[1:] for column in columns):
+        return False
+    return _Region(rows[at:place]).is_table()
+
+
+def _is_other_table(before: Line, lines: Sequence[Line], header: Row) -> bool:
+    """Return whether a table begins directly below the last row of another one."""
+    if not before.text.startswith("| ") or not lines[1:] or not lines[1].text.startswith("| ---"):
+        return False
+    return are_labels(header) or before.text.count("|") != lines[0].text.count("|")
 
 
 def _is_above_columns(rows: Sequence[Row], at: int) -> bool:
@@ -157,17 +189,22 @@ class _Region:
 
     def lines(self) -> list[Line]:
         """Return the lines in reading order."""
-        several, columns = len(self._several), len(self._columns)
-        if columns < 2 or several < 2 or self._is_list() or self._is_formula():
-            return [joined(row) for row in self._rows]
-        if several > 2 and self._is_prose():
-            return list(self._by_columns())
-        if sum(LEADER in row[-1].text for row in self._rows) > len(self._rows) * _LED:
-            return [joined(row) for row in self._rows]
-        full = columns > 2 and all(len(row) == columns for row in self._several)
-        if (several > 2 or full) and self._is_aligned():
-            return self._table()
+        if self._has_columns():
+            if self._is_prose():
+                return list(self._by_columns())
+            if self._is_regular():
+                return self._table()
         return [joined(row) for row in self._rows]
+
+    def is_table(self) -> bool:
+        """Return whether the rows are a table."""
+        return self._has_columns() and not self._is_prose() and self._is_regular()
+
+    def _has_columns(self) -> bool:
+        """Return whether several rows have several cells, and are no list or formula."""
+        if len(self._columns) < 2 or len(self._several) < 2:
+            return False
+        return not self._is_list() and not self._is_formula()
 
     def _place(self, cell: Line) -> int:
         """Return the column of a cell."""
@@ -194,8 +231,18 @@ class _Region:
         words = sum(any(_WORD.search(cell.text) for cell in row) for row in self._several)
         return words * 2 < len(self._several)
 
+    def _is_regular(self) -> bool:
+        """Return whether the cells of rows that are no prose make a table."""
+        several, columns = len(self._several), len(self._columns)
+        if sum(LEADER in row[-1].text for row in self._rows) > len(self._rows) * _LED:
+            return False
+        full = columns > 2 and all(len(row) == columns for row in self._several)
+        return ((several > 2 or full) and self._is_aligned()) or self._is_grid()
+
     def _is_prose(self) -> bool:
-        """Return whether the columns are filled with lines of prose."""
+        """Return whether the columns are filled with lines of prose, more than two each."""
+        if len(self._several) < 3:
+            return False
         for cells in self._cells():
             widest = max((cell.right - cell.left for cell in cells), default=0.0)
             if not cells or fmean(map(length_of, cells)) < _SHORT_CELL:
@@ -210,6 +257,20 @@ class _Region:
         filled = [cells for cells in self._cells() if len(cells) > 1]
         aligned = sum(below_each_other(cells, of_two=columns == 2) for cells in filled)
         return aligned >= columns * ALIGNED and len(filled) - aligned <= columns // 4
+
+    def _is_grid(self) -> bool:
+        """Return whether the rows are two: labels, and below each its value, if it has one."""
+        if len(self._several) > 2 or not are_labels(self._several[0]):
+            return False
+        labels, values = self._several
+        if len(labels) == len(values) == len(self._columns) > 2 and all(map(has_digit, values[1:])):
+            return True
+        columns = [Column(label.left, label.right) for label in labels]
+        return (
+            len(values) <= len(labels)
+            and sum(map(has_digit, values)) * 2 >= len(values)
+            and all(any(column.is_aligned(cell) for column in columns) for cell in values)
+        )
 
     def _by_columns(self) -> Iterator[Line]:
         """Yield the columns one after another, between the lines that span them."""

@@ -1,0 +1,96 @@
+"""Grids of labels in PDFs, and tables that stand one below another, as on invoices."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from reportlab.pdfgen.canvas import Canvas
+
+from ragkit.reading import read_file
+from ragkit.settings import ReadingSettings
+
+LEFT, CENTRED, RIGHT = "drawString", "drawCentredString", "drawRightString"
+NUMBERS = [
+    [(60, "Invoice no."), (220, "Invoice date"), (380, "Customer no.")],
+    [(60, "RE-4711"), (220, "7 March 2024"), (380, "20155")],
+]
+NUMBERS_WRITTEN = (
+    "| Invoice no. | Invoice date | Customer no. |\n| --- | --- | --- |\n"
+    "| RE-4711 | 7 March 2024 | 20155 |"
+)
+SUMS = [
+    [(60, "Description"), (300, "Hours"), (460, "Amount")],
+    [(60, "Office cleaning"), (300, "12"), (460, "264.00")],
+    [(60, "Window cleaning"), (300, "1"), (460, "21.50")],
+]
+SUMS_WRITTEN = (
+    "| Description | Hours | Amount |\n| --- | --- | --- |\n"
+    "| Office cleaning | 12 | 264.00 |\n| Window cleaning | 1 | 21.50 |"
+)
+
+
+def read(folder, rows, header="drawString"):
+    """Read rows of cells at their left edges, each a line below the one before it.
+
+    A row of one text is drawn at the left. Rows of labels are drawn with ``header``.
+    """
+    buffer = io.BytesIO()
+    canvas = Canvas(buffer, pagesize=(600, 800))
+    canvas.setFont("Helvetica", 10)
+    for line, row in enumerate(rows):
+        for left, text in row:
+            draw = getattr(canvas, header if row in (NUMBERS[0], SUMS[0]) else LEFT)
+            shift = {LEFT: 0, CENTRED: 45, RIGHT: 90}[header] if draw.__name__ == header else 0
+            draw(left + shift, 700 - 13 * line, text)
+    canvas.save()
+    path = folder / "invoice.pdf"
+    path.write_bytes(buffer.getvalue())
+    return read_file(path, path.name, ReadingSettings()).text
+
+
+def test_labels_that_stand_above_their_values_are_their_header(tmp_path):
+    assert read(tmp_path, NUMBERS) == NUMBERS_WRITTEN
+
+
+def test_two_labels_above_two_values_are_their_header(tmp_path):
+    rows = [[(60, "GSTIN"), (300, "CIN")], [(60, "06AABCO6063D1ZQ"), (300, "U63090DL2012")]]
+    assert read(tmp_path, rows) == (
+        "| GSTIN | CIN |\n| --- | --- |\n| 06AABCO6063D1ZQ | U63090DL2012 |"
+    )
+
+
+def test_a_label_without_a_value_leaves_the_others_theirs(tmp_path):
+    rows = [NUMBERS[0], [NUMBERS[1][0], NUMBERS[1][2]]]
+    assert read(tmp_path, rows).endswith("\n| RE-4711 |  | 20155 |")
+
+
+@pytest.mark.parametrize("header", [CENTRED, RIGHT])
+def test_a_header_may_stand_beside_the_figures_of_its_column(tmp_path, header):
+    assert read(tmp_path, SUMS, header) == SUMS_WRITTEN
+    assert read(tmp_path, SUMS[:2], header) == SUMS_WRITTEN.rpartition("\n")[0]
+
+
+@pytest.mark.parametrize("header", [LEFT, CENTRED])
+def test_tables_one_below_another_are_tables_of_their_own(tmp_path, header):
+    assert read(tmp_path, NUMBERS + SUMS, header) == f"{NUMBERS_WRITTEN}\n\n{SUMS_WRITTEN}"
+
+
+def test_a_line_between_two_tables_belongs_to_neither(tmp_path):
+    rows = [*NUMBERS, [(60, "To be paid by 21 March 2024")], *SUMS]
+    between = "To be paid by 21 March 2024"
+    assert read(tmp_path, rows) == f"{NUMBERS_WRITTEN}\n\n{between}\n\n{SUMS_WRITTEN}"
+
+
+def test_a_row_of_words_in_the_columns_of_a_table_is_a_row_of_it(tmp_path):
+    rows = [*SUMS, [(60, "Keys"), (300, "None"), (460, "Included")]]
+    rows += [[(60, "Travel"), (300, "2"), (460, "40.00")]]
+    assert read(tmp_path, rows) == (
+        f"{SUMS_WRITTEN}\n| Keys | None | Included |\n| Travel | 2 | 40.00 |"
+    )
+
+
+def test_two_lines_of_words_with_gaps_are_no_table(tmp_path):
+    rows = [[(60, "Kind regards"), (300, "Seen and approved")]]
+    rows += [[(60, "Ines Keller"), (300, "Tom Archer")]]
+    assert read(tmp_path, rows) == "Kind regards Seen and approved\nInes Keller Tom Archer"
