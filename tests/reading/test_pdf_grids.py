@@ -30,8 +30,8 @@ SUMS_WRITTEN = (
 )
 
 
-def read(folder, rows, header="drawString"):
-    """Read rows of cells at their left edges, each a line below the one before it.
+def read(folder, rows, header="drawString", step=13):
+    """Read rows of cells at their left edges, each ``step`` points below the one before it.
 
     A row of one text is drawn at the left. Rows of labels are drawn with ``header``.
     """
@@ -42,7 +42,7 @@ def read(folder, rows, header="drawString"):
         for left, text in row:
             draw = getattr(canvas, header if row in (NUMBERS[0], SUMS[0]) else LEFT)
             shift = {LEFT: 0, CENTRED: 45, RIGHT: 90}[header] if draw.__name__ == header else 0
-            draw(left + shift, 700 - 13 * line, text)
+            draw(left + shift, 700 - step * line, text)
     canvas.save()
     path = folder / "invoice.pdf"
     path.write_bytes(buffer.getvalue())
@@ -94,3 +94,13 @@ def test_two_lines_of_words_with_gaps_are_no_table(tmp_path):
     rows = [[(60, "Kind regards"), (300, "Seen and approved")]]
     rows += [[(60, "Ines Keller"), (300, "Tom Archer")]]
     assert read(tmp_path, rows) == "Kind regards Seen and approved\nInes Keller Tom Archer"
+
+
+@pytest.mark.parametrize("header", [LEFT, RIGHT])
+def test_rows_of_a_table_may_stand_far_apart(tmp_path, header):
+    assert read(tmp_path, SUMS, header, step=40) == SUMS_WRITTEN
+
+
+def test_lines_that_stand_far_apart_and_have_other_columns_are_no_table(tmp_path):
+    rows = [SUMS[1], [(60, "Total"), (190, "13"), (350, "285.50")]]
+    assert read(tmp_path, rows, step=40) == "Office cleaning 12 264.00\nTotal 13 285.50"

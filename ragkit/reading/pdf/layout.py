@@ -38,6 +38,8 @@ _FULL = 0.75
 """The share of its column that a line of prose fills on average, at least."""
 _NEXT_ROW = 1.6
 """The next row of a table follows within this many times its height."""
+_FAR = 4.0
+"""And within this many times in a table whose rows stand far apart."""
 _LED = 0.3
 """Where more of the rows end with dots and a page, they are contents, and no table."""
 _MOST_HEADER_ROWS = 3
@@ -127,14 +129,33 @@ def _region(rows: Sequence[Row], at: int) -> int:
     if len(rows[first]) == 1:
         return at + 1
     end = first + 1
+    spaced = True
     for place in range(first + 1, len(rows)):
-        if place - end >= 2 or not _follows(rows[place - 1], rows[place]):
+        before, row = rows[place - 1 : place + 1]
+        spaced = spaced and _is_spaced(before, row)
+        if place - end >= 2 or not (spaced or _follows(before, row)):
             break
-        if len(rows[place]) > 1:
+        if len(row) > 1:
             if _starts_anew(rows, at, place):
                 break
             end = place + 1
     return end
+
+
+def _is_spaced(before: Row, row: Row) -> bool:
+    """Return whether a row is the next one of a table whose rows stand far apart.
+
+    It has as many cells, three or more, each aligned with the one above it or a value below a
+    label.
+    """
+    gap = before[0].bottom - row[0].top
+    if not len(before) == len(row) > 2 or not 0 < gap < height_of(row) * _FAR:
+        return False
+    if len(columns_of([before, row])) != len(row):
+        return False
+    pairs = zip(before, row, strict=True)
+    aligned = all(Column(cell.left, cell.right).is_aligned(below) for cell, below in pairs)
+    return aligned or (are_labels(before) and all(map(has_digit, row[1:])))
 
 
 def _starts_anew(rows: Sequence[Row], at: int, place: int) -> bool:
