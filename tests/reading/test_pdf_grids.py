@@ -30,23 +30,32 @@ SUMS_WRITTEN = (
 )
 
 
-def read(folder, rows, header="drawString", step=13):
-    """Read rows of cells at their left edges, each ``step`` points below the one before it.
-
-    A row of one text is drawn at the left. Rows of labels are drawn with ``header``.
-    """
+def drawn(folder, draw):
+    """Read what ``draw`` draws on a page."""
     buffer = io.BytesIO()
     canvas = Canvas(buffer, pagesize=(600, 800))
     canvas.setFont("Helvetica", 10)
-    for line, row in enumerate(rows):
-        for left, text in row:
-            draw = getattr(canvas, header if row in (NUMBERS[0], SUMS[0]) else LEFT)
-            shift = {LEFT: 0, CENTRED: 45, RIGHT: 90}[header] if draw.__name__ == header else 0
-            draw(left + shift, 700 - step * line, text)
+    draw(canvas)
     canvas.save()
     path = folder / "invoice.pdf"
     path.write_bytes(buffer.getvalue())
     return read_file(path, path.name, ReadingSettings()).text
+
+
+def read(folder, rows, header="drawString", step=13):
+    """Read rows of cells at their left edges, each ``step`` points below the one before it.
+
+    Rows of labels are drawn with ``header``.
+    """
+
+    def draw(canvas):
+        for line, row in enumerate(rows):
+            how = header if row in (NUMBERS[0], SUMS[0]) else LEFT
+            for left, text in row:
+                shift = {LEFT: 0, CENTRED: 45, RIGHT: 90}[how]
+                getattr(canvas, how)(left + shift, 700 - step * line, text)
+
+    return drawn(folder, draw)
 
 
 def test_labels_that_stand_above_their_values_are_their_header(tmp_path):
@@ -104,3 +113,17 @@ def test_rows_of_a_table_may_stand_far_apart(tmp_path, header):
 def test_lines_that_stand_far_apart_and_have_other_columns_are_no_table(tmp_path):
     rows = [SUMS[1], [(60, "Total"), (190, "13"), (350, "285.50")]]
     assert read(tmp_path, rows, step=40) == "Office cleaning 12 264.00\nTotal 13 285.50"
+
+
+@pytest.mark.parametrize("sign", ["CHF", "\u20ac"])
+def test_a_currency_after_them_leaves_figures_aligned(tmp_path, sign):
+    figures = [("Insurance", f"86.00 {sign}"), ("Hosting", f"1,274.55 {sign}"),
+               ("Paper", f"9.75 {sign}"), ("Books and courses", f"11,890.00 {sign}")]  # fmt: skip
+
+    def draw(canvas):
+        for line, (label, figure) in enumerate(figures):
+            canvas.drawString(60, 700 - 13 * line, label)
+            canvas.drawRightString(540, 700 - 13 * line, figure)
+
+    rows = [f"| {label} | {figure} |" for label, figure in figures]
+    assert drawn(tmp_path, draw) == "\n".join([rows[0], "| --- | --- |", *rows[1:]])

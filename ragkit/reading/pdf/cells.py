@@ -27,6 +27,7 @@ _UNIT = re.compile(r"(?:US|CA|AU|HK)?[$€£¥]|[A-Z]{3}|\(")
 _CLOSING = re.compile(r"%|\)|\)?\s*%|pts?\.?|bps")
 FIGURE = re.compile(
     r"[-+\u2212\u2013(]?\s?(?:[A-Z]{0,3}[$€£¥]\s?)?[-+\u2212(]?\d[\d.,\s\u2019']*\s?[%)]*[a-z]?"
+    r"(?:\s?[€$£¥]|\s[A-Z]{3})?"
     r"|[-\u2013\u2014]+|n/?[am]\.?", re.I
 )  # fmt: skip
 _LABEL = re.compile(r"(?:[^\W\d_]|#)(?:\D{0,39}(?<![.,;!?])|\D{0,18}\.)")
