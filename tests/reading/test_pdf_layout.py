@@ -420,6 +420,33 @@ def test_what_is_turned_on_a_page_is_read_in_its_lines(tmp_path, turn, rotated):
     assert read(tmp_path, draw) == f"{' '.join(PROSE)}\n\n{WRITTEN}"
 
 
+@pytest.mark.parametrize("rotated", [0, 90])
+def test_letters_of_a_negative_size_stand_upright_on_a_page_that_is_turned_around(
+    tmp_path, rotated
+):
+    def draw(canvas):
+        canvas.setPageRotation(rotated)
+        if rotated:
+            canvas.translate(600, 0)
+            canvas.rotate(90)
+        for row, cells in enumerate(TABLE):
+            for left, cell in zip((60, 360, 460), cells, strict=True):
+                text = canvas.beginText()
+                text.setTextTransform(-1, 0, 0, -1, left, 500 - 12 * row)
+                text.setFont("Times-Roman", -10)
+                text.textOut(cell)
+                canvas.drawText(text)
+        # A hundred letters say how a page is turned.
+        for row, line in enumerate(PROSE):
+            text = canvas.beginText()
+            text.setTextTransform(-1, 0, 0, -1, 60, 400 - 12 * row)
+            text.setFont("Times-Roman", -10)
+            text.textOut(line)
+            canvas.drawText(text)
+
+    assert read(tmp_path, draw) == f"{WRITTEN}\n\n{' '.join(PROSE)}"
+
+
 # -- words ---------------------------------------------------------------------------------
 
 

@@ -47,6 +47,7 @@ _GAP = 1.0
 """Wider gaps between words, in heights of the line, separate cells."""
 _PARTED, _SHORTEST_PARTED = 0.15, 3
 """Wider gaps in words, in heights of the line, part those of so many letters or more."""
+_TWO_SIGNS = re.compile("[A-Za-z0-9]{2}")
 _SAMPLED, _FEW, _MOST_TURNED, _QUARTER = 20, 100, 0.6, math.pi / 2
 _NARROW, _BESIDE = 0.13, 0.5
 """Narrower gaps between letters may be inside a word, in heights of the line; so much of it must be
@@ -113,10 +114,22 @@ class Characters:
             round(raw.FPDFText_GetCharAngle(self.text_page, at) / _QUARTER) % 4 for at in sampled
         )
         turn, times = turns.most_common(1)[0] if turns else (0, 0)
-        upright = -turn % 4 * 90
-        if times <= len(sampled) * _MOST_TURNED or upright == self._rotation:
+        if times <= len(sampled) * _MOST_TURNED or -turn % 4 * 90 == self._rotation:
             return None
-        return upright
+        upright = -(turn + 2 * self._runs_back(sampled, turn)) % 4 * 90
+        return None if upright == self._rotation else upright
+
+    def _runs_back(self, sampled: Sequence[int], turn: int) -> bool:
+        """Return whether letters follow each other against the way that they are turned.
+
+        Those of a negative size do, in text that is turned around to stand upright again.
+        """
+        pairs = [at for at in sampled if _TWO_SIGNS.match(self._text, at)]
+        boxes = self._boxes([place for at in pairs for place in (at, at + 1)])
+        edge = turn % 2
+        steps = list(map(sub, boxes[4 + edge :: 8], boxes[edge::8]))
+        back = sum(step > 0 if turn in (1, 2) else step < 0 for step in steps)
+        return bool(back * 2 > len(steps))
 
     def rows(self) -> list[Row]:
         """Return the lines as cells, in the order in which the file draws them."""
