@@ -15,7 +15,7 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
-from ragkit.answering.labels import with_labels
+from ragkit.answering.labels import labelled, with_labels
 from ragkit.answering.meaning import Meaning
 from ragkit.answering.questions import Question
 from ragkit.answering.sentences import sentences_of
@@ -178,14 +178,16 @@ def _read(question: Question, results: Sequence[Result]) -> Evidence:
         )
         sources = with_labels(own, near, {*question.words, *forms})
         listed = of_contents([source.text for source in sources])
-        followers = [*sources[1:], *sources[-1:]]
-        for source, after, is_listed in zip(sources, followers, listed, strict=True):
+        leaders, followers = [*sources[:1], *sources[:-1]], [*sources[1:], *sources[-1:]]
+        for before, source, after, is_listed in zip(
+            leaders, sources, followers, listed, strict=True
+        ):
             if is_listed or _is_only_links(source.text):
                 continue
             if not source.header and after.header == source.text:
                 # The header of a table answers nothing.
                 continue
-            folded = fold(source.text[:_LONGEST])
+            folded = fold(labelled(source, before, after, question.words)[:_LONGEST])
             words = set(word_pattern(ascii_only=folded.isascii()).findall(folded))
             for word in words.difference(numbers_of):
                 held = () if _is_other(word, starts) else index_tokens(word)

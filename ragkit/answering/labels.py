@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable
 from dataclasses import replace
+from itertools import zip_longest
 
 from ragkit.answers import Source
 from ragkit.indexes.tokenizer import index_tokens
@@ -30,6 +31,25 @@ def with_labels(
     return found
 
 
+def labelled(row: Source, before: Source, after: Source, asked: Collection[str]) -> str:
+    """Return the text of a row of a table, below a header that is the label of a value in it.
+
+    The row is the first one, and the row after it, if there is one, has no value in that place.
+    """
+    if not row.header or before.header or before.text != row.header:
+        return row.text
+    below = after.text if after is not row and after.header == row.header else ""
+    columns = zip_longest(*map(_cells, (row.header, row.text, below)), fillvalue="")
+    if any(
+        _VALUE.fullmatch(value)
+        and not _VALUE.fullmatch(next_value)
+        and not {*index_tokens(label)}.isdisjoint(asked)
+        for label, value, next_value in columns
+    ):
+        return f"{row.header} {row.text}"
+    return row.text
+
+
 def _is_label_of(label: str, value: str, asked: Collection[str]) -> bool:
     """Return whether a short line without figures stands above one with figures.
 
@@ -38,8 +58,13 @@ def _is_label_of(label: str, value: str, asked: Collection[str]) -> bool:
     """
     if not label.startswith("|"):
         return bool(_LABEL.fullmatch(label) and _VALUE.fullmatch(value))
-    above, below = (map(str.strip, row.strip("|").split("|")) for row in (label, value))
+    above, below = _cells(label), _cells(value)
     return not any(map(str.isdigit, label)) and any(
         _VALUE.fullmatch(lower) and not {*index_tokens(upper)}.isdisjoint(asked)
         for upper, lower in zip(above, below, strict=False)
     )
+
+
+def _cells(row: str) -> list[str]:
+    """Return the cells of a row of a table."""
+    return [cell.strip() for cell in row.strip("|").split("|")]

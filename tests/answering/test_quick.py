@@ -166,6 +166,45 @@ def test_a_label_is_quoted_with_the_value_below_it(tmp_path, question, text):
         assert text in [source.text for source in quick(library, question)]
 
 
+GRIDS = {
+    "stays.md": (
+        "Nanga Stays\n\nNote: all payments are made to Nanga Stays.\n\n"
+        "Nanga Stays Private Limited\n\n"
+        "| GSTIN | CIN |\n|---|---|\n| 06AABCO6063D1ZQ | U63090DL2012PTC231770 |\n\n"
+        "Registered office of Nanga Stays: 4 Mill Lane, York\n"
+    ),
+    "cleaning.md": (
+        "Bluebird Cleaning\n\n| Bill to | VAT registration number |\n|---|---|\n"
+        "| Tom Archer | GB 123 4567 89 |\n| 8 Station Road | Purchase order |\n"
+        "| York | PO-5561 |\n\n"
+        "| Description | Hours | Amount |\n|---|---|---|\n| Office cleaning | 12 | 264.00 |\n"
+        "| Window cleaning | 1 | 21.50 |\n\nWe registered for cleaning in York.\n"
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("GSTIN of Nanga Stays", "| 06AABCO6063D1ZQ | U63090DL2012PTC231770 |"),
+        ("VAT registration number of Bluebird Cleaning", "| Tom Archer | GB 123 4567 89 |"),
+    ],
+)
+def test_a_header_that_is_a_label_answers_with_the_value_below_it(tmp_path, question, text):
+    settings = load_settings(library=tmp_path / "library", reading={"processes": 1})
+    with Library.open(settings, create=True) as library:
+        add(library, write_files(tmp_path / "files", GRIDS))
+        assert text in [source.text for source in quick(library, question)]
+
+
+def test_a_header_over_several_figures_is_no_label_of_the_first(tmp_path):
+    settings = load_settings(library=tmp_path / "library", reading={"processes": 1})
+    with Library.open(settings, create=True) as library:
+        add(library, write_files(tmp_path / "files", GRIDS))
+        first = quick(library, "amount of window cleaning")[0]
+    assert first.text == "| Window cleaning | 1 | 21.50 |"
+
+
 def test_the_name_at_the_top_of_a_letter_is_its_heading(tmp_path):
     settings = load_settings(library=tmp_path / "library", reading={"processes": 1})
     with Library.open(settings, create=True) as library:
