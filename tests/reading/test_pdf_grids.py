@@ -127,3 +127,25 @@ def test_a_currency_after_them_leaves_figures_aligned(tmp_path, sign):
 
     rows = [f"| {label} | {figure} |" for label, figure in figures]
     assert drawn(tmp_path, draw) == "\n".join([rows[0], "| --- | --- |", *rows[1:]])
+
+
+def test_lines_that_are_drawn_from_the_bottom_up_are_read_from_the_top_down(tmp_path):
+    address = ["Ines Keller", "4 Mill Lane", "York YO1 7HH"]
+    terms = ["Payment: by bank transfer", "Terms: 14 days", "Due date: 21 March 2024"]
+
+    def draw(canvas):
+        for top, lines in ((700, address), (600, terms)):
+            for line in reversed(range(3)):
+                canvas.drawString(60, top - 13 * line, lines[line])
+
+    lines = [line for line in drawn(tmp_path, draw).split("\n") if line]
+    assert lines == [*address, *terms]
+
+
+def test_two_columns_of_two_lines_stay_as_they_are_drawn(tmp_path):
+    def draw(canvas):
+        for left, lines in ((60, ("Seller", "Acme Ltd")), (300, ("Buyer", "Ines Keller"))):
+            for line in (0, 1):
+                canvas.drawString(left, 700 - 13 * line, lines[line])
+
+    assert drawn(tmp_path, draw) == "Seller Buyer\nAcme Ltd Ines Keller"

@@ -32,6 +32,9 @@ from ragkit.reading.reading_parts import LEADER, table
 
 _BACK_UP = 0.8
 """A line further up than this share of its height starts the next column: it is no superscript."""
+_NEXT_ABOVE, _FEWEST_UPWARDS = 2.5, 3
+"""Rows that stand above each other within this many times their height, so many or more, are drawn
+from the bottom up."""
 _SHORT_CELL = 18
 """Mean characters: cells of tables have fewer, lines of columns of prose have more."""
 _FULL = 0.75
@@ -51,7 +54,7 @@ def in_order(rows: Sequence[Row]) -> list[Line]:
     """Return the lines of a page in reading order; rows of tables begin with a bar."""
     # Of parts of brackets, no text is left.
     filled = ([cell for cell in row if cell.text.strip()] for row in rows)
-    rows = [row for row in filled if row]
+    rows = _downwards([row for row in filled if row])
     if all(len(row) == 1 for row in rows) and not _jumps(rows):
         return [row[0] for row in rows]
     rows = _beside(rows)
@@ -65,6 +68,26 @@ def in_order(rows: Sequence[Row]) -> list[Line]:
         lines += found
         at = end
     return lines
+
+
+def _downwards(rows: Sequence[Row]) -> list[Row]:
+    """Turn around the rows that are drawn from the bottom up, each directly above the last one."""
+    turned: list[Row] = []
+    start = 0
+    for at in range(1, len(rows) + 1):
+        if at == len(rows) or not _is_over(rows[at - 1], rows[at]):
+            run = rows[start:at]
+            turned += reversed(run) if len(run) >= _FEWEST_UPWARDS else run
+            start = at
+    return turned
+
+
+def _is_over(below: Row, row: Row) -> bool:
+    """Return whether a row is directly above another one."""
+    step = row[0].bottom - below[0].bottom
+    if step <= 0 or not _BACK_UP < step / height_of(row) < _NEXT_ABOVE:
+        return False
+    return below[0].left < row[-1].right and row[0].left < below[-1].right
 
 
 def _jumps(rows: Sequence[Row]) -> bool:
