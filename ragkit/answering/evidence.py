@@ -15,7 +15,7 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
-from ragkit.answering.labels import labelled, with_labels
+from ragkit.answering.labels import is_pair, labelled, with_labels
 from ragkit.answering.meaning import Meaning
 from ragkit.answering.questions import Question
 from ragkit.answering.sentences import sentences_of
@@ -184,7 +184,7 @@ def _read(question: Question, results: Sequence[Result]) -> Evidence:
         ):
             if is_listed or _is_only_links(source.text):
                 continue
-            if not source.header and after.header == source.text:
+            if not source.header and after.header == source.text and not is_pair(source.text):
                 # The header of a table answers nothing.
                 continue
             folded = fold(labelled(source, before, after, question.words)[:_LONGEST])

@@ -14,6 +14,11 @@ from ragkit.results import Passage
 _LABEL = re.compile(r"[^\W\d][^\d|]{1,79}(?:(?<![.!?:。])|(?<=[Nn][or]\.))")
 _VALUE = re.compile(r"(?=\D*\d)[^|]{1,80}(?<![.!?:。])")
 
+_AMOUNT = re.compile(
+    r"(?!(?:19|20)\d\d$)[-+(]?(?:[A-Z]{0,3}[$€£¥]|[A-Z]{3}\s)?\s?"
+    r"\d[\d.,\s\u2019']*(?:\s?(?:%|[$€£¥]|[A-Z]{3}))?\)?"
+)
+
 
 def with_labels(
     sources: Iterable[Source], passage: Passage, asked: Collection[str]
@@ -29,6 +34,14 @@ def with_labels(
         else:
             found.append(source)
     return found
+
+
+def is_pair(header: str) -> bool:
+    """Return whether the header of a table is a label with its figure: it has rows of them only."""
+    cells = _cells(header)
+    if len(cells) != 2 or not any(map(str.isalpha, cells[0])):
+        return False
+    return _AMOUNT.fullmatch(cells[1]) is not None
 
 
 def labelled(row: Source, before: Source, after: Source, asked: Collection[str]) -> str:

@@ -197,6 +197,26 @@ def test_a_header_that_is_a_label_answers_with_the_value_below_it(tmp_path, ques
         assert text in [source.text for source in quick(library, question)]
 
 
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("what is the invoice number of the bill of Orchid?", "| Invoice number: | 42183017 |"),
+        ("service charges of Orchid", "| Service charges | $4.11 |"),
+    ],
+)
+def test_the_first_row_of_labels_and_figures_answers(tmp_path, question, text):
+    bill = (
+        "Orchid Web Services\n\nThis is the bill of Orchid for your servers.\n\n"
+        "| Invoice number: | 42183017 |\n|---|---|\n| Invoice date: | 3 August 2014 |\n\n"
+        "Greetings from Orchid Web Services, all services are sold by Orchid.\n\n"
+        "| Service charges | $4.11 |\n|---|---|\n| Credits | $0.00 |\n"
+    )
+    settings = load_settings(library=tmp_path / "library", reading={"processes": 1})
+    with Library.open(settings, create=True) as library:
+        add(library, write_files(tmp_path / "files", {"bill.md": bill}))
+        assert text in [source.text for source in quick(library, question)]
+
+
 def test_a_header_over_several_figures_is_no_label_of_the_first(tmp_path):
     settings = load_settings(library=tmp_path / "library", reading={"processes": 1})
     with Library.open(settings, create=True) as library:
