@@ -247,7 +247,7 @@ class _Asked:
         counts = [_NUMBER_COUNTS if any(map(str.isdigit, token)) else 1.0 for token in self.tokens]
         factors = np.array(counts)
         in_pairs = {unit for token in self.tokens if len(token) == 2 for unit in token}
-        alone = [HAN.match(token) and token in in_pairs for token in self.tokens]
+        alone = [token in in_pairs and HAN.match(token) is not None for token in self.tokens]
         factors[np.flatnonzero(alone)] = 0.0
         factors[[form for form, _own in self.forms]] = 0.0
         return factors

@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import Any, TypeAlias
 
 from ragkit.indexes.tokenizer import TokenSpan, token_spans, tokenize, without_stop_words
+from ragkit.retrieval.query.asking_words import without_asking_words
 from ragkit.retrieval.query.date_forms import date_forms
 from ragkit.retrieval.query.parser import without_filters
 from ragkit.retrieval.query.word_forms import without_function_words
@@ -185,7 +186,7 @@ def highlight_question(
     A question with an invalid filter is taken as it is. ``forms`` are other forms of words, each
     with the token of the word; those of words of other questions are left out.
     """
-    words = without_filters(question)
+    words = without_asking_words(without_filters(question))
     tokens = without_function_words(words, tokenize(words))
     others = (form for form, own in forms.items() if own in tokens)
     return highlight(text, (*tokens, *date_forms(words), *others))

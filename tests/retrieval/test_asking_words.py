@@ -6,6 +6,7 @@ import pytest
 
 from ragkit.library import Library
 from ragkit.options import Mode, SearchOptions
+from ragkit.retrieval.highlight import highlight_question
 from ragkit.retrieval.query.asking_words import without_asking_words
 
 ABOUT = {
@@ -63,3 +64,9 @@ def test_what_is_not_there_is_not_close_however_it_is_asked(east_asian: Library)
         "歯医者の予約方法を教えてください",
     ):
         assert east_asian.search(question, SearchOptions(mode=Mode.KEYWORD)).nothing_close
+
+
+def test_what_only_asks_is_not_marked_in_a_document():
+    text = "请问门锁在哪里？门锁在左边。"
+    spans = highlight_question(text, "门锁在哪里？")
+    assert [text[start:end] for start, end in spans] == ["门锁", "门锁"]
