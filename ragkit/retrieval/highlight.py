@@ -32,6 +32,9 @@ _PIECE = re.compile(
     r"(?:[^\s。、！？；，「」『』]|(?<![\u3041-\u30ff\u3400-\u9fff\uac00-\ud7af])，)+"
 )
 _BORDER = re.compile("[。、！？；，「」『』]")
+# But for a number: "1 234,50".
+_SPACED = re.compile(r"(?<!\S)\S{0,20}?\d{1,3}(?:[ \u00a0\u202f]\d{3}){1,8},\d\S{0,20}(?!\S)")
+_MAYBE_SPACED = re.compile(r"\d{4,}\.\d+")
 # Direction marks and joiners count to the word before them; a mark must not close over them.
 _UNSEEN = (
     "\u200c\u200d\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\u2066\u2067\u2068\u2069\ufeff"
@@ -40,7 +43,7 @@ _UNSEEN = (
 _CHANGED = {"die": "dy", "lie": "ly", "tie": "ty"}
 _CHANGED_ONES = frozenset(_CHANGED.values())
 _NONE: frozenset[str] = frozenset()
-_WITHOUT_MARKS = str.maketrans("", "", string.punctuation)
+_WITHOUT_MARKS = str.maketrans("", "", string.punctuation + " ")
 _AROUND_WORDS = ".,;:!?()[]{}\"'`*_<>-"
 _SENTENCE_START = re.compile(r"(?:[.!?]['\")\]]?\s+|[。！？]|\n\s*)(?=\S)")
 _WORD_START = re.compile(r"(?<=\s)\S")
@@ -101,7 +104,7 @@ class Highlighter:
         spans: list[tuple[int, int]] = []
         for piece, offset in _places(text, hits):
             spans.extend([(offset + start, offset + end) for start, end in self._hits[piece][0]])
-        return tuple(sorted(spans))
+        return merge_spans(spans)
 
     def terms(self, text: str) -> tuple[str, ...]:
         """Return those of the query's words that the text has, in the query's order."""
@@ -118,6 +121,8 @@ class Highlighter:
             hits = self._texts.get(text)
             if hits is None:
                 pieces = set(text.split() if _only_spaces(text) else _PIECE.findall(text))
+                if any(map(_MAYBE_SPACED.fullmatch, self._tokens)):
+                    pieces.update(_SPACED.findall(text))
                 for piece in _with_tokens(pieces, self._tokens) - self._met:
                     self._look(piece)
                 hits = self._texts[text] = pieces.intersection(self._hits)
@@ -223,7 +228,7 @@ def _places(text: str, pieces: Collection[str]) -> Iterator[tuple[str, int]]:
         for match in _PIECE.finditer(text):
             if match.group() in pieces:
                 yield match.group(), match.start()
-        return
+        pieces = [piece for piece in pieces if _SPACE.search(piece)]
     for piece in pieces:
         at = text.find(piece)
         while at >= 0:
@@ -290,8 +295,9 @@ class _PieceCache:
 def _spellings(piece: str) -> str:
     """Return all ways in which the tokens of an ASCII piece may be spelled in it."""
     lower = piece.lower().replace("\\", "/")
-    # "5,000" has the token "5000", "2'O-methyl" the token "2o-methyl".
-    return f"{lower} {lower.translate(_WITHOUT_MARKS)} {lower.replace(chr(39), '')}"
+    # "5,000" has the token "5000", "5,25" the token "5.25", "2'O-methyl" the token "2o-methyl".
+    together = lower.translate(_WITHOUT_MARKS)
+    return f"{lower} {together} {lower.replace(',', '.')} {lower.replace(chr(39), '')}"
 
 
 def _certain(token: str) -> int:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from ragkit.indexes.tokenizer import token_spans, tokenize, without_stop_words
+from ragkit.indexes.tokenizer import query_tokens, token_spans, tokenize, without_stop_words
 from ragkit.retrieval.highlight import (
     LONGEST_HIGHLIGHTED,
     Highlighter,
@@ -54,6 +54,19 @@ def test_the_words_that_the_index_matches_are_marked(text, question, expected):
     assert marked(text, question) == expected
 
 
+@pytest.mark.parametrize(
+    ("text", "question", "expected"),
+    [
+        ("-39,90 and 3,5 %, not 39,91", "39,90 or 3.5", ["39,90", "3,5"]),
+        ("(1.250,00), 1,250.00 and 12,500", "1250.00", ["1.250,00", "1,250.00"]),
+        ("| -1 250,00 € | 250,00 |", "1250,00", ["1 250,00"]),
+        ("Total 1\u202f250,00, 1\u00a0250,00。", "1.250,00", ["1\u202f250,00", "1\u00a0250,00"]),
+    ],
+)
+def test_a_number_is_marked_in_every_notation(text, question, expected):
+    assert [text[start:end] for start, end in highlight(text, query_tokens(question))] == expected
+
+
 def test_offsets_count_characters_of_the_text():
     assert highlight("a refund, refunded", {"refund"}) == ((2, 8), (10, 18))
 
@@ -80,6 +93,7 @@ words = st.sampled_from(
 
 
 @example("5,000", "5,000")
+@example("is 1 234,50 and 2 234,51", "1234,50")
 @example("dying lying tying", "die lie tie")
 @example("die tried a X", "dying try a x")
 @given(st.lists(words, max_size=12).map("".join), st.lists(words, max_size=4).map(" ".join))
@@ -195,8 +209,9 @@ def test_a_window_stays_within_the_text_and_holds_a_match(text, places, width):
 @pytest.mark.parametrize(
     "piece",
     [
-        "e^{i\\pi}", "LR\\n", "2'O-methyltransferase", "5,000", "U.S.A.", "dying", "skies",
-        "camelCase", "HTTPServer", "os.path.join", "well-known", "v1.2.3", "C++", "`running`,",
+        "e^{i\\pi}", "LR\\n", "2'O-methyltransferase", "5,000", "-39,90", "U.S.A.", "dying",
+        "skies", "camelCase", "HTTPServer", "os.path.join", "well-known", "v1.2.3", "C++",
+        "`running`,",
     ],
 )  # fmt: skip
 def test_a_piece_is_found_by_each_of_its_tokens(piece):
