@@ -10,7 +10,13 @@ from functools import cached_property, lru_cache
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
-from ragkit.indexes.tokenizer import TokenSpan, token_spans, tokenize, without_stop_words
+from ragkit.indexes.tokenizer import (
+    TokenSpan,
+    query_tokens,
+    token_spans,
+    tokenize,
+    without_stop_words,
+)
 from ragkit.retrieval.query.asking_words import without_asking_words
 from ragkit.retrieval.query.date_forms import date_forms
 from ragkit.retrieval.query.parser import without_filters
@@ -192,7 +198,7 @@ def highlight_question(
     with the token of the word; those of words of other questions are left out.
     """
     words = without_asking_words(without_filters(question))
-    tokens = without_function_words(words, tokenize(words))
+    tokens = without_function_words(words, query_tokens(words))
     others = (form for form, own in forms.items() if own in tokens)
     return highlight(text, (*tokens, *date_forms(words), *others))
 

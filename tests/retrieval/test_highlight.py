@@ -220,6 +220,12 @@ def test_a_piece_is_found_by_each_of_its_tokens(piece):
         assert marks.spans(f"before {piece} after"), token
 
 
+def test_another_number_or_day_is_not_marked():
+    text = "39,90 on 2024-03-05; 39,91 and 90 on 2024-03-06"
+    marks = highlight_question(text, "paid 39,90 on 2024-03-05")
+    assert [text[start:end] for start, end in marks] == ["39,90", "2024-03-05", "2024", "03"]
+
+
 def test_the_function_words_of_another_language_are_not_marked():
     text = "Die Gans und die Ente: wer bringt den Rotkohl?"
     spans = highlight_question(text, "Wer bringt die Gans?")
