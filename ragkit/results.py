@@ -78,8 +78,8 @@ class Contribution:
     """A part of a score: ``value == weight * normalised``.
 
     ``index`` is "vector" or "keyword", or one of the additions "title", "phrase", "verbatim",
-    "name", "document" and "definition" (``SearchOptions``). ``rank`` counts from 1 in the index's
-    own list, and is 0 for an addition, or if the entry is not in that list.
+    "name", "document", "definition" and "figure" (``SearchOptions``). ``rank`` counts from 1 in the
+    index's own list, and is 0 for an addition, or if the entry is not in that list.
     """
 
     index: str

@@ -47,10 +47,10 @@ class SearchOptions:
     The fields declared by ``option`` say how to search, ``collections`` and ``filters`` where.
 
     ``title_weight``, ``phrase_weight``, ``verbatim_weight``, ``definition_weight``,
-    ``document_weight`` and ``name_weight`` only apply when both indexes are fused by weights.
-    Scores are exact whatever ``nprobe`` and ``overfetch`` are, and reranking does not change them.
-    ``min_score`` applies to the whole score, ``min_similarity`` to the cosine of the question's and
-    the entry's vector.
+    ``figure_weight``, ``document_weight`` and ``name_weight`` only apply when both indexes are
+    fused by weights. Scores are exact whatever ``nprobe`` and ``overfetch`` are, and reranking does
+    not change them. ``min_score`` applies to the whole score, ``min_similarity`` to the cosine of
+    the question's and the entry's vector.
 
     Three fields are for measurements, and ``None`` stands for the default: ``vector_levels`` are
     the levels of vectors that are searched besides the chunk's own, ``field_weights`` the weights
@@ -117,6 +117,14 @@ class SearchOptions:
         "How much it adds that a chunk says what a term means, if the question asks for that.",
         bounds=(0, 10),
         label="Definition weight",
+        slider=(0.0, 10.0, 0.5),
+        group=RANKING,
+    )
+    figure_weight: float = option(
+        1.0,
+        "How much it adds that a chunk has an exact figure of the question.",
+        bounds=(0, 10),
+        label="Figure weight",
         slider=(0.0, 10.0, 0.5),
         group=RANKING,
     )

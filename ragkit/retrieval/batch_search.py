@@ -18,9 +18,11 @@ from ragkit.retrieval.candidates import (
     find_candidates,
     put_to,
     with_all_of,
+    with_those_of,
 )
 from ragkit.retrieval.definitions import with_definitions
 from ragkit.retrieval.everywhere import Indexes
+from ragkit.retrieval.figures import of_figures, with_figures
 from ragkit.retrieval.grouping import Group, Grouping
 from ragkit.retrieval.hit_lookups import HitLookups
 from ragkit.retrieval.levels import (
@@ -94,6 +96,9 @@ class BatchSearch:
                 stage.out = sum(search.passing for search in searches)
             of_all_levels += searches
             candidates = find_candidates(searches, queries, depth, options, timer, suffix)
+            if is_fused(options) and (alone := of_figures(queries, options)):
+                having = self._put(alone, scopes, level, options)
+                candidates = with_those_of(candidates, searches, having, depth, options)
             within: list[Within] = []
             if level is Level.CHUNK:
                 within = self._within(queries, searches, scopes, depth, options, timer)
@@ -104,9 +109,8 @@ class BatchSearch:
                     by_words = candidates[IndexKind.KEYWORD]
                     full = full_words(by_words, *of_chunks, self._catalog.entries.of_chunk)
                 ranking = rank(candidates, searches, queries, options, level, within, full)
-                if level is Level.CHUNK and is_fused(options):
-                    texts = HitLookups(self._catalog, "").texts
-                    ranking = with_definitions(ranking, queries, texts, options)
+                if is_fused(options):
+                    ranking = self._with_asked(ranking, searches, queries, options, level)
                 if level is Level.CHUNK and len(levels) > 1:
                     of_chunks = searches, best_by_words(ranking)
                 ranked = len(ranking.entry_ids)
@@ -127,6 +131,20 @@ class BatchSearch:
         if len(levels) > 1:
             hits = [prefer_finer(of_query) for of_query in hits]
         return hits, of_all_levels
+
+    def _with_asked(
+        self,
+        ranking: Ranking,
+        searches: Sequence[IndexSearch],
+        queries: Sequence[Query],
+        options: SearchOptions,
+        level: Level,
+    ) -> Ranking:
+        """Add what queries ask for in particular: a figure, the meaning of a term."""
+        ranking = with_figures(ranking, searches, queries, options)
+        if level is not Level.CHUNK:
+            return ranking
+        return with_definitions(ranking, queries, HitLookups(self._catalog, "").texts, options)
 
     def with_parts(
         self,

@@ -154,6 +154,27 @@ def with_all_of(
     return joined
 
 
+def with_those_of(
+    candidates: Mapping[IndexKind, Candidates],
+    searches: Sequence[IndexSearch],
+    others: Sequence[IndexSearch],
+    depth: int,
+    options: SearchOptions,
+) -> dict[IndexKind, Candidates]:
+    """Return candidates with what other queries to the same indexes find by words.
+
+    They are scored by ``searches``.
+    """
+    by_words = candidates[IndexKind.KEYWORD]
+    found = candidates_of(IndexKind.KEYWORD, others, depth, options)
+    width = 1 + max(int(each.entry_ids.max(initial=0)) for each in (by_words, found))
+    keys, known = (each.queries * width + each.entry_ids for each in (found, by_words))
+    found = take_rows(found, np.flatnonzero(~np.isin(keys, known)))
+    scores = exact_scores(searches, IndexKind.KEYWORD, found.entry_ids, found.queries)
+    both = _joined([by_words, replace(found, scores=scores)], None)
+    return {**candidates, IndexKind.KEYWORD: both}
+
+
 def _and_documents(
     by_keyword: Callable[[], Candidates], searches: Sequence[IndexSearch]
 ) -> Candidates:
