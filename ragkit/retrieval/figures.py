@@ -28,6 +28,10 @@ _FEWEST_DIGITS = 3
 _LEAST_SHARE = 0.25
 """A question of which its figures are less, by the rarity of words, asks for something else."""
 
+_LONG = 4
+"""As many digits are of a figure what the whole is, without letters or a year before them."""
+
+_OTHERWISE = re.compile(r"[/@]|^\d{4}([-.])\d\d?\1\d\d?$|^\d\d?([-.])\d\d?\2\d{4}$")
 # Much is of a year or a month.
 _PERIOD = re.compile(r"(?:19|20)\d\d(?:[-/.]\d\d?)?|\d\d?[-/.](?:19|20)\d\d")
 
@@ -35,6 +39,18 @@ _PERIOD = re.compile(r"(?:19|20)\d\d(?:[-/.]\d\d?)?|\d\d?[-/.](?:19|20)\d\d")
 def is_figure(token: str) -> bool:
     """Return whether a token is a figure: it has too many digits to count things, and no period."""
     return sum(map(str.isdigit, token)) >= _FEWEST_DIGITS and not _PERIOD.fullmatch(token)
+
+
+def exact_tokens(tokens: Sequence[str]) -> Sequence[str]:
+    """Return which tokens of a word, the whole first, say that it is there: of a figure not all.
+
+    Half of a number of an invoice is in many others. A day may be written otherwise, and the last
+    part of a path or an address names it, too.
+    """
+    if not tokens or not is_figure(tokens[0]) or _OTHERWISE.search(tokens[0]):
+        return tokens
+    numbers = (part for part in tokens[1:] if part.isdigit() and len(part) >= _LONG)
+    return [tokens[0], *filter(is_figure, numbers)]
 
 
 def figures_of(query: Query) -> list[list[int]]:

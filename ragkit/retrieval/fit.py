@@ -29,6 +29,7 @@ from ragkit.indexes.tokenizer import fold, fold_with_offsets, index_tokens, word
 from ragkit.options import Mode
 from ragkit.results import Result
 from ragkit.retrieval.candidates import WRITTEN
+from ragkit.retrieval.figures import exact_tokens
 from ragkit.retrieval.grouping import Group, Grouping
 from ragkit.retrieval.proximity import Scores
 from ragkit.retrieval.query.date_forms import date_forms
@@ -86,7 +87,7 @@ class Words:
         written = [text[starts[match.start()] : ends[match.end() - 1]] for match in matches]
         words = {}
         for place, match in enumerate(matches):
-            tokens = frozenset(index_tokens(match.group()))
+            tokens = frozenset(exact_tokens(index_tokens(match.group())))
             if not tokens.isdisjoint(asked) and not _only_asks(written, place):
                 words[written[place]] = tokens
         return cls(words)

@@ -90,6 +90,23 @@ def test_words_are_named_as_they_are_written():
 
 
 @pytest.mark.parametrize(
+    ("question", "held", "missing"),
+    [
+        ("invoice 2023-0819", {"invoic", "2023"}, ("2023-0819",)),
+        ("invoice 2023-0819", {"invoic", "0819"}, ()),
+        ("error 3B001", {"error", "001", "b"}, ("3B001",)),
+        ("version 3.39.5-3", {"version", "3", "39", "5"}, ("3.39.5-3",)),
+        ("paid on 2024-03-05", {"paid", "2024"}, ()),
+        ("paid on 05.03.2024", {"paid", "2024"}, ()),
+        ("open src/log2023.py", {"open", "log2023"}, ()),
+        ("step 5-B", {"step", "5"}, ()),
+    ],
+)
+def test_a_part_of_a_figure_is_not_the_figure(question, held, missing):
+    assert Words.of(question, index_tokens(question)).without(held) == missing
+
+
+@pytest.mark.parametrize(
     ("question", "words"),
     [
         ("How long may a customer return a buoy?", ["customer", "return", "buoy"]),
