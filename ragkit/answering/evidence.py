@@ -30,7 +30,8 @@ from ragkit.retrieval.query.meanings import defined_term
 
 _WEIGHTS: Mapping[str, float] = {
     "like": 3.0, "wide": 4.5, "alike": 5.0, "alike_around": 4.5, "placed": 1.5, "chunk": 1.2,
-    "kind": 1.0, "defines": 3.0, "asks": -2.0, "leads": -1.5, "long": -1.0, "short": -2.0,
+    "kind": 1.0, "defines": 3.0, "figure": 5.0, "asks": -2.0, "leads": -1.5, "long": -1.0,
+    "short": -2.0,
 }  # fmt: skip
 _RESULTS = 5
 _MOST_READ = 12_000
@@ -141,8 +142,11 @@ def evidence(question: Question, results: Sequence[Result], meaning: Meaning) ->
     columns["held"] = held @ weights / total
     columns["placed"] = _faded(placed, candidates.group) @ weights / total
     columns["chunk"] = _chunk_scores(candidates, results)
+    figures = np.array(question.figures[: held.shape[1]])
+    columns["figure"] = held[:, figures].sum(axis=1) / max(np.count_nonzero(figures), 1)
     _of_form(candidates, question)
-    rough = 2 * columns["placed"] + columns["held"] + columns["chunk"] / 2 + columns["defines"]
+    rough = 2 * columns["placed"] + columns["held"] + columns["chunk"] / 2
+    rough += columns["defines"] + columns["figure"]
     candidates.compared = np.sort(np.argsort(-rough, kind="stable")[:_COMPARED])
     _compare(candidates, question, meaning, held, placed)
     rows = candidates.compared
@@ -424,6 +428,7 @@ def _alike(question: Question, words: Sequence[set[str]], meaning: Meaning) -> C
     numbers = {word: number for number, word in enumerate(distinct)}
     asked = meaning.words(list(question.words.values()))
     cosines = np.clip(asked @ meaning.words(distinct).T, 0.0, 1.0) ** 2
+    cosines[question.figures] = 0.0
     # A text of no words has that one column of zeros.
     cosines = np.hstack([cosines, np.zeros((len(asked), 1))])
     places = [[numbers[word] for word in of_text] or [len(distinct)] for of_text in words]

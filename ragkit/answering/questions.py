@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 
-from ragkit.indexes.tokenizer import fold, index_tokens, word_pattern
+from ragkit.indexes.tokenizer import fold, index_tokens, query_tokens, word_pattern
+from ragkit.retrieval.figures import is_figure
 from ragkit.retrieval.query.meanings import without_asking
 from ragkit.retrieval.query.word_forms import without_function_words
 
@@ -100,10 +101,16 @@ class Question:
         """The word that each token is of, as it is written; those that only ask are none."""
         folded = fold(without_asking(self.text[:_LONGEST]))
         words: dict[str, str] = {}
+        asked = set(query_tokens(folded))
         for match in word_pattern(ascii_only=folded.isascii()).finditer(folded):
-            for token in index_tokens(match.group()):
+            for token in filter(asked.__contains__, index_tokens(match.group())):
                 words.setdefault(token, match.group())
         return {token: words[token] for token in without_function_words(self.text, tuple(words))}
+
+    @cached_property
+    def figures(self) -> list[bool]:
+        """Which of the tokens are exact figures: another one is not like them."""
+        return [is_figure(token) for token in self.words]
 
     @cached_property
     def kind(self) -> Kind:

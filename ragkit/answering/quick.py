@@ -19,6 +19,7 @@ from ragkit.answering.questions import Kind
 from ragkit.answers import Source
 from ragkit.indexes.tokenizer import index_tokens
 from ragkit.results import Answer
+from ragkit.retrieval.figures import is_figure
 from ragkit.retrieval.query.date_forms import date_forms
 
 MOST = 3
@@ -43,6 +44,8 @@ _YES_NO, _AMOUNT, _NO_AMOUNT = 1.6, 1.2, 3.2
 """How much surer it must be of a yes or no, of an amount, and of one that is not in sight."""
 _MOST_MISSING = 2 / 3
 """The share of the question's words that the document of the best sentence may not lack."""
+_LEAST_FIGURES = 0.25
+"""The share of its words from which a question asks for its figures."""
 _ALIKE = 0.6
 """The share of their words that sentences have in common of which only the best is shown."""
 _SHORT_FOLLOWER = 200
@@ -86,12 +89,27 @@ def _sureness(evidence: Evidence, answer: Answer) -> float:
 
 
 def _is_about_else(evidence: Evidence, answer: Answer) -> bool:
-    """Return whether the document of the best sentence lacks most words of the question."""
+    """Return whether the document of the best sentence lacks what the question asks about.
+
+    That are most of its words, or its figures.
+    """
     best = int(np.argmax(evidence.scores))
     lacking = answer.results[evidence.result[best]].missing_terms
     asked = evidence.question.words
     missing = {token for word in lacking for token in index_tokens(word)}.intersection(asked)
+    figures = set(filter(is_figure, asked))
+    of_figures, of_all = ({question.words[token] for token in each} for each in (figures, asked))
+    if figures and figures <= missing and len(of_figures) >= _LEAST_FIGURES * len(of_all):
+        # Of a question for a figure, what has another one says nothing.
+        text = "\n".join(passage.text for passage in answer.results[evidence.result[best]].passages)
+        return not any(_is_in_groups(figure, text) for figure in figures)
     return len(missing) > _MOST_MISSING * len(asked)
+
+
+def _is_in_groups(figure: str, text: str) -> bool:
+    """Return whether a text has a number as "10 000", which are words of their own."""
+    grouped = f"{int(figure):,}".replace(",", r"[\s.,'’]") if figure.isdecimal() else ""
+    return bool(grouped) and bool(re.search(rf"(?<!\d){grouped}(?!\d)", text))
 
 
 def _shown_first(evidence: Evidence, answer: Answer) -> list[int]:

@@ -318,6 +318,50 @@ def test_it_says_nothing_where_nothing_answers(library, question):
     assert quick(library, question) == ()
 
 
+INVOICES = {
+    f"invoice {number}.md": (
+        f"# Invoice 2023-{number}\n\nThank you for your order. Payment of the invoice is due "
+        f"within 30 days. Questions about a payment of an invoice are answered at the office.\n\n"
+        f"| Item | Amount |\n|---|---|\n| Ropes | {number},90 EUR |\n| Paint | {number},35 EUR |\n"
+    )
+    for number in range(1200, 1216)
+}
+
+
+@pytest.fixture(scope="module")
+def invoices(tmp_path_factory):
+    place = tmp_path_factory.mktemp("invoices")
+    with Library.open(load_settings(library=place / "library"), create=True) as library:
+        add(library, write_files(place / "files", INVOICES))
+        yield library
+
+
+@pytest.mark.parametrize(
+    ("question", "path", "text"),
+    [
+        ("payment of an invoice of 1207,35", "invoice 1207.md", "| Paint | 1207,35 EUR |"),
+        ("payment of the invoice of 1.209,90 euros", "invoice 1209.md", "| Ropes | 1209,90 EUR |"),
+    ],
+)
+def test_the_sentence_with_the_figure_comes_first(invoices, question, path, text):
+    first = quick(invoices, question)[0]
+    assert first.document is not None
+    assert (first.document.path, first.text) == (path, text)
+
+
+@pytest.mark.parametrize("question", ["payment of an invoice of 1207,36", "invoice 2023-1299"])
+def test_another_figure_is_no_answer(invoices, question):
+    assert quick(invoices, question.replace("1207,36", "1207,35").replace("1299", "1207"))
+    assert quick(invoices, question) == ()
+
+
+def test_a_number_in_groups_is_the_same(tmp_path):
+    row = "The invoice of the ropes for the harbour is over 12 500 euros."
+    with Library.open(load_settings(library=tmp_path / "library"), create=True) as library:
+        add(library, write_files(tmp_path / "files", {"bill.txt": row}))
+        assert quick(library, "invoice of the ropes over 12500 euros")[0].text == row
+
+
 def test_other_settings_of_the_search_answer_too(library):
     for options in ({"mode": "keyword"}, {"mode": "vector"}, {"expansion": "document"}):
         first = quick(library, "How much does a berth cost?", **options)[0]
