@@ -26,7 +26,7 @@ _FEWEST_DIGITS = 3
 """Fewer count things, or are part of a name: "5 days", "Q2", "IL-6"."""
 
 _LEAST_SHARE = 0.25
-"""A question of which its figures are less, by the rarity of words, asks for something else."""
+"""Of a question that asks for more than figures, less of it, by the rarity of words, is chance."""
 
 _LONG = 4
 """As many digits are of a figure what the whole is, without letters or a year before them."""
@@ -109,15 +109,13 @@ def _shares(
     rarities = [float(index.idf(written, Field.TEXT).min()) for written in figures]
     total = sum(rarities) + float(index.idf(others, Field.TEXT).sum() if others else 0.0)
     shares = np.zeros(len(entry_ids))
-    if sum(rarities) < _LEAST_SHARE * total:
-        return shares
     texts = index.get(entry_ids, Field.TEXT)
     row_of = np.repeat(np.arange(len(entry_ids)), texts.lengths)
     for rarity, written in zip(rarities, figures, strict=True):
         held = np.zeros(len(entry_ids), np.bool_)
         held[row_of[np.isin(texts.flat, written)]] = True
         shares += held * (rarity / total)
-    return shares
+    return np.where(shares >= _LEAST_SHARE, shares, 0.0)
 
 
 def _own(query: Query) -> list[str]:
