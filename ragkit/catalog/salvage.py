@@ -211,17 +211,20 @@ def _key(connection: sqlite3.Connection, table: str) -> str:
 
 
 def _keep_ids(new: sqlite3.Connection, sources: Sequence[Path]) -> None:
-    """Keep ids of lost rows from being assigned again."""
-    highest = dict(new.execute("SELECT name, seq FROM sqlite_sequence"))
+    """Keep ids of lost rows from being assigned again, those of a table's only rows too."""
+    counting = new.execute("SELECT name FROM sqlite_master WHERE sql LIKE '%AUTOINCREMENT%'")
+    highest = dict.fromkeys((name for (name,) in counting), 0)
+    highest.update(new.execute("SELECT name, seq FROM sqlite_sequence"))
     for file in sources:
         with suppress(sqlite3.Error), closing(_read(file)) as source:
             for name, number in source.execute("SELECT name, seq FROM sqlite_sequence"):
                 if name in highest and isinstance(number, int) and number < 1 << 53:
                     highest[name] = max(highest[name], number)
-    for name, number in highest.items():
-        new.execute(
-            "UPDATE sqlite_sequence SET seq = ? WHERE name = ?", (number + _SPARE_IDS, name)
-        )
+    new.execute("DELETE FROM sqlite_sequence")
+    new.executemany(
+        "INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)",
+        [(name, number + _SPARE_IDS) for name, number in highest.items()],
+    )
 
 
 def _drop_orphans(new: sqlite3.Connection, tables: Sequence[str]) -> None:

@@ -1,6 +1,7 @@
 """The catalog's tables as numbered migrations, of which the first six are in ``first_tables``.
 
-A released migration is never edited.
+A released migration is never edited. None adds rows to a catalog that is empty: a new catalog gets
+the tables that all of them leave, at once.
 """
 
 from __future__ import annotations
@@ -8,8 +9,9 @@ from __future__ import annotations
 import json
 import sqlite3
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing, contextmanager, suppress
+from functools import cache
 from pathlib import Path
 
 from ragkit.catalog.connection import PUT_META, Transaction
@@ -315,7 +317,7 @@ def needs_migration(connection: sqlite3.Connection) -> bool:
 
 
 def migrate(connection: sqlite3.Connection) -> None:
-    """Apply the migrations that a catalog lacks, each in a transaction.
+    """Lay the tables of an empty catalog, or apply the migrations that one lacks, each by itself.
 
     They are recorded by name, so that one missing in between is applied too.
 
@@ -330,20 +332,44 @@ def migrate(connection: sqlite3.Connection) -> None:
         )
     if version == len(MIGRATIONS):
         return
+    with _transaction(connection):
+        if not applied(connection):
+            for statement in tables(MIGRATIONS):
+                connection.execute(statement)
+            _note(connection, MIGRATIONS)
+    had = applied(connection)
     for step in MIGRATIONS:
-        if step.__name__ not in applied(connection):
-            _apply(connection, step)
+        if step.__name__ not in had:
+            with _transaction(connection):
+                if step.__name__ not in applied(connection):
+                    step(connection)
+                    _note(connection, [step])
 
 
-def _apply(connection: sqlite3.Connection, step: Callable[[Transaction], None]) -> None:
+@cache
+def tables(steps: tuple[Callable[[Transaction], None], ...]) -> tuple[str, ...]:
+    """Return the statements that lay the tables and indexes which migrations leave."""
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as model:
+        for step in steps:
+            step(model)
+        rows = model.execute(
+            "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite%'"
+        )
+        return tuple(statement for (statement,) in rows)
+
+
+@contextmanager
+def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
     connection.execute("BEGIN IMMEDIATE")
     try:
-        had = applied(connection)
-        if step.__name__ not in had:
-            step(connection)
-            connection.execute(PUT_META, migration_note(step.__name__))
-            connection.execute(f"PRAGMA user_version = {len(had) + 1}")
+        yield
         connection.execute("COMMIT")
     except BaseException:
         connection.rollback()
         raise
+
+
+def _note(connection: sqlite3.Connection, steps: Iterable[Callable[[Transaction], None]]) -> None:
+    for step in steps:
+        connection.execute(PUT_META, migration_note(step.__name__))
+    connection.execute(f"PRAGMA user_version = {len(applied(connection))}")

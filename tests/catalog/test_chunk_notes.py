@@ -184,7 +184,7 @@ def test_details_of_any_form_are_read():
 
 
 def test_a_migration_fills_them_from_the_contexts(library_paths, monkeypatch):
-    others = [step for step in MIGRATIONS if not step.__name__.endswith("_chunk_notes")]
+    others = tuple(one for one in MIGRATIONS if not one.__name__.endswith("_chunk_notes"))
     monkeypatch.setattr("ragkit.catalog.schema.MIGRATIONS", others)
     before = Catalog.open(library_paths.catalog, create=True)
     shelf = Shelf(before)

@@ -4,11 +4,14 @@ import sqlite3
 import subprocess
 import sys
 import time
+from contextlib import closing
 
 import pytest
 
 from ragkit.catalog import Catalog
-from ragkit.catalog.schema import MIGRATIONS
+from ragkit.catalog.connection import PUT_META
+from ragkit.catalog.first_tables import m001_tables
+from ragkit.catalog.schema import MIGRATIONS, migrate, migration_note
 from ragkit.errors import CatalogError, LibraryError, LibraryFormatError
 
 
@@ -20,6 +23,33 @@ def test_a_fresh_catalog_is_at_the_newest_version_and_notes_each_migration(catal
     notes = dict(connection.execute("SELECT key, value FROM meta").fetchall())
     assert notes["migration 001"].startswith("m001_tables ")
     assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+
+
+def _laid(connection):
+    """All that lies in a catalog of the newest version, but for the numbers of its pages."""
+    assert connection.execute("PRAGMA user_version").fetchone() == (len(MIGRATIONS),)
+    columns = "type, name, tbl_name, sql"
+    items = connection.execute(f"SELECT {columns} FROM sqlite_master ORDER BY type, name")
+    laid = items.fetchall()
+    assert len(laid) > 50
+    rows = {
+        name: connection.execute(f"SELECT * FROM {name} ORDER BY 1").fetchall()
+        for kind, name, *_ in laid
+        if kind == "table" and name != "sqlite_sequence"  # A migration leaves a 0 there.
+    }
+    notes = [(key, note.partition(" ")[0]) for key, note in rows.pop("meta")]
+    return laid, rows, notes
+
+
+def test_a_new_catalog_is_what_all_migrations_make_of_the_first_tables(tmp_path):
+    new, old = (sqlite3.connect(tmp_path / name, isolation_level=None) for name in ("new", "old"))
+    with closing(new), closing(old):
+        migrate(new)
+        m001_tables(old)
+        old.execute(PUT_META, migration_note("m001_tables"))
+        old.execute("PRAGMA user_version = 1")
+        migrate(old)
+        assert _laid(new) == _laid(old)
 
 
 def test_opening_again_changes_nothing(library_paths, catalog):

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import sqlite3
-from contextlib import closing
 from typing import Any
 
 from psycopg import sql
@@ -17,7 +15,7 @@ from ragkit.catalog.connection import PUT_META, Transaction
 from ragkit.catalog.postgres.address import Address
 from ragkit.catalog.postgres.dialect import definitions
 from ragkit.catalog.postgres.functions import FUNCTIONS
-from ragkit.catalog.schema import MIGRATIONS, migrate, migration_note
+from ragkit.catalog.schema import MIGRATIONS, migration_note, tables
 from ragkit.errors import LibraryError, LibraryFormatError
 
 _LEAST_VERSION = 180000
@@ -84,12 +82,7 @@ def _lay_tables(connection: Any, transaction: Transaction, schema: str) -> None:
     # An existing schema is used, so that the user needs no right to create one.
     if not connection.execute("SELECT to_regnamespace(%s) IS NOT NULL", (schema,)).fetchone()[0]:
         connection.execute(sql.SQL("CREATE SCHEMA {}").format(sql.Identifier(schema)))
-    with closing(sqlite3.connect(":memory:", isolation_level=None)) as model:
-        migrate(model)
-        statements = model.execute(
-            "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite%'"
-        ).fetchall()
-    laid = ";\n".join(part for (statement,) in statements for part in definitions(statement))
+    laid = ";\n".join(part for statement in tables(MIGRATIONS) for part in definitions(statement))
     connection.execute(laid, prepare=False)
     for step in MIGRATIONS:
         _note(transaction, step.__name__)
