@@ -250,15 +250,14 @@ class ReferenceSearch:
 
     @property
     def passing(self) -> int:
-        return sum(map(self._passes, self.index.all()))
+        return len(self._passing)
 
     def documents(self, kind: IndexKind) -> np.ndarray:
         query = self._queries[0]
         found = {
             entry.document_id
-            for entry in self.index.all()
-            if self._passes(entry)
-            and (kind is IndexKind.VECTOR or self._score(kind, query, entry) is not None)
+            for entry in self._passing
+            if kind is IndexKind.VECTOR or self._score(kind, query, entry) is not None
         }
         return np.array(sorted(found), np.int64)
 
@@ -267,13 +266,14 @@ class ReferenceSearch:
 
     def candidates(self, kind: IndexKind, depth: int) -> Candidates:
         lists = []
+        possible = [
+            entry for entry in self._passing if kind is IndexKind.KEYWORD or self._represents(entry)
+        ]
         for query in self._queries:
             scored = [
                 (score, entry)
-                for entry in self.index.all()
-                if self._passes(entry)
-                and (kind is IndexKind.KEYWORD or self._represents(entry))
-                and (score := self._score(kind, query, entry)) is not None
+                for entry in possible
+                if (score := self._score(kind, query, entry)) is not None
             ]
             scored.sort(key=lambda one: (-one[0], one[1].id))
             lists.append(scored[: max(depth, 0)])
@@ -316,18 +316,9 @@ class ReferenceSearch:
         levels = self._filter.levels
         return levels is None or entry.level in {LEVEL_CODES[level] for level in levels}
 
-    def _passes(self, entry: Entry) -> bool:
-        return self._at_levels(entry) and self._named(entry)
-
-    def _named(self, entry: Entry) -> bool:
-        documents, entries = self._filter.document_ids, self._filter.entry_ids
-        chunks, without = self._filter.chunk_ids, self._filter.without_chunk_ids
-        return (
-            (documents is None or entry.document_id in documents)
-            and (entries is None or entry.id in entries)
-            and (chunks is None or entry.parent in chunks)
-            and (without is None or entry.parent not in without)
-        )
+    @cached_property
+    def _passing(self) -> list[Entry]:
+        return [entry for entry in self._named_entries if self._at_levels(entry)]
 
     def _represents(self, entry: Entry) -> bool:
         if not self._filter.representatives:
@@ -386,7 +377,19 @@ class ReferenceSearch:
 
     @cached_property
     def _named_entries(self) -> list[Entry]:
-        return [entry for entry in self.index.all() if self._named(entry)]
+        wanted = self._filter
+        ids = wanted.document_ids, wanted.entry_ids, wanted.chunk_ids, wanted.without_chunk_ids
+        documents, entries, chunks, without = (
+            None if those is None else set(those.tolist()) for those in ids
+        )
+        return [
+            entry
+            for entry in self.index.all()
+            if (documents is None or entry.document_id in documents)
+            and (entries is None or entry.id in entries)
+            and (chunks is None or entry.parent in chunks)
+            and (without is None or entry.parent not in without)
+        ]
 
     @cached_property
     def _counted(self) -> dict[int, tuple[dict[int, float], float]]:
