@@ -9,8 +9,8 @@ from ragkit.reading import pool
 from ragkit.reading.process import ReadingProcess
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _own_processes(kept_readers: KeptReaders) -> Iterator[None]:
+@pytest.fixture(scope="module")
+def own_processes(kept_readers: KeptReaders) -> Iterator[None]:
     """What is tested here is how they start and end, with none of earlier tests beside them."""
     kept_readers.end_idle()
     with pytest.MonkeyPatch.context() as patch:

@@ -29,6 +29,8 @@ from ragkit.reading.process import Pages, Read, ReadingProcess
 from ragkit.reading.spread import SpreadPages
 from ragkit.settings import ReadingSettings
 
+pytestmark = pytest.mark.usefixtures("own_processes")
+
 ROOT = Path(__file__).resolve().parents[2]
 AWKWARD = ROOT.parent / "shared" / "data" / "awkward_files"
 HOSTILE = """

@@ -21,6 +21,8 @@ from ragkit.reading.spread import SpreadPages
 from ragkit.settings import ReadingSettings
 from ragkit.types import MessageSpan, OutlineEntry, Page, Reading
 
+pytestmark = pytest.mark.usefixtures("own_processes")
+
 SETTINGS = ReadingSettings(processes=1, timeout_seconds=20)
 
 LIAR = """

@@ -24,6 +24,8 @@ from ragkit.reading.process import Read
 from ragkit.reading.ray_pool import RayReaderPool
 from ragkit.settings import ReadingSettings, load_settings
 
+pytestmark = pytest.mark.usefixtures("own_processes")
+
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLE = ROOT / "sample_data" / "library"
 PROCESSOR = PostProcessor(deeds.build, {"sleep": 0.6})
