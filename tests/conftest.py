@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gc
+import itertools
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -46,6 +48,7 @@ _GROWING = {
     "test_written_sets_page.py",
 }
 _FEW_BUT_SLOW = ("tests/chaos/", "tests/library/test_several_workers.py")
+_numbers = itertools.count()
 _REAL_BROWSERS = Path.home() / ".cache" / "ms-playwright"
 
 
@@ -139,10 +142,17 @@ def home(_isolated_session: None, tmp_path_factory: pytest.TempPathFactory) -> I
     """An empty home of this test's own. Commands that run in this process change its umask."""
     umask = os.umask(0o022)
     with pytest.MonkeyPatch.context() as patch:
-        folder = tmp_path_factory.mktemp("home")
+        folder = tmp_path_factory.mktemp(f"home{next(_numbers)}", numbered=False)
         _isolate(patch, folder)
         yield folder
     os.umask(umask)
+
+
+@pytest.fixture
+def tmp_path(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of this test's own; pytest would look at thousands of folders for a free number."""
+    name = re.sub(r"\W", "_", request.node.name)[:26]
+    return tmp_path_factory.mktemp(f"{name}_{next(_numbers)}", numbered=False)
 
 
 @pytest.fixture
@@ -159,7 +169,7 @@ def nothing_collected() -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def kept_readers() -> Iterator[KeptReaders]:
-    """Have pools take over the processes of earlier ones; tests/reading starts its own."""
+    """Have pools take over processes of earlier ones, but where tests take ``own_processes``."""
     with KeptReaders() as readers, pytest.MonkeyPatch.context() as patch:
         patch.setattr(process, "_start", readers.start)
         patch.setattr(pool, "ReadingProcess", readers.reading_process)
