@@ -1,5 +1,9 @@
 from __future__ import annotations
 
+import os
+import re
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -129,3 +133,16 @@ def test_several_queries_find_in_an_index_what_each_finds(masked):
             rows, scores = search(index, query, depth, mask)
             assert found[0].tolist() == rows.tolist()
             assert found[1].tolist() == scores.tolist()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="OpenMP is that of GCC on Linux")
+@pytest.mark.parametrize("told", ["", "ACTIVE"])
+def test_threads_of_faiss_sleep_while_they_wait_unless_told_otherwise(told: str):
+    environment = {name: value for name, value in os.environ.items() if name != "OMP_WAIT_POLICY"}
+    environment |= {"OMP_DISPLAY_ENV": "verbose", **({"OMP_WAIT_POLICY": told} if told else {})}
+    load = "from ragkit.indexes.local.load_faiss import load_faiss; load_faiss()"
+    shown = subprocess.run(
+        [sys.executable, "-c", load], env=environment, capture_output=True, text=True, check=True
+    ).stderr
+    [spins] = re.findall(r"GOMP_SPINCOUNT = '(\d+)'", shown)
+    assert (int(spins) > 0) == bool(told)
