@@ -47,7 +47,12 @@ _GROWING = {
     "test_embedder_choice.py",
     "test_written_sets_page.py",
 }
-_FEW_BUT_SLOW = ("tests/chaos/", "tests/library/test_several_workers.py")
+_FEW_BUT_SLOW = (
+    "tests/chaos/",
+    "tests/indexing/test_killed_sync.py",
+    "tests/library/test_several_workers.py",
+    "tests/test_wheel.py",
+)
 _numbers = itertools.count()
 _REAL_BROWSERS = Path.home() / ".cache" / "ms-playwright"
 
@@ -134,6 +139,14 @@ def _isolated_session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None
     signal.signal(signal.SIGINT, signal.default_int_handler)
     with pytest.MonkeyPatch.context() as patch:
         _isolate(patch, tmp_path_factory.mktemp("session") / "home")
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _no_waiting_for_the_disk() -> Iterator[None]:
+    """Processes are killed here, machines are not: the system keeps what a process wrote."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", lambda _file: None)
         yield
 
 
