@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,10 +9,10 @@ from pathlib import Path
 import pytest
 import streamlit as st
 from small_library import add, write_files
-from streamlit.components.v2 import manifest_scanner
 
 from ragkit.library import Library
 from ragkit.settings import load_settings
+from ragkit.surfaces.http.server import scan_no_packages
 
 ROOT = Path(__file__).resolve().parents[2]
 if str(ROOT) not in sys.path:
@@ -21,12 +20,9 @@ if str(ROOT) not in sys.path:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _packages_scanned_once() -> Iterator[None]:
-    """Streamlit's ``AppTest`` parses the metadata of every package at each run: a third of it."""
-    scan = functools.cache(manifest_scanner.scan_component_manifests)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(manifest_scanner, "scan_component_manifests", scan)
-        yield
+def _no_packages_scanned() -> None:
+    """As on the server: Streamlit's ``AppTest`` would scan at each run, a third of it."""
+    scan_no_packages()
 
 
 @pytest.fixture(autouse=True)

@@ -67,6 +67,22 @@ def test_streamlit_collects_nothing_after_a_run():
     assert server._config(Place(8501))["runner.postScriptGC"] is False
 
 
+def test_streamlit_looks_for_components_in_no_package(monkeypatch):
+    from streamlit.components.v2 import manifest_scanner
+    from streamlit.components.v2.component_manager import BidiComponentManager
+
+    scans = []
+    monkeypatch.setattr(manifest_scanner, "scan_component_manifests", lambda: scans.append(1) or [])
+
+    def discover():
+        BidiComponentManager().discover_and_register_components(start_file_watching=False)
+        return len(scans)
+
+    assert discover() == 1
+    server.scan_no_packages()
+    assert discover() == 1
+
+
 def test_small_answers_are_sent_at_once(monkeypatch):
     from streamlit.web.server.starlette import starlette_server
 
