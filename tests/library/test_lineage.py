@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 from small_library import add, do, find, open_library, paths, sync, write_files
+from support import Shelf
 
+from ragkit.catalog import Catalog
 from ragkit.catalog.salvage import salvage
 from ragkit.errors import CatalogError
 from ragkit.library import Library
@@ -261,3 +263,11 @@ def test_a_salvaged_catalog_is_of_no_earlier_history(place, folder, tmp_path):
     with open_library(place) as library:
         assert not library.catalog.entries.holds(before)
         assert_answers(library, HERONS, {})
+
+
+def test_ids_of_a_table_that_is_lost_whole_are_not_given_out_again(shelf, tmp_path):
+    last = max(shelf.put(f"{number}.md") for number in range(3))
+    shelf.catalog.documents.remove([document.id for document in shelf.catalog.documents.list()])
+    salvage(shelf.catalog.connections.file, None, tmp_path / "new", tmp_path)
+    with closing(Catalog.open(tmp_path / "new")) as saved:
+        assert Shelf(saved).put("new.md") > last
