@@ -13,6 +13,8 @@ from ragkit.catalog.entry_writing import (
     remove_entries,
 )
 from ragkit.catalog.lineage import next_version
+from ragkit.catalog.marker import CURE
+from ragkit.errors import CatalogError
 from ragkit.types import LEVEL_CODES, Level
 
 _NO_VECTOR = (
@@ -223,8 +225,14 @@ class Embedders:
         return [EmbedderRecord(*row) for row in self._connections.rows(query, values)]
 
     def active_id(self) -> int | None:
-        """Return the id of the active embedder, if any; cheap enough for every search."""
+        """Return the id of the active embedder, if any; cheap enough for every search.
+
+        Raises:
+            CatalogError: a damaged row does not say it.
+        """
         row = self._connections.row("SELECT active FROM embedder_choice")
+        if row and row[0] is None:
+            raise CatalogError("The catalog is damaged: it names no active embedder.", CURE)
         return int(row[0]) if row else None
 
     def choice(self) -> EmbedderChoice | None:
