@@ -95,7 +95,8 @@ def _is_about_else(evidence: Evidence, answer: Answer) -> bool:
     """
     best = int(np.argmax(evidence.scores))
     lacking = answer.results[evidence.result[best]].missing_terms
-    asked = evidence.question.words
+    question = evidence.question
+    asked = question.words
     missing = {token for word in lacking for token in index_tokens(word)}.intersection(asked)
     figures = set(filter(is_figure, asked))
     of_figures, of_all = ({question.words[token] for token in each} for each in (figures, asked))
