@@ -88,8 +88,11 @@ class Highlighter:
 
     @cached_property
     def _tokens(self) -> frozenset[str]:
+        asked = set(self._query_tokens)
+        # The letter of a code, as in "E2044", is in any text.
+        asked -= {token[0] for token in asked if token[1:].isdigit() and token[0].isalpha()}
         # Sorted, so that a set's order can never show.
-        return frozenset(without_stop_words(sorted(set(self._query_tokens))))
+        return frozenset(without_stop_words(sorted(asked)))
 
     @cached_property
     def _words(self) -> list[tuple[str, frozenset[str]]]:

@@ -231,3 +231,10 @@ def test_the_function_words_of_another_language_are_not_marked():
     spans = highlight_question(text, "Wer bringt die Gans?")
     assert [text[start:end] for start, end in spans] == ["Gans", "bringt"]
     assert highlight_question("wer die das", "wer die das") != ()
+
+
+def test_the_letter_of_a_code_is_not_marked_where_it_stands_alone():
+    text = "Reading plus e. Error E2044, or 2044 for short; plan B."
+    spans = Highlighter(query_tokens("error E2044")).spans(text)
+    assert [text[start:end] for start, end in spans] == ["Error", "E2044", "2044"]
+    assert Highlighter(query_tokens("plan B")).spans(text) == ((48, 52), (53, 54))
