@@ -9,6 +9,7 @@ from functools import cached_property
 
 from ragkit.indexes.tokenizer import fold, index_tokens, query_tokens, word_pattern
 from ragkit.retrieval.figures import is_figure
+from ragkit.retrieval.query.asking_words import without_asking_words
 from ragkit.retrieval.query.meanings import without_asking
 from ragkit.retrieval.query.word_forms import without_function_words
 
@@ -99,7 +100,7 @@ class Question:
     @cached_property
     def words(self) -> dict[str, str]:
         """The word that each token is of, as it is written; those that only ask are none."""
-        folded = fold(without_asking(self.text[:_LONGEST]))
+        folded = fold(without_asking_words(without_asking(self.text[:_LONGEST])))
         words: dict[str, str] = {}
         asked = set(query_tokens(folded))
         for match in word_pattern(ascii_only=folded.isascii()).finditer(folded):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from ragkit.answering.questions import Question
 from ragkit.library import Library
 from ragkit.options import Mode, SearchOptions
 from ragkit.retrieval.highlight import highlight_question
@@ -64,6 +65,11 @@ def test_what_is_not_there_is_not_close_however_it_is_asked(east_asian: Library)
         "歯医者の予約方法を教えてください",
     ):
         assert east_asian.search(question, SearchOptions(mode=Mode.KEYWORD)).nothing_close
+
+
+def test_no_sentence_answers_because_it_asks_too():
+    words = Question("请问门锁在哪里？").words
+    assert {"门锁", "门", "锁"} == set(words)
 
 
 def test_what_only_asks_is_not_marked_in_a_document():
