@@ -155,7 +155,7 @@ def home(_isolated_session: None, tmp_path_factory: pytest.TempPathFactory) -> I
     """An empty home of this test's own. Commands that run in this process change its umask."""
     umask = os.umask(0o022)
     with pytest.MonkeyPatch.context() as patch:
-        folder = tmp_path_factory.mktemp(f"home{next(_numbers)}", numbered=False)
+        folder = tmp_path_factory.mktemp(f"home_of_{next(_numbers)}", numbered=False)
         _isolate(patch, folder)
         yield folder
     os.umask(umask)

@@ -154,5 +154,5 @@ def test_the_installed_command_serves_the_sample(served: str, tmp_path: Path) ->
         except urllib.error.URLError:
             return b""
 
-    until(lambda: asked() == b"ok", 60.0)
+    until(lambda: asked() == b"ok", 300.0)
     assert (tmp_path / "library" / "catalog.sqlite").is_file()
