@@ -10,6 +10,7 @@ from reportlab.pdfbase.pdfmetrics import stringWidth
 from reportlab.pdfgen.canvas import Canvas
 
 from ragkit.reading import read_file
+from ragkit.reading.pdf import layout
 from ragkit.reading.pdf.contents import Line
 from ragkit.reading.pdf.lines import NARROW
 from ragkit.reading.pdf.vocabulary import Vocabulary
@@ -509,3 +510,26 @@ def test_a_gap_is_narrow_by_what_is_seen_of_it(tmp_path, gap, read_as):
 )
 def test_a_hyphen_stays_where_it_belongs_to_the_word(known_text, left, right, kept):
     assert known(known_text).keeps_hyphen(left, right) is kept
+
+
+def test_what_a_long_page_takes_grows_with_its_rows_and_not_with_their_square(monkeypatch):
+    # Every second row has labels that are aligned with no column but the first.
+    labels, values = (("A", 10), ("B", 130), ("C", 260)), (("x", 10), ("2", 100), ("3", 200))
+    columns_of, looked_at = layout.columns_of, []
+
+    def counted(rows):
+        looked_at.append(len(rows))
+        return columns_of(rows)
+
+    def taken(count: int) -> int:
+        looked_at.clear()
+        rows = [
+            [Line(text, left, bottom, left + 5, bottom + 10) for text, left in cells]
+            for bottom in range(20 * count, 0, -40)
+            for bottom, cells in ((bottom, values), (bottom - 20, labels))
+        ]
+        assert len(layout.in_order(rows)) == count
+        return sum(looked_at)
+
+    monkeypatch.setattr(layout, "columns_of", counted)
+    assert taken(2000) < 3 * taken(1000)

@@ -46,6 +46,8 @@ _FAR = 4.0
 _LED = 0.3
 """Where more of the rows end with dots and a page, they are contents, and no table."""
 _MOST_HEADER_ROWS = 3
+_MOST_ROWS = 200
+"""So many rows above a header say whether it is of another table; a page has seldom more."""
 _MARKER = re.compile(r"[^\w\s]{1,2}|\(?(?:\d{1,3}(?:\.\d{1,3}){0,4}|[ivxIVX]{1,5}|[a-zA-Z])[.):]?")
 _WORD = re.compile(r"\w{3}")
 
@@ -186,6 +188,7 @@ def _starts_anew(rows: Sequence[Row], at: int, place: int) -> bool:
 
     Its labels are aligned with none of the columns of that table but the first.
     """
+    at = max(at, place - _MOST_ROWS)
     row, below = rows[place], rows[place + 1 : place + 3]
     if not are_labels(row) or all(len(row) == 1 for row in below) or not _follows(row, below[0]):
         return False
