@@ -11,6 +11,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +26,7 @@ from ragkit.indexes.analyzer import STOP_WORDS
 from ragkit.indexes.tokenizer import fold, index_tokens, word_pattern
 from ragkit.results import Passage, Result
 from ragkit.retrieval.definitions import definitions
-from ragkit.retrieval.query.date_forms import date_forms
+from ragkit.retrieval.query.date_forms import with_date_forms
 from ragkit.retrieval.query.meanings import defined_term
 
 _WEIGHTS: Mapping[str, float] = {
@@ -62,6 +63,8 @@ _FOLLOWS_ON = re.compile(
 )
 
 Column = NDArray[np.float64]
+_Forms: TypeAlias = Mapping[str, tuple[str, ...]]
+"""Other forms of words and days, each with the tokens for which it stands."""
 
 
 @dataclass(slots=True, eq=False)
@@ -131,14 +134,16 @@ class Evidence:
 def evidence(question: Question, results: Sequence[Result], meaning: Meaning) -> Evidence:
     """Return the sentences of the first results with what speaks for each."""
     results = results[:_RESULTS]
-    candidates = _read(question, results)
+    of_words = {form: own for result in results for form, own in result.forms.items()}
+    forms = with_date_forms(of_words, question.text)
+    candidates = _read(question, results, forms)
     if not candidates.sentences or not question.words:
         return candidates
     columns = candidates.columns
     weights, total = candidates.weights, candidates.weights.sum() or 1.0
     columns["defines"] = _defines(candidates, question)
     held = _held(candidates, question)
-    placed = _placed(candidates, held, results, question)
+    placed = _placed(candidates, held, results, forms)
     columns["held"] = held @ weights / total
     columns["placed"] = _faded(placed, candidates.group) @ weights / total
     columns["chunk"] = _chunk_scores(candidates, results)
@@ -155,12 +160,11 @@ def evidence(question: Question, results: Sequence[Result], meaning: Meaning) ->
     return candidates
 
 
-def _read(question: Question, results: Sequence[Result]) -> Evidence:
+def _read(question: Question, results: Sequence[Result], forms: _Forms) -> Evidence:
     """Return the sentences of the first passages, with the question's words in each."""
     candidates = Evidence(question, [], [], [], [], [], np.zeros(0), np.zeros((0, 0), np.bool_))
     tokens = list(question.words)[:_MOST_WORDS]
     numbers = {token: number for number, token in enumerate(tokens)}
-    forms = _forms(question, results)
     # Most words of a text come several times; each is looked at once.
     numbers_of: dict[str, tuple[int, ...]] = {}
     starts = {token[:2] for token in tokens}
@@ -211,13 +215,7 @@ def _read(question: Question, results: Sequence[Result]) -> Evidence:
     return candidates
 
 
-def _forms(question: Question, results: Sequence[Result]) -> Mapping[str, tuple[str, ...]]:
-    """Return the other forms of a question's words and days, each with what it stands for."""
-    of_words = {form: (own,) for result in results for form, own in result.forms.items()}
-    return {**of_words, **date_forms(question.text)}
-
-
-def _having(text: str, tokens: Sequence[str], forms: Mapping[str, tuple[str, ...]]) -> Column:
+def _having(text: str, tokens: Sequence[str], forms: _Forms) -> Column:
     """Return which tokens a text has as they stand or in another form: (n,)."""
     have = set(index_tokens(text))
     have.update(chain.from_iterable(forms.get(token, ()) for token in tuple(have)))
@@ -313,13 +311,10 @@ def _held(candidates: Evidence, question: Question) -> Column:
     return held
 
 
-def _placed(
-    candidates: Evidence, held: Column, results: Sequence[Result], question: Question
-) -> Column:
+def _placed(candidates: Evidence, held: Column, results: Sequence[Result], forms: _Forms) -> Column:
     """Return the words of each sentence with those of what it is under and follows from."""
     placed = held.copy()
-    tokens = list(question.words)[: held.shape[1]]
-    forms = _forms(question, results)
+    tokens = list(candidates.question.words)[: held.shape[1]]
     heads: dict[tuple[int, tuple[str, ...]], Column] = {}
     for row, source in enumerate(candidates.sentences):
         key = candidates.result[row], source.heading_path

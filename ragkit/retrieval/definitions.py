@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 
 import numpy as np
 
@@ -75,6 +76,15 @@ def _forms(word: str) -> str:
     return rf"{re.escape(stem)}\w{{0,3}}(?!\w)"
 
 
+@lru_cache(maxsize=64)
+def _name(term: tuple[str, ...]) -> re.Pattern[str]:
+    """Return a pattern for the words of a term in small letters.
+
+    One that begins with letters and minds their case is found ten times as fast as another.
+    """
+    return re.compile(r"[\W_]{1,3}".join(map(_forms, term)))
+
+
 def _how_surely(on: re.Match[str], before: str) -> float:
     """Return how surely a text says what a term means that goes on so in its line."""
     if on["cell"]:
@@ -87,10 +97,8 @@ def definitions(term: tuple[str, ...], text: str) -> dict[int, float]:
     found: dict[int, float] = {}
     if not term:
         return found
-    # A pattern that begins with letters and minds their case is found ten times as fast.
-    name = re.compile(r"[\W_]{1,3}".join(map(_forms, term)))
     is_apart = not _SPACELESS.match(term[0])
-    for match in name.finditer(_lower(text)):
+    for match in _name(term).finditer(_lower(text)):
         if is_apart and text[match.start() - 1 : match.start()].isalnum():
             continue
         # What begins within the window does not begin the text.

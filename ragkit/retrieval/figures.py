@@ -17,7 +17,7 @@ from ragkit.indexes.protocol import EntryIndex, IndexSearch
 from ragkit.indexes.rows import Ids
 from ragkit.options import SearchOptions
 from ragkit.retrieval.proximity import Scores
-from ragkit.retrieval.query.date_forms import date_forms
+from ragkit.retrieval.query.date_forms import date_forms, with_date_forms
 from ragkit.retrieval.query.encoding import Query
 from ragkit.retrieval.ranking import Ranking, with_part
 from ragkit.types import Field
@@ -120,5 +120,5 @@ def _shares(
 
 def _own(query: Query) -> list[str]:
     """Return the distinct tokens of a query without other forms of its words and dates."""
-    forms = {*query.forms, *date_forms(query.text)}
+    forms = with_date_forms(query.forms, query.text)
     return [token for token in dict.fromkeys(query.tokens) if token not in forms]

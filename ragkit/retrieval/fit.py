@@ -32,7 +32,7 @@ from ragkit.retrieval.candidates import WRITTEN
 from ragkit.retrieval.figures import exact_tokens
 from ragkit.retrieval.grouping import Group, Grouping
 from ragkit.retrieval.proximity import Scores
-from ragkit.retrieval.query.date_forms import date_forms
+from ragkit.retrieval.query.date_forms import with_date_forms
 from ragkit.retrieval.query.encoding import Query
 from ragkit.retrieval.ranking import Hit
 from ragkit.types import Field
@@ -231,11 +231,9 @@ class _Asked:
     def of(cls, query: Query) -> _Asked:
         tokens = tuple(dict.fromkeys(query.tokens))
         places = {token: place for place, token in enumerate(tokens)}
-        of_words = {form: (own,) for form, own in query.forms.items()}
-        forms: Mapping[str, tuple[str, ...]] = {**of_words, **date_forms(query.text)}
         standing = tuple(
             (places[form], [places[token] for token in own if token in places])
-            for form, own in forms.items()
+            for form, own in with_date_forms(query.forms, query.text).items()
             if form in places
         )
         return cls(tokens, tuple(query.known.get(token, _UNKNOWN) for token in tokens), standing)

@@ -60,6 +60,14 @@ def date_forms(text: str) -> Mapping[str, tuple[str, ...]]:
     return forms
 
 
+def with_date_forms(forms: Mapping[str, str], text: str) -> Mapping[str, tuple[str, ...]]:
+    """Return other forms of a text's words and of its days, each with the tokens it stands for.
+
+    ``forms`` are those of words, each with the token of the word.
+    """
+    return {**{form: (own,) for form, own in forms.items()}, **date_forms(text)}
+
+
 def _of_month(
     match: re.Match[str], month: tuple[str, ...]
 ) -> Iterator[tuple[str, tuple[str, ...]]]:
