@@ -60,8 +60,10 @@ def test_a_worker_that_dies_is_stood_in_for(database, folders, tmp_path):
         gone.close()
         with workers(tmp_path, database, 1):
             until(lambda: is_done(library, FILES))
-            ended = library.jobs.get(job)
-            assert (ended.attempts, ended.message[:9]) == (2, "4 indexed")
+            assert library.jobs.get(job).attempts == 2
+            # The worker's own first scan comes before, if it looks just as the other falls silent.
+            messages = {job.message[:9] for job in library.jobs.recent(20) if job.kind == "sync"}
+            assert messages in ({"4 indexed"}, {"4 indexed", "Nothing n"})
 
 
 def test_a_copy_of_a_machines_folder_does_no_work_until_it_is_one_of_its_own(
