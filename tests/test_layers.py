@@ -111,14 +111,14 @@ def _stated(node: ast.AST, module: str) -> Iterator[str]:
 
 def _running(node: ast.AST) -> Iterator[ast.AST]:
     """All nodes below, without what only a type checker reads."""
-    for child in ast.iter_child_nodes(node):
+    left = list(ast.iter_child_nodes(node))
+    while left:
+        child = left.pop()
         if isinstance(child, ast.If) and "TYPE_CHECKING" in ast.dump(child.test):
-            for other in child.orelse:
-                yield other
-                yield from _running(other)
+            left += child.orelse
             continue
         yield child
-        yield from _running(child)
+        left += ast.iter_child_nodes(child)
 
 
 def _module(file: Path) -> str:
