@@ -31,6 +31,48 @@ from ragkit.library import Library
 from ragkit.settings import load_settings
 
 WAYS = {
+    "de": (
+        ("Wie kann ich {} finden?", "Wo finde ich {}?", "Können Sie mir {} erklären?",
+         "Ich möchte wissen, wie {} funktioniert", "Gibt es eine Möglichkeit, {} zu ändern?",
+         "Was muss ich tun bei {}?", "Wie geht {}?", "Bitte erkläre mir {}"),
+        ("Ich suche Informationen zu {}", "Kannst du mir sagen, was man über {} wissen muss?",
+         "Wie bekomme ich {}?", "Zeig mir alles über {}", "Ich brauche Hilfe mit {}",
+         "Weißt du, wo {} ist?", "Wieso klappt {} nicht?",
+         "Ich würde gern mehr über {} erfahren"),
+    ),
+    "en": (
+        ("how do I get {}?", "Where can I find {}", "Can you tell me about {}?",
+         "I want to know how {} works", "Please explain {}", "What is the best way to use {}?",
+         "is there a way to change {}", "how to set up {}"),
+        ("Could you help me with {}?", "I'm looking for information on {}",
+         "What do I need to do for {}?", "show me everything about {}",
+         "Give me an overview of {}", "Do you know where {} is?",
+         "I would like to learn more about {}", "why can't I get {} to work"),
+    ),
+    "es": (
+        ("¿Cómo puedo encontrar {}?", "¿Dónde está {}?", "¿Puede explicarme {}?",
+         "Quiero saber cómo funciona {}", "¿Hay alguna manera de cambiar {}?",
+         "¿Qué tengo que hacer para {}?", "¿Cómo se hace {}?", "¿Para qué sirve {}?"),
+        ("Busco información sobre {}", "¿Me puedes decir qué hay que saber de {}?",
+         "Muéstrame todo sobre {}", "Necesito ayuda con {}", "¿Sabes dónde se encuentra {}?",
+         "¿Por qué no funciona {}?", "Me gustaría saber más sobre {}"),
+    ),
+    "fr": (
+        ("Comment puis-je trouver {} ?", "Où se trouve {} ?", "Pouvez-vous m'expliquer {} ?",
+         "Je voudrais savoir comment fonctionne {}", "Y a-t-il un moyen de changer {} ?",
+         "Que faut-il faire pour {} ?", "Comment faire {} ?", "À quoi sert {} ?"),
+        ("Je cherche des informations sur {}", "Peux-tu me dire ce qu'il faut savoir sur {} ?",
+         "Montre-moi tout sur {}", "J'ai besoin d'aide avec {}", "Sais-tu où est {} ?",
+         "Pourquoi {} ne marche pas ?", "J'aimerais en savoir plus sur {}"),
+    ),
+    "it": (
+        ("Come posso trovare {}?", "Dove si trova {}?", "Può spiegarmi {}?",
+         "Vorrei sapere come funziona {}", "C'è un modo per cambiare {}?",
+         "Cosa devo fare per {}?", "A cosa serve {}?"),
+        ("Cerco informazioni su {}", "Mi sai dire cosa bisogna sapere su {}?", "Come si usa {}",
+         "Mi serve aiuto con {}", "Sai dov'è {}?", "Perché {} non funziona?",
+         "Fammi vedere tutto su {}"),
+    ),
     "ja": (
         ("{}はどうすればいいですか？", "{}の方法を教えてください", "{}とは何ですか", "{}の使い方",
          "どうやって{}するの？", "{}について知りたい", "なぜ{}できないのでしょうか",
@@ -43,6 +85,22 @@ WAYS = {
          "왜 {}이 안 되나요", "{} 사용법", "{}에 대해 알고 싶어요"),
         ("{} 하는 법", "{} 설정은 어디서 바꾸나요?", "{}가 뭐예요", "{} 좀 알려줘",
          "{}에 관한 설명", "어떻게 하면 {} 할 수 있을까"),
+    ),
+    "nl": (
+        ("Hoe kan ik {} vinden?", "Waar vind ik {}?", "Kunt u mij {} uitleggen?",
+         "Ik wil weten hoe {} werkt", "Is er een manier om {} te wijzigen?",
+         "Wat moet ik doen voor {}?", "Waarvoor dient {}?"),
+        ("Ik zoek informatie over {}", "Kun je me zeggen wat ik over {} moet weten?",
+         "Hoe gebruik je {}?", "Ik heb hulp nodig bij {}", "Weet je waar {} zit?",
+         "Waarom doet {} het niet?", "Laat me alles over {} zien"),
+    ),
+    "pt": (
+        ("Como posso encontrar {}?", "Onde fica {}?", "Pode explicar-me {}?",
+         "Queria saber como funciona {}", "Há alguma maneira de mudar {}?",
+         "O que tenho de fazer para {}?", "Para que serve {}?"),
+        ("Procuro informações sobre {}", "Podes dizer-me o que devo saber sobre {}?",
+         "Como é que se usa {}?", "Preciso de ajuda com {}", "Sabes onde está {}?",
+         "Porque é que {} não funciona?", "Mostra-me tudo sobre {}"),
     ),
     "zh": (
         ("如何{}？", "怎么{}", "请问{}在哪里设置？", "{}是什么", "什么是{}？", "{}怎么用",

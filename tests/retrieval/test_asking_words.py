@@ -33,7 +33,6 @@ ABOUT = {
     "경비는 어디에 있나요?": "경비는 ?",
     "어디서나 쓰는 경비": "어디서나 쓰는 경비",
     "怎么办": "怎么办",
-    "how do I claim expenses?": "how do I claim expenses?",
     "Wie heißt der Täter?": "Wie heißt der Täter?",
     "": "",
 }

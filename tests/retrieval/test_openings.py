@@ -1,0 +1,79 @@
+"""What people begin a question with is not searched for."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+from small_library import open_library
+
+from ragkit.options import Mode
+from ragkit.retrieval.query.asking_words import without_asking_words
+
+ABOUT = {
+    "How do I get a refund?": "a refund?",
+    "can you please tell me how to reset my password": "reset my password",
+    "I'd like to know more about the ferry": "the ferry",
+    "What is the best way to store seeds?": "store seeds?",
+    "why can't I get the printer to work": "the printer",
+    "what's the purpose of the fuse box?": "the fuse box?",
+    "I need help with my tax return, please": "with my tax return,",
+    "Hi there! Could you kindly tell me how I can get the stove working?": "the stove",
+    "Weißt du, wo ich den Vertrag finden kann?": "den Vertrag",
+    "Hallo zusammen, wo finde ich den Vertrag?": "den Vertrag?",
+    "Is there any way to cancel": "cancel",
+    "how would one measure drift": "measure drift",
+    "Kannst du mir sagen, wo der Schlüssel liegt?": ", wo der Schlüssel liegt?",
+    "Wie kann ich meine Rechnung finden?": "meine Rechnung",
+    "Was muss ich bei einem Umzug tun?": "bei einem Umzug",
+    "Ich suche Informationen über Fähren": "über Fähren",
+    "Pouvez-vous m'expliquer le contrat, s'il vous plaît ?": "le contrat,",
+    "Comment puis-je trouver ma facture ?": "ma facture ?",
+    "Où se trouve la clé ?": "la clé ?",
+    "¿Me puedes decir dónde está la llave?": "la llave?",
+    "Quiero saber más sobre el contrato": "el contrato",
+    "Vorrei sapere come funziona la caldaia": "la caldaia",
+    "Ik heb hulp nodig bij mijn factuur": "mijn factuur",
+    "Queria saber como funciona a caldeira": "a caldeira",
+    "hello, world": "hello, world",
+    "So long and thanks": "So long and thanks",
+    # Nothing else is left, or it asks for nothing.
+    "Can you help me?": "Can you help me?",
+    "what can I do": "what can I do",
+    "bitte": "bitte",
+    "help command": "help command",
+    "find duplicates": "find duplicates",
+    "get method of dict": "get method of dict",
+    "best practices": "best practices",
+    "information security policy": "information security policy",
+    "please-reply headers": "please-reply headers",
+    "the best way home": "the best way home",
+    "explain plan": "explain plan",
+    "Sagrada Familia": "Sagrada Familia",
+    "does it work": "does it work",
+}
+
+
+@pytest.mark.parametrize(("question", "about"), ABOUT.items(), ids=str)
+def test_openings_and_their_endings_are_left_out(question: str, about: str):
+    assert " ".join(without_asking_words(question).split()) == about
+
+
+def test_an_opening_is_neither_searched_nor_said_to_be_missing(place: Path):
+    with open_library(place) as library:
+        words = library.options(mode=Mode.KEYWORD)
+        plain = library.search("a customer's refund", words)
+        asked = library.search("Can you tell me how I get a customer's refund?", words)
+    assert asked.missing_terms == ()
+    assert plain.results[0].document.path == "handbook/refunds.md"
+    assert [(result.document.path, result.score) for result in asked.results] == [
+        (result.document.path, result.score) for result in plain.results
+    ]
+
+
+@pytest.mark.parametrize("piece", ["how do i ", "please ", "can you ", "  ", "tell me, ", "je "])
+def test_openings_without_end_take_no_time(piece: str):
+    began = time.process_time()
+    without_asking_words(piece * (100_000 // len(piece)))
+    assert time.process_time() - began < 2
