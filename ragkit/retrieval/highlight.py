@@ -200,8 +200,9 @@ def highlight_question(
     A question with an invalid filter is taken as it is. ``forms`` are other forms of words, each
     with the token of the word; those of words of other questions are left out.
     """
-    words = without_asking_words(without_filters(question))
-    tokens = without_function_words(words, query_tokens(words))
+    asked = without_filters(question)
+    words = without_asking_words(asked)
+    tokens = without_function_words(asked, query_tokens(words))
     others = (form for form, own in forms.items() if own in tokens)
     return highlight(text, (*tokens, *date_forms(words), *others))
 

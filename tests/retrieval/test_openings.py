@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 from small_library import open_library
 
+from ragkit.indexes.tokenizer import query_tokens
 from ragkit.options import Mode
 from ragkit.retrieval.query.asking_words import without_asking_words
+from ragkit.retrieval.query.word_forms import without_function_words
 
 ABOUT = {
     "How do I get a refund?": "a refund?",
@@ -70,6 +72,21 @@ def test_an_opening_is_neither_searched_nor_said_to_be_missing(place: Path):
     assert [(result.document.path, result.score) for result in asked.results] == [
         (result.document.path, result.score) for result in plain.results
     ]
+
+
+@pytest.mark.parametrize(
+    ("question", "searched"),
+    [
+        ("are there any other ferries?", {"ferri"}),
+        ("how many more stars does it still have", {"star"}),
+        ("does it also run here now?", {"run"}),
+        # Nothing asks, or nothing else is left.
+        ("some ferries still run here", {"some", "ferri", "still", "run", "here"}),
+        ("how many?", {"mani"}),
+    ],
+)
+def test_function_words_are_searched_where_nothing_asks(question: str, searched: set[str]):
+    assert set(without_function_words(question, query_tokens(question))) == searched
 
 
 @pytest.mark.parametrize("piece", ["how do i ", "please ", "can you ", "  ", "tell me, ", "je "])

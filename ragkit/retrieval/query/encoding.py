@@ -248,9 +248,8 @@ class QueryEncoder:
         entries, forms = self._catalog.entries, dict[str, tuple[str, ...]]()
         stemmer = language_of_forms(text, self._language_of(collections))
         about = without_asking_words(text)
-        own = tuple(query_tokens(about))
+        own = without_function_words(text, query_tokens(about), stemmer)
         if stemmer:
-            own = without_function_words(text, own, stemmer)
             forms = known_forms(self._catalog, about, stemmer)
         forms |= han_variants(self._catalog, about)
         days = list(date_forms(text))

@@ -19,6 +19,7 @@ from ragkit.indexes.bm25 import idf_of
 from ragkit.indexes.languages import stem
 from ragkit.indexes.protocol import EntryIndex
 from ragkit.indexes.tokenizer import fold, index_tokens
+from ragkit.retrieval.query_segmentation.asking import asks
 from ragkit.types import Field
 
 # Without those that are also words of English, such as "was" and "man".
@@ -64,6 +65,13 @@ _FUNCTION_WORDS: Mapping[str, str] = {
     "zakaj moze mogu lahko treba",
     "turkish": "ve veya ile icin bir bu ne nasil nerede zaman kac kim neden hangi mi mu degil",
 }
+# Of English, those that are indexed, since texts are quoted with them.
+_IN_QUESTIONS = (
+    "any some other others another much many more most less few several those one ones all him her "
+    "them themselves itself myself yourself im ive just only very really quite even ever yet "
+    "already actually still also too maybe perhaps please thanks thank ok okay though although "
+    "however here now"
+)
 # By code, of those whose words in Latin letters have many forms.
 _OF_MANY_FORMS = {
     "cs": "czech", "da": "danish", "et": "estonian", "fi": "finnish", "hr": "serbian",
@@ -107,12 +115,15 @@ def is_function_word(word: str) -> bool:
 
 
 def without_function_words(text: str, tokens: Sequence[str], language: str = "") -> tuple[str, ...]:
-    """Return a question's tokens; in a foreign language without those of its function words."""
+    """Return a question's tokens without those of its function words."""
     language = language or foreign_language(text)
-    if language not in _function_words():
+    if language in _function_words():
+        words = _function_words()[language].intersection(_LETTERS.findall(fold(text).casefold()))
+        left_out = frozenset(token for word in words for token in index_tokens(word))
+    elif not asks(text):
         return tuple(tokens)
-    words = _function_words()[language].intersection(_LETTERS.findall(fold(text).casefold()))
-    left_out = {token for word in words for token in index_tokens(word)}
+    else:
+        left_out = _tokens_in_questions()
     return tuple(token for token in tokens if token not in left_out) or tuple(tokens)
 
 
@@ -213,3 +224,8 @@ def _written(token: str, stemmer: str) -> Iterator[str]:
 @cache
 def _function_words() -> Mapping[str, frozenset[str]]:
     return {name: frozenset(words.split()) for name, words in _FUNCTION_WORDS.items()}
+
+
+@cache
+def _tokens_in_questions() -> frozenset[str]:
+    return frozenset(index_tokens(_IN_QUESTIONS))
