@@ -17,8 +17,8 @@ from ragkit.indexes.tokenizer import (
     tokenize,
     without_stop_words,
 )
-from ragkit.retrieval.query.asking_words import without_asking_words
 from ragkit.retrieval.query.date_forms import date_forms
+from ragkit.retrieval.query.openings import subject_of
 from ragkit.retrieval.query.parser import without_filters
 from ragkit.retrieval.query.word_forms import without_function_words
 
@@ -201,7 +201,7 @@ def highlight_question(
     with the token of the word; those of words of other questions are left out.
     """
     asked = without_filters(question)
-    words = without_asking_words(asked)
+    words = subject_of(asked)
     tokens = without_function_words(asked, query_tokens(words))
     others = (form for form, own in forms.items() if own in tokens)
     return highlight(text, (*tokens, *date_forms(words), *others))

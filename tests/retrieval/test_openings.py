@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 from small_library import open_library
 
+from ragkit.answering.questions import Question
 from ragkit.indexes.tokenizer import query_tokens
 from ragkit.options import Mode
-from ragkit.retrieval.query.asking_words import without_asking_words
+from ragkit.retrieval.query.openings import subject_of
 from ragkit.retrieval.query.word_forms import without_function_words
 
 ABOUT = {
@@ -59,7 +60,7 @@ ABOUT = {
 
 @pytest.mark.parametrize(("question", "about"), ABOUT.items(), ids=str)
 def test_openings_and_their_endings_are_left_out(question: str, about: str):
-    assert " ".join(without_asking_words(question).split()) == about
+    assert " ".join(subject_of(question).split()) == about
 
 
 def test_an_opening_is_neither_searched_nor_said_to_be_missing(place: Path):
@@ -72,6 +73,10 @@ def test_an_opening_is_neither_searched_nor_said_to_be_missing(place: Path):
     assert [(result.document.path, result.score) for result in asked.results] == [
         (result.document.path, result.score) for result in plain.results
     ]
+
+
+def test_a_verb_that_is_not_searched_is_still_met_by_what_means_the_same():
+    assert list(Question("How do I get a refund?").words) == ["get", "refund"]
 
 
 @pytest.mark.parametrize(
@@ -92,5 +97,5 @@ def test_function_words_are_searched_where_nothing_asks(question: str, searched:
 @pytest.mark.parametrize("piece", ["how do i ", "please ", "can you ", "  ", "tell me, ", "je "])
 def test_openings_without_end_take_no_time(piece: str):
     began = time.process_time()
-    without_asking_words(piece * (100_000 // len(piece)))
+    subject_of(piece * (100_000 // len(piece)))
     assert time.process_time() - began < 2

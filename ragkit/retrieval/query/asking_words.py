@@ -1,8 +1,7 @@
-"""What a question is about, without the words that only ask.
+"""Words that only ask, in languages other than English; ``openings`` has phrases that do.
 
 In Chinese, Japanese and Korean few words are dropped from indexes, since words have no bounds
 there. In a question, the pairs of what only asks would outweigh those of what is asked for.
-Elsewhere they stand at the beginning (``openings``).
 """
 
 from __future__ import annotations
@@ -13,7 +12,6 @@ from functools import cache
 from ragkit.indexes.tokenizer import query_tokens
 from ragkit.retrieval.query.han_variants import writings
 from ragkit.retrieval.query.meanings import without_foreign_asking
-from ragkit.retrieval.query.openings import without_opening
 
 _KANA = re.compile("[\u3041-\u30fa]")
 _HANGUL = re.compile("[\uac00-\ud7a3]")
@@ -55,7 +53,7 @@ _KOREAN_QUESTION = "(?<![가-힣])(?:{words})(?![가-힣])"
 def without_asking_words(question: str) -> str:
     """Return what is to be searched for, without what only asks; the question if nothing is left.
 
-    Questions for a meaning in English come back as they are: their words are not indexed.
+    Whole questions in English come back as they are, since its function words are not indexed.
     """
     text = written = without_foreign_asking(question)
     if _KANA.search(text):
@@ -65,8 +63,7 @@ def without_asking_words(question: str) -> str:
     elif simplified := writings(text):
         written, pattern = simplified[0], _pattern(_CHINESE, _CHINESE_QUESTION)
     else:
-        rest = without_opening(text)
-        return rest if query_tokens(rest) else text
+        return text
     kept = list(text)
     for match in pattern.finditer(written):
         kept[match.start() : match.end()] = " " * len(match[0])

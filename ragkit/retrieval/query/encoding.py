@@ -25,10 +25,10 @@ from ragkit.models.factory import is_remote, local_embedder
 from ragkit.models.wordllama import WordLlamaEmbedder
 from ragkit.options import Filters, Mode, SearchOptions
 from ragkit.results import Spelling
-from ragkit.retrieval.query.asking_words import without_asking_words
 from ragkit.retrieval.query.date_forms import date_forms
 from ragkit.retrieval.query.filter_syntax import format_filter, keeping, strictly
 from ragkit.retrieval.query.han_variants import han_variants
+from ragkit.retrieval.query.openings import subject_of
 from ragkit.retrieval.query.parser import (
     LONGEST_QUERY,
     ParsedQuery,
@@ -180,7 +180,7 @@ class QueryEncoder:
         ids = self._catalog.entries.token_ids([token for each in words for token in each.tokens])
         spelled: tuple[Spelling, ...] = ()
         if spell is not None and words[0].own:
-            asked_for = without_asking_words(parsed[0].text)
+            asked_for = subject_of(parsed[0].text)
             spelled = spell(asked_for, words[0].known_in(ids))
             if spelled:
                 parsed = [replace(parsed[0], text=respelled_text(parsed[0].text, spelled))]
@@ -247,7 +247,7 @@ class QueryEncoder:
         """Return what to search for; stop words are not indexed, but a query of them has them."""
         entries, forms = self._catalog.entries, dict[str, tuple[str, ...]]()
         stemmer = language_of_forms(text, self._language_of(collections))
-        about = without_asking_words(text)
+        about = subject_of(text)
         own = without_function_words(text, query_tokens(about), stemmer)
         if stemmer:
             forms = known_forms(self._catalog, about, stemmer)

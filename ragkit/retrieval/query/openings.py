@@ -5,6 +5,9 @@ from __future__ import annotations
 import re
 from functools import cache
 
+from ragkit.indexes.tokenizer import query_tokens
+from ragkit.retrieval.query.asking_words import without_asking_words
+
 # A line is a phrase, and goes on behind a backslash. A space is any space, and all else a pattern;
 # what stands in "( a| b)*" may follow in any order.
 _OPENINGS = {
@@ -194,6 +197,16 @@ _MOST_OPENINGS = 4
 _LONGEST_ENDING = 60
 _SPACE = r"[\s,]+"
 _EDGE = r"[\s¿¡\"“„«'(,.;:!–-]*"
+
+
+def subject_of(question: str) -> str:
+    """Return what is to be searched for, without what only asks; the question if nothing is left.
+
+    Quick answers use ``without_asking_words`` instead: a verb such as "get" is met by "receives".
+    """
+    about = without_asking_words(question)
+    rest = without_opening(about)
+    return rest if query_tokens(rest) else about
 
 
 def without_opening(question: str) -> str:
