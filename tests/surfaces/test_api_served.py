@@ -98,7 +98,8 @@ def test_an_agent_asks_the_same_server(served, mode):
 
     async def run():
         async with (
-            httpx2.AsyncClient(headers=headers) as http,
+            # The first call loads the protocol, which takes long on a busy machine.
+            httpx2.AsyncClient(headers=headers, timeout=60) as http,
             Client(streamable_http_client(address, http_client=http), mode=mode) as client,
         ):
             return await client.call_tool("rag_search", {"query": "OAuth token", "limit": 1})
