@@ -94,6 +94,14 @@ WAYS = {
          "Hoe gebruik je {}?", "Ik heb hulp nodig bij {}", "Weet je waar {} zit?",
          "Waarom doet {} het niet?", "Laat me alles over {} zien"),
     ),
+    "pl": (
+        ("Jak mogę znaleźć {}?", "Gdzie znajdę {}?", "Czy możesz mi wyjaśnić {}?",
+         "Chcę wiedzieć, jak działa {}", "Czy jest sposób, żeby zmienić {}?",
+         "Co muszę zrobić dla {}?", "Do czego służy {}?"),
+        ("Szukam informacji o {}", "Czy możesz mi powiedzieć, co warto wiedzieć o {}?",
+         "Jak się używa {}?", "Potrzebuję pomocy z {}", "Czy wiesz, gdzie jest {}?",
+         "Dlaczego {} nie działa?", "Pokaż mi wszystko o {}"),
+    ),
     "pt": (
         ("Como posso encontrar {}?", "Onde fica {}?", "Pode explicar-me {}?",
          "Queria saber como funciona {}", "Há alguma maneira de mudar {}?",
@@ -101,6 +109,22 @@ WAYS = {
         ("Procuro informações sobre {}", "Podes dizer-me o que devo saber sobre {}?",
          "Como é que se usa {}?", "Preciso de ajuda com {}", "Sabes onde está {}?",
          "Porque é que {} não funciona?", "Mostra-me tudo sobre {}"),
+    ),
+    "ru": (
+        ("Как мне найти {}?", "Где можно найти {}?", "Можете объяснить мне {}?",
+         "Хочу узнать, как работает {}", "Есть ли способ изменить {}?",
+         "Что нужно сделать для {}?", "Для чего нужен {}?"),
+        ("Ищу информацию про {}", "Подскажите, пожалуйста, что надо знать о {}?",
+         "Как пользоваться {}?", "Мне нужна помощь с {}", "Вы знаете, где находится {}?",
+         "Почему {} не работает?", "Покажи мне всё о {}"),
+    ),
+    "sv": (
+        ("Hur kan jag hitta {}?", "Var hittar jag {}?", "Kan du förklara {} för mig?",
+         "Jag vill veta hur {} fungerar", "Finns det något sätt att ändra {}?",
+         "Vad måste jag göra för {}?", "Vad är {} till för?"),
+        ("Jag söker information om {}", "Kan du säga vad jag behöver veta om {}?",
+         "Hur använder man {}?", "Jag behöver hjälp med {}", "Vet du var {} finns?",
+         "Varför fungerar inte {}?", "Visa mig allt om {}"),
     ),
     "zh": (
         ("如何{}？", "怎么{}", "请问{}在哪里设置？", "{}是什么", "什么是{}？", "{}怎么用",

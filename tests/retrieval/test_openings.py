@@ -39,6 +39,10 @@ ABOUT = {
     "Vorrei sapere come funziona la caldaia": "la caldaia",
     "Ik heb hulp nodig bij mijn factuur": "mijn factuur",
     "Queria saber como funciona a caldeira": "a caldeira",
+    "Czy możesz mi powiedzieć, gdzie znajdę fakturę?": "fakturę?",
+    "Подскажите, пожалуйста, как мне получить справку?": "справку?",
+    "Kan du säga var jag hittar fakturan?": "var jag hittar fakturan?",
+    "Hur kan man byta lösenord?": "byta lösenord?",
     "hello, world": "hello, world",
     "So long and thanks": "So long and thanks",
     # Nothing else is left, or it asks for nothing.

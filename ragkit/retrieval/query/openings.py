@@ -136,6 +136,19 @@ is het mogelijk
 (weet|weten) (je|jij|u|jullie|iemand)
 waarvoor (dient|dienen|is)
 """,
+    "pl": r"""
+(czy )?(możesz|mógłbyś|mogłabyś|możecie|może pani?|ktoś może|proszę)\
+( mi| nam| powiedzieć| powiedz| wyjaśnić| pokazać| pomóc| podać| co| warto| wiedzieć)*
+(chcę|chciał(by|a?by)m|chcemy)( się| wiedzieć| dowiedzieć| zrozumieć| znaleźć| więcej| jak| działa)*
+(szukam|szukamy|potrzebuję|potrzebujemy)( informacji| pomocy| na temat| o| z| przy)*
+(pokaż|powiedz|wyjaśnij|podaj|opisz) (mi|nam)( wszystko| więcej| o| co)*
+(jak|gdzie|kiedy|dlaczego|co) (mogę|można|możemy|muszę|trzeba|należy|powin(ienem|nam))\
+( znaleźć| zrobić| uzyskać| dostać| użyć| wiedzieć| o| dla)*
+(jak|gdzie) (się|znajdę|znaleźć|jest|są|zrobić|dostać|działa|działają)( używa| robi)?
+czy (jest|są|istnieje)( jakiś)? sposób( żeby| aby| na)?
+czy wiesz( gdzie| jak| czy| kiedy)?( jest| są)?
+(do czego|po co)( służy| służą| jest)
+""",
     "pt": r"""
 (você )?(pode|podes|poderia|podem)( você)?\
 ( me| dizer| dizer-me| explicar| explicar-me| mostrar| ajudar| ajudar-me| dar| o que| com| sobre)*
@@ -155,6 +168,38 @@ waarvoor (dient|dienen|is)
 (sabe|sabes|sabem) (onde|como|se|o que|quando)( se| encontram?| está| fica)*
 para que servem?
 por favor
+""",
+    "ru": r"""
+(не )?(можете|можешь|могли бы вы|мог бы ты|можно)( ли)?( вы| ты| мне| нам)*\
+( мне| сказать| объяснить| показать| помочь| рассказать| найти| о| об| про)*
+(подскажи|скажи|расскажи|покажи|объясни|помоги)(те)?\
+( пожалуйста| мне| нам| всё| все| о| об| про| что| надо| нужно| знать| с)*
+(я )?(хочу|хотел(а)? бы|хотелось бы|мы хотим)\
+( узнать| знать| понять| найти| больше| как| о| об| про| работа[ею]т)*
+(я )?(ищу|ищем)( информацию| сведения| о| об| про| по)*
+(мне|нам) (нужен|нужн[аоы]|надо|необходим[аоы]?)\
+( помощь| информация| сведения| узнать| знать| найти| с| о| об| про| по)*
+(как|где|когда|почему|что)( мне| нам| я| мы)?\
+( найти| можно| нужно| надо| могу| можем| должен| следует| сделать| получить| узнать| пользоваться\
+| использовать| находится| находятся| для)+
+почему не (работа[ею]т|получается)
+есть ли( какой-нибудь)? способ
+(вы |ты )?(знаете|знаешь)( ли| вы)? (где|как|что|когда)( находится| находятся| найти)*
+(для чего|зачем)( нужен| нужн[аоы]| служ[аи]т)*
+""",
+    "sv": r"""
+(kan|kunde|skulle) (du|ni|någon)\
+( säga| förklara| visa| hjälpa| berätta| mig| oss| med| om| vad| jag| behöver| veta| snälla)*
+(jag|vi) (vill|skulle vilja|behöver)( gärna| veta| förstå| hitta| mer| hjälp| information| hur| om\
+| med)*
+(jag|vi) (söker|letar)( efter| information| hjälp| om)*
+(visa|berätta|säg|ge|förklara)( mig| oss| för mig)+( allt| mer| information| om)*
+(hur|var|när|varför|vad) (kan|måste|ska|bör|får) (jag|vi|man|du)\
+( hitta| göra| få| använda| veta| för| om| med)*
+(hur|var) (hittar|får|gör|använder|fungerar|finns)( jag| vi| man)?
+varför fungerar( inte)?
+finns det( något| ett| en| sätt| möjlighet)*( att)?
+(vet|känner) (du|ni|någon)( var| hur| om| vad)?
 """,
 }
 # Greetings and the like, dropped where a phrase follows.
@@ -192,11 +237,14 @@ funktionier(t|en)|nicht|bitte
 (ne )?(marche|fonctionne)(nt)?( pas)?
 s['’]il (vous|te) pla[iî]t|svp|stp|por favor|per favore|alsjeblieft
 (vinden|krijgen|uitleggen|doen|weten|niet)
+(nie działa(ją)?|działa(ją)?)
+(не )?работа[ею]т
+(fungerar|finns|för mig)
 """
 _MOST_OPENINGS = 4
 _LONGEST_ENDING = 60
 _SPACE = r"[\s,]+"
-_EDGE = r"[\s¿¡\"“„«'(,.;:!–-]*"
+_EDGE = r"[\s¿¡\"“„«'(,.;:!–-]*+"
 
 
 def subject_of(question: str) -> str:
