@@ -229,7 +229,8 @@ _OBJECTS = r"""
 """
 # Verbs and wishes at the end of what has an opening.
 _ENDINGS = r"""
-(not |to )?work(s|ing)?
+(not|to) work
+work(s|ing)
 please
 (finden|bekommen|erhalten|erklären|sagen|zeigen|wissen|erfahren|verstehen|tun|machen)\
 ( kann| können| könnte| muss| müssen| sollte?| darf)?
