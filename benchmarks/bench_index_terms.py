@@ -31,6 +31,21 @@ from ragkit.library import Library
 from ragkit.settings import load_settings
 
 WAYS = {
+    "cs": (
+        ("Jak mohu najít {}?", "Kde najdu {}?", "Můžete mi vysvětlit {}?",
+         "Chci vědět, jak funguje {}", "Existuje způsob, jak změnit {}?",
+         "Co musím udělat pro {}?", "K čemu slouží {}?"),
+        ("Hledám informace o {}", "Můžeš mi říct, co mám vědět o {}?", "Jak se používá {}?",
+         "Potřebuji pomoc s {}", "Víte, kde je {}?", "Proč {} nefunguje?", "Ukaž mi vše o {}"),
+    ),
+    "da": (
+        ("Hvordan kan jeg finde {}?", "Hvor finder jeg {}?", "Kan du forklare mig {}?",
+         "Jeg vil gerne vide, hvordan {} virker", "Er der en måde at ændre {} på?",
+         "Hvad skal jeg gøre for {}?", "Hvad bruges {} til?"),
+        ("Jeg søger oplysninger om {}", "Kan du sige, hvad jeg skal vide om {}?",
+         "Hvordan bruger man {}?", "Jeg har brug for hjælp til {}", "Ved du, hvor {} er?",
+         "Hvorfor virker {} ikke?", "Vis mig alt om {}"),
+    ),
     "de": (
         ("Wie kann ich {} finden?", "Wo finde ich {}?", "Können Sie mir {} erklären?",
          "Ich möchte wissen, wie {} funktioniert", "Gibt es eine Möglichkeit, {} zu ändern?",

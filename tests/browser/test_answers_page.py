@@ -102,6 +102,7 @@ def test_an_answer_is_watched_and_its_citation_opens_a_pdf_at_the_sentence(
     said = answer.locator(".rk-answer-text").text_content()
     page.reload()
     assert answer.locator(".rk-answer-text").text_content() == said
+    page.locator("html[data-ragkit-listens]").wait_for(state="attached")
     cite = answer.locator(".rk-cite").first
     cite.focus()
     expect(cite.get_by_role("tooltip")).to_contain_text("zanderfoil")

@@ -44,8 +44,11 @@ ABOUT = {
     "Queria saber como funciona a caldeira": "a caldeira",
     "Czy możesz mi powiedzieć, gdzie znajdę fakturę?": "fakturę?",
     "Подскажите, пожалуйста, как мне получить справку?": "справку?",
-    "Kan du säga var jag hittar fakturan?": "var jag hittar fakturan?",
+    "Kan du säga var jag hittar fakturan?": "fakturan?",
     "Hur kan man byta lösenord?": "byta lösenord?",
+    "Můžete mi říct, kde najdu fakturu?": "fakturu?",
+    "Jeg vil gerne vide, hvordan vaskemaskinen virker": "vaskemaskinen",
+    "Jeg trenger hjelp med skatten": "skatten",
     "hello, world": "hello, world",
     "So long and thanks": "So long and thanks",
     # Nothing else is left, or it asks for nothing.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, lru_cache
 
 from ragkit.indexes.tokenizer import query_tokens
 from ragkit.retrieval.query.asking_words import without_asking_words
@@ -33,6 +33,41 @@ what(['’]?s| is| was) the (purpose|point|use) of
 ( i| we| you| one)( get| find| do| make| need| have| want| use| know| go| mean)*\
 ( to| about| for| if| when| with| by)?( do| get| find| make| use| know)?
 how to( get| find| do| use| make)?
+""",
+    "cs": r"""
+(můžete|můžeš|mohl[ai]? byste|mohla? bys|prosím)\
+( mi| nám| říct| říci| vysvětlit| ukázat| pomoci| pomoct| poradit| s| co| mám| vědět| o)*
+(chci|chtěla? bych|chceme)\
+( vědět| zjistit| pochopit| najít| se| dozvědět| více| víc| jak| funguj[eí]| o)*
+(hledám|hledáme|potřebuji|potřebuju|potřebujeme)( informace| pomoc| vědět| o| s| k| na)*
+(ukaž|ukažte|řekni|řekněte|vysvětli|vysvětlete|poraď|poraďte) (mi|nám)\
+( vše| všechno| více| o| co)*
+(jak|kde|kdy|proč|co) (mohu|můžu|lze|můžeme|mám|musím|musíme|je třeba)\
+( najít| udělat| získat| dostat| použít| vědět| pro| o)*
+(jak|kde) (se|najdu|najít|je|jsou|získám|udělat|funguje|fungují)\
+( používá| používají| dělá| nachází)?
+existuje( nějaký)? způsob( jak)?
+(víte|víš|nevíte)( kde| jak| co| kdy| zda)?( je| jsou)?
+(k čemu|na co)( slouží| je)
+""",
+    "da, no": r"""
+(kan|kunne|vil) (du|i|dere|nogen|noen)\
+( sige| si| forklare| vise| hjælpe| hjelpe| fortælle| fortelle| mig| meg| os| oss| med| om| hvad\
+| hva| jeg| skal| vide| vite)*
+(jeg|vi) (vil|ville|kunne|skulle|ønsker)\
+( gerne| gjerne| at| å| vide| vite| forstå| finde| finne| mere| mer| hvordan| om)*
+(jeg|vi) (søger|søker|leder|leter|trenger|har brug for)\
+( efter| etter| oplysninger| opplysninger| information(er)?| informasjon| hjælp| hjelp| om| til\
+| med)*
+(vis|fortæl|fortell|sig|si|giv|gi|forklar)( mig| meg| os| oss)+( alt| mere| mer| om)*
+(hvordan|hvor|hvornår|når|hvorfor|hvad|hva) (kan|skal|må|bør|får) (jeg|vi|man|du)\
+( finde| finne| gøre| gjøre| få| bruge| bruke| vide| vite| for| om| med| at)*
+(hvordan|hvor)\
+( finder| finner| får| gør| gjør| bruger| bruker| virker| fungerer| findes| finnes)\
+( jeg| vi| man)?
+hvorfor (virker|fungerer)( ikke)?
+(er|finnes|findes) de[rt]( en| et| nogen| noen| måde| måte| mulighe[dt])*( at| å)?
+(ved|vet) (du|i|dere|nogen|noen)( hvor| hvordan| om| hvad| hva)?
 """,
     "de": r"""
 (können|könnten|kannst|könntest|würden|würdest) (sie|du|ihr)\
@@ -226,6 +261,8 @@ _OBJECTS = r"""
 ( trouver| faire| obtenir| avoir| utiliser)?
 (c[oó]mo|d[oó]nde|cu[aá]ndo|si)( puedo| podemos| debo| se puede| tengo que)\
 ( encontrar| hacer| obtener| conseguir| usar| ver)?
+(hur|var|när|vad) (jag|vi|man)( kan| hittar| får| gör)*
+(hvordan|hvor|hvornår|når|hvad?) (jeg|vi|man)( kan| finder| finner| får)*
 """
 # Verbs and wishes at the end of what has an opening.
 _ENDINGS = r"""
@@ -241,6 +278,8 @@ s['’]il (vous|te) pla[iî]t|svp|stp|por favor|per favore|alsjeblieft
 (nie działa(ją)?|działa(ją)?)
 (не )?работа[ею]т
 (fungerar|finns|för mig)
+((virker|fungerer)( ikke)?|ikke)
+(ne)?funguj[eí]
 """
 _MOST_OPENINGS = 4
 _LONGEST_ENDING = 60
@@ -248,6 +287,7 @@ _SPACE = r"[\s,]+"
 _EDGE = r"[\s¿¡\"“„«'(,.;:!–-]*+"
 
 
+@lru_cache(maxsize=64)
 def subject_of(question: str) -> str:
     """Return what is to be searched for, without what only asks; the question if nothing is left.
 
@@ -264,13 +304,15 @@ def without_opening(question: str) -> str:
     Of "Can you tell me how to get a refund?" it leaves "a refund?"; any other text comes back as
     it is.
     """
-    opening, following, ending = _patterns()
-    match, start = opening.match(question), 0
+    openings, following, ending = _patterns()
+    start = 0
     for _ in range(_MOST_OPENINGS):
-        if match is None:
+        patterns = (*openings, following) if start else openings
+        matches = (pattern.match(question, start) for pattern in patterns)
+        end = max((match.end() for match in matches if match), default=0)
+        if not end:
             break
-        start = match.end()
-        match = opening.match(question, start) or following.match(question, start)
+        start = end
     if not start:
         return question
     last = ending.search(question, max(start, len(question) - _LONGEST_ENDING))
@@ -278,16 +320,17 @@ def without_opening(question: str) -> str:
 
 
 @cache
-def _patterns() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
-    """Return patterns for a phrase that opens, for what may stand behind it, and for the end."""
-    opening, greeting, following, ending = (
-        _any_of(lines) for lines in ("".join(_OPENINGS.values()), _GREETINGS, _OBJECTS, _ENDINGS)
-    )
+def _patterns() -> tuple[tuple[re.Pattern[str], ...], re.Pattern[str], re.Pattern[str]]:
+    """Return a pattern of each language, one for what may stand behind them, and for the end."""
     bound = r"(?![\w'’-])"
+    greeting = f"(?:{_any_of(_GREETINGS)}{bound}{_EDGE})?"
+    openings = (_any_of(lines) for lines in _OPENINGS.values())
     return (
-        re.compile(rf"{_EDGE}(?:{greeting}{bound}{_EDGE})?{opening}{bound}", re.IGNORECASE),
-        re.compile(rf"{_EDGE}{following}{bound}", re.IGNORECASE),
-        re.compile(rf"\s+{ending}[\s.?!…]*$", re.IGNORECASE),
+        tuple(
+            re.compile(rf"{_EDGE}{greeting}{opening}{bound}", re.IGNORECASE) for opening in openings
+        ),
+        re.compile(rf"{_EDGE}{_any_of(_OBJECTS)}{bound}", re.IGNORECASE),
+        re.compile(rf"\s+{_any_of(_ENDINGS)}[\s.?!…]*$", re.IGNORECASE),
     )
 
 
