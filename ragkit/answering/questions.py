@@ -11,7 +11,8 @@ from ragkit.indexes.tokenizer import fold, index_tokens, query_tokens, word_patt
 from ragkit.retrieval.figures import is_figure
 from ragkit.retrieval.query.asking_words import without_asking_words
 from ragkit.retrieval.query.meanings import without_asking
-from ragkit.retrieval.query.word_forms import without_function_words
+from ragkit.retrieval.query.openings import subject_of
+from ragkit.retrieval.query.word_forms import foreign_language, without_function_words
 
 _LONGEST = 600
 
@@ -100,7 +101,10 @@ class Question:
     @cached_property
     def words(self) -> dict[str, str]:
         """The word that each token is of, as it is written; those that only ask are none."""
-        folded = fold(without_asking_words(without_asking(self.text[:_LONGEST])))
+        about = without_asking(self.text[:_LONGEST])
+        # English verbs that ask count little (``factors``), and may be met by others.
+        rest = subject_of(about) if foreign_language(about) else without_asking_words(about)
+        folded = fold(rest)
         words: dict[str, str] = {}
         asked = set(query_tokens(folded))
         for match in word_pattern(ascii_only=folded.isascii()).finditer(folded):

@@ -89,6 +89,13 @@ def test_a_verb_that_is_not_searched_is_still_met_by_what_means_the_same():
     assert list(Question("How do I get a refund?").words) == ["get", "refund"]
 
 
+def test_in_other_languages_verbs_of_an_opening_are_no_evidence():
+    asked = "Kannst du mir sagen, wann die Tomaten Dünger brauchen?"
+    assert list(Question(asked).words.values()) == ["Tomaten", "Dunger", "brauchen"]
+    missing = "Kannst du mir sagen, wo ich die Erstattung finden kann?"
+    assert list(Question(missing).words.values()) == ["Erstattung"]
+
+
 @pytest.mark.parametrize(
     ("question", "searched"),
     [

@@ -291,7 +291,7 @@ _EDGE = r"[\s¿¡\"“„«'(,.;:!–-]*+"
 def subject_of(question: str) -> str:
     """Return what is to be searched for, without what only asks; the question if nothing is left.
 
-    Quick answers use ``without_asking_words`` instead: a verb such as "get" is met by "receives".
+    Quick answers keep English verbs: "get" is met by "receives".
     """
     about = without_asking_words(question)
     rest = without_opening(about)
