@@ -294,11 +294,11 @@ def subject_of(question: str) -> str:
     Quick answers keep English verbs: "get" is met by "receives".
     """
     about = without_asking_words(question)
-    rest = without_opening(about)
+    rest = _without_opening(about)
     return rest if query_tokens(rest) else about
 
 
-def without_opening(question: str) -> str:
+def _without_opening(question: str) -> str:
     """Return a question without the phrases that it begins with, and the verb that ends them.
 
     Of "Can you tell me how to get a refund?" it leaves "a refund?"; any other text comes back as

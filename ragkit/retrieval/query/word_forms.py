@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 
 import numpy as np
 
@@ -92,6 +92,7 @@ _OTHER_FORM = 0.8
 """How much a form counts that a text has instead of the one that was asked."""
 
 
+@lru_cache(maxsize=64)
 def foreign_language(text: str) -> str:
     """Return the language of a question if it is clearly one of these, and not English, or ``""``.
 
