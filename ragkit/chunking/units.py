@@ -64,11 +64,12 @@ def text_units(value: str, *, code: bool, above: str = "") -> Iterator[Unit]:
     paragraph: tuple[int, int] | None = None
     block = offset = 0
     lines = value.split("\n")
-    for line, after in zip(lines, [*lines[1:], ""], strict=True):
+    for above_line, line, after in zip(["", *lines], lines, [*lines[1:], ""], strict=False):
         words = line.strip()
         start = offset + len(line) - len(line.lstrip())
         end = start + len(words)
-        kind = _kind(words, code or fenced)
+        is_underline = not fenced and _is_underline(words, above_line.strip())
+        kind = "" if is_underline else _kind(words, code or fenced)
         fenced ^= not code and kind == "fence"
         callout = _CALLOUT.match(words) if kind == "prose" else None
         mark = callout or (_ITEM.match(words) if kind == "prose" else None)
@@ -141,6 +142,11 @@ def of_contents(texts: Sequence[str]) -> list[bool]:
     for at, after in chain(pairwise(places), pairwise(reversed(places))):
         listed[after] |= paged[after] and listed[at]
     return listed
+
+
+def _is_underline(words: str, above: str) -> bool:
+    """Return whether a line is below a title in reStructuredText, and no fence of Markdown."""
+    return words[:3] == "~~~" and not words.strip("~") and len(words) >= len(above) > 0
 
 
 def _kind(words: str, code: bool) -> str:

@@ -60,7 +60,7 @@ _NO_PROSE = frozenset(
      Format.JSONL, Format.YAML, Format.TOML, Format.INI, Format.RECORDS)
 )  # fmt: skip
 _NO_WORDS = re.compile(
-    r"\A---\n.{0,9000}?^---\n|^(```|~~~).*?(?:^\1|\Z)|`[^`\n]*`|<[^<>\n]{1,300}>"
+    r"\A---\n.{0,9000}?^---\n|^(```|~~~(?!~~)).*?(?:^\1|\Z)|`[^`\n]*`|<[^<>\n]{1,300}>"
     r"|\]\([^()\s]{1,500}\)",
     re.MULTILINE | re.DOTALL,
 )

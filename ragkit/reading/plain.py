@@ -16,25 +16,29 @@ from ragkit.reading.markdown import metadata_from
 from ragkit.reading.reading_parts import file_name, lines_at, one_line, stem, tidy
 from ragkit.reading.records import read_records
 from ragkit.reading.sheet_tables import titled_table
+from ragkit.reading.text_headings import text_headings, underlined_headings
 from ragkit.types import Markup, OutlineEntry, Reading
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_ADORNMENT = re.compile(r"([!-/:-@\[-`{-~])\1{2,}[ \t]*")
-_ROLE = re.compile(r":[\w:+.-]{1,40}:`([^`]{1,300})`")
-_LITERAL = re.compile(r"``([^`]{1,300})``|`([^`<]{1,300}?)(?:\s*<[^`]{0,300}>)?`_{0,2}")
 _FIELD = re.compile(r":(author|date):[ \t]+(\S.{0,300})", re.I)
 
 
 def read_text(text: str, name: str, file_format: Format = Format.TEXT) -> Reading:
-    """Read plain text, which is kept as it is."""
-    return Reading(text=text, title=stem(name), format=file_format, markup=Markup.PLAIN)
+    """Read plain text, which is kept as it is; lines that are surely headings are its outline."""
+    return Reading(
+        text=text,
+        title=stem(name),
+        format=file_format,
+        markup=Markup.PLAIN,
+        outline=text_headings(text),
+    )
 
 
 def read_rst(text: str, name: str, file_format: Format = Format.RST) -> Reading:
     """Read reStructuredText; its titles become the outline."""
-    outline = _headings(text)
+    outline = underlined_headings(text)
     title = outline[0].title if outline and outline[0].level == 1 else stem(name)
     fields = filter(None, map(_FIELD.match, text[:3000].split("\n")))
     return Reading(
@@ -68,7 +72,7 @@ _ATTRIBUTE = re.compile(rf":({'|'.join(_ATTRIBUTES)}):[ \t]+(\S.*)")
 
 def read_asciidoc(text: str, name: str, file_format: Format = Format.ASCIIDOC) -> Reading:
     """Read AsciiDoc; its titles become the outline."""
-    outline = tuple(_titles(text)) or _headings(text)
+    outline = tuple(_titles(text)) or underlined_headings(text)
     found = filter(None, map(_ATTRIBUTE.match, text[:3000].split("\n")))
     attributes = {_ATTRIBUTES[attribute[1]]: one_line(attribute[2]) for attribute in found}
     return Reading(
@@ -90,51 +94,6 @@ def _titles(text: str) -> Iterator[OutlineEntry]:
             closing = "" if closing else block[1]
         elif not closing and (title := _EQUALS.match(line)):
             yield OutlineEntry(offset, len(title[1]), one_line(title[2]))
-
-
-def _headings(text: str) -> tuple[OutlineEntry, ...]:
-    """Find titles by the line of punctuation below them, or below and above.
-
-    As in docutils, the level of a style of adornment follows from the order of first use.
-    """
-    offsets, lines = zip(*lines_at(text), strict=True)
-    styles: list[str] = []
-    entries: list[OutlineEntry] = []
-    row = 1
-    while row < len(lines):
-        title, under = lines[row - 1], lines[row]
-        if not _is_heading(title, under):
-            row += 1
-            continue
-        over = lines[row - 2] if row >= 2 else ""
-        double = bool(_ADORNMENT.fullmatch(over)) and over.rstrip() == under.rstrip()
-        blank_before = row < 2 or not over.strip() or double
-        if blank_before:
-            style = under[0] * (2 if double else 1)
-            if style not in styles:
-                styles.append(style)
-            start = offsets[row - 2] if double else offsets[row - 1]
-            entries.append(OutlineEntry(start, styles.index(style) + 1, _plain(title)))
-        row += 2
-    return tuple(entries)
-
-
-def _is_heading(title: str, under: str) -> bool:
-    """Return whether two lines are a title and its adornment."""
-    return (
-        bool(title.strip())
-        and bool(_ADORNMENT.fullmatch(under))
-        and not _ADORNMENT.fullmatch(title)
-        and len(under.rstrip()) >= min(len(title.strip()), 3)
-        and len(under.rstrip()) + 3 >= len(title.rstrip()) // 2
-        and not title.startswith((".. ", "  "))
-    )
-
-
-def _plain(title: str) -> str:
-    """Return a title without the markup of roles and literals."""
-    text = _ROLE.sub(r"\1", title)
-    return one_line(_LITERAL.sub(lambda literal: literal[1] or literal[2], text))
 
 
 _OF_RECORDS = (Format.JSON, Format.JSONL, Format.YAML)

@@ -41,6 +41,20 @@ def test_the_mark_of_a_callout_is_no_sentence_and_its_title_is_one_of_its_own():
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize("line", ["Site-specific programs\n~~~~~~~~~~~~~~~~~~~~~~", "Knots\n~~~~~~~"])
+def test_a_line_of_tildes_below_a_title_begins_no_code(line):
+    text = f"{line}\n\nPackages must not place\nany files there. They may ask.\n\nKnot\n~~~~\nA bend\njoins."
+    assert units(text) == [
+        line.partition("\n")[0], "Packages must not place\nany files there.", "They may ask.",
+        "Knot", "A bend\njoins.",
+    ]  # fmt: skip
+
+
+def test_tildes_fence_code_below_a_line_of_another_length():
+    text = "Run this:\n~~~\nmake\nmake test\n~~~\nIt takes\na minute."
+    assert units(text) == ["Run this:", "make", "make test", "It takes\na minute."]
+
+
 @pytest.mark.parametrize(
     "line",
     ["1.2 Dogs … 12", "Preface … xiv", "sails … 3, 17\u201319, A-2", "… 21, 56", "Fares..... 7",

@@ -34,6 +34,7 @@ CODE = "```python\nfor name in names:\n    print(name, end='and the other is in 
     [
         ("a.txt", GERMAN, "de"),
         ("a.md", f"# Note\n\n{CODE * 9}\n{GERMAN}", "de"),
+        ("a.rst", f"Kündigung\n~~~~~~~~~\n\n{GERMAN}", "de"),
         ("a.txt", JAPANESE, "ja"),
         ("a.md", TRAVEL, "ja"),
         ("a.md", CHINESE, "zh"),
