@@ -20,6 +20,7 @@ from ragkit.answering.labels import is_pair, labelled, with_labels
 from ragkit.answering.meaning import Meaning
 from ragkit.answering.questions import Question
 from ragkit.answering.sentences import sentences_of
+from ragkit.answering.titles_and_menus import Titles, is_only_links
 from ragkit.answers import Source
 from ragkit.chunking.units import header_above, of_contents
 from ragkit.indexes.analyzer import STOP_WORDS
@@ -48,11 +49,7 @@ _SAYS = 0.5
 _SHORT_LEAD = 60
 _SHORT, _LONG = 40, 600
 _MOST_WORDS = 60
-_LONGEST_OF_TITLE, _LONGEST_NUMBER = 200, 16
 
-_LINK = re.compile(r"!?\[[^\[\]\n]{0,300}\]\((?:[^()\n]|\([^()\n]{0,300}\)){0,600}\)")
-_NOTE_LINK = re.compile(r"!?\[\[[^\[\]\n]{1,300}\]\]")
-_WORD = re.compile(r"\w+")
 _BORDER = re.compile(r"\n|[.!?] ")
 _LEADS_IN = re.compile(r"[:?：？][\s*_.\"”)]*$")
 _BETWEEN = re.compile(r"\s*(?:(?:[-*+•>]|\d{1,3}[.)])\s+)?(?:\[[ xX]\]\s+)?")
@@ -170,6 +167,7 @@ def _read(question: Question, results: Sequence[Result], forms: _Forms) -> Evide
     starts = {token[:2] for token in tokens}
     rows: list[set[int]] = []
     left = _MOST_READ
+    titles_of = list(map(Titles.of, results))
     passages = [
         (place, passage) for place, result in enumerate(results) for passage in result.passages
     ]
@@ -177,20 +175,15 @@ def _read(question: Question, results: Sequence[Result], forms: _Forms) -> Evide
         near = _near(passage, results[place], left)
         left -= len(near.text)
         candidates.passages.append(near)
-        document = results[place].document
-        title = frozenset(index_tokens(document.title)) if document.pages else frozenset()
-        own = (
-            source
-            for source in sentences_of(near, document)
-            if not (_is_heading(source) or (title and _is_of_title(source.text, title)))
-        )
+        titles = titles_of[place]
+        own = (each for each in sentences_of(near, results[place].document) if each not in titles)
         sources = with_labels(own, near, {*question.words, *forms})
         listed = of_contents([source.text for source in sources])
         leaders, followers = [*sources[:1], *sources[:-1]], [*sources[1:], *sources[-1:]]
         for before, source, after, is_listed in zip(
             leaders, sources, followers, listed, strict=True
         ):
-            if is_listed or _is_only_links(source.text):
+            if is_listed or is_only_links(source.text):
                 continue
             if not source.header and after.header == source.text and not is_pair(source.text):
                 # The header of a table answers nothing.
@@ -220,38 +213,6 @@ def _having(text: str, tokens: Sequence[str], forms: _Forms) -> Column:
     have = set(index_tokens(text))
     have.update(chain.from_iterable(forms.get(token, ()) for token in tuple(have)))
     return np.array([token in have for token in tokens], np.float64)
-
-
-def _is_of_title(text: str, title: frozenset[str]) -> bool:
-    """Return whether lines of a page are the title's: without an end, of its words and codes."""
-    if len(text) > _LONGEST_OF_TITLE or text.rstrip()[-1:] in ".!?。！？":
-        return False
-    words = [token for token in index_tokens(text) if token.isalpha() and len(token) > 2]
-    return bool(words) and sum(word in title for word in words) > len(words) / 2
-
-
-def _is_heading(source: Source) -> bool:
-    """Return whether a sentence has the letters of the heading above it, as it has on pages.
-
-    It may have one more: the "A" of an appendix.
-    """
-    last = source.heading_path[-1] if source.heading_path else ""
-    if not last or abs(len(source.text) - len(last)) > _LONGEST_NUMBER:
-        return False
-    text, heading = ("".join(filter(str.isalpha, each)).casefold() for each in (source.text, last))
-    return len(heading) > 1 and heading in (text, text[1:])
-
-
-def _is_only_links(text: str) -> bool:
-    """Return whether a line has more links than words beside them, as menus of web pages have.
-
-    A link between notes is often a name in a sentence: those make a line a menu without words only.
-    """
-    if "](" not in text and "]]" not in text:
-        return False
-    beside, links = _LINK.subn(" ", text)
-    words = len(_WORD.findall(_NOTE_LINK.sub(" ", beside)))
-    return words < max(links, 1)
 
 
 def _is_other(word: str, starts: Collection[str]) -> bool:

@@ -150,16 +150,30 @@ def _chosen(evidence: Evidence, rows: Sequence[int]) -> Iterator[Source]:
             continue
         place = _together(evidence, _first_place(evidence, row))
         chosen.append(words)
-        shared = [each for each in places if each[0] <= place[1] and place[0] <= each[1]]
-        if shared:
-            both = min(shared[0][0], place[0]), max(shared[0][1], place[1])
-            places[places.index(shared[0])] = both
-        else:
-            places.append(place)
+        places = _with_place(evidence, places, place)
         answered = np.maximum(answered, matched[row])
         gains = np.maximum(matched - answered, 0.0) @ weights
     for first, last in places:
         yield _joined(evidence, first, last)
+
+
+def _with_place(
+    evidence: Evidence, places: Sequence[tuple[int, int]], place: tuple[int, int]
+) -> list[tuple[int, int]]:
+    """Add the rows of a sentence; instead of a sentence that they repeat, or joined with its rows.
+
+    Of what says the same elsewhere and goes on, only the whole is shown.
+    """
+    first, last = place
+    for at, (start, end) in enumerate(places):
+        if start <= last and first <= end:
+            return [*places[:at], (min(start, first), max(end, last)), *places[at + 1 :]]
+        repeats = (
+            _are_alike(evidence.words[start], evidence.words[row]) for row in range(first, last + 1)
+        )
+        if start == end and any(repeats):
+            return [*places[:at], place, *places[at + 1 :]]
+    return [*places, place]
 
 
 def _of_day(evidence: Evidence, rows: list[int]) -> list[int]:

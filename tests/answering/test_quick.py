@@ -393,6 +393,21 @@ def test_of_sentences_that_say_nearly_the_same_only_the_best_is_shown(tmp_path):
     assert "c.txt" in found
 
 
+def test_a_title_in_contents_is_no_answer(tmp_path):
+    settings = load_settings(library=tmp_path / "library", reading={"processes": 1})
+    guide = (
+        "Guide\n=====\n\n* Going on a long trip\n* Paying fees\n\nGoing on a long trip\n"
+        "--------------------\n\nMembers tell the harbour office where they go.\n\nPaying fees\n-----------\n\n"
+        "Fees are due in May.\n"
+    )
+    with Library.open(settings, create=True) as library:
+        add(library, write_files(tmp_path / "files", {"guide.txt": guide}))
+        asked = "whom do members tell before going on a long trip?"
+        texts = [one.text for one in quick(library, asked)]
+    assert texts[:1] == ["Members tell the harbour office where they go."]
+    assert "Going on a long trip" not in texts
+
+
 def test_no_sentence_is_of_a_document_that_fits_far_less_than_the_best(tmp_path):
     settings = load_settings(library=tmp_path / "library", reading={"processes": 1})
     files = {
@@ -522,6 +537,17 @@ def test_a_sentence_that_two_others_need_is_quoted_once():
     answer = _answer(f"{first} {second}\n\n{last}\n")
     found = _quick("command substitution syntax", answer, Meaning(local_embedder()))
     assert [one.text for one in found] == [f"{first} {second}", last]
+
+
+def test_a_sentence_that_another_needs_is_not_quoted_again_from_elsewhere():
+    rule = "Every boat must carry a copy of its licence in the cabin."
+    text = (
+        f"Boats and a copy of their licence. {rule} Boats without a copy of a licence stay ashore."
+        f"\n\nWhat else there is.\n\n{rule} This is often meant to list the crew, too."
+    )
+    asked = "Must every boat carry a copy of its licence with the crew?"
+    texts = [one.text for one in _quick(asked, _answer(text), Meaning(local_embedder()))]
+    assert "\n".join(texts).count(rule) == 1
 
 
 def test_a_line_that_names_notes_may_answer():

@@ -1,0 +1,81 @@
+"""What stands on pages and answers nothing: titles, headings, and menus of links."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from ragkit.answers import Source
+from ragkit.indexes.tokenizer import index_tokens
+from ragkit.results import Result
+
+_LONGEST_OF_TITLE, _LONGEST_NUMBER = 200, 16
+_LINK = re.compile(r"!?\[[^\[\]\n]{0,300}\]\((?:[^()\n]|\([^()\n]{0,300}\)){0,600}\)")
+_NOTE_LINK = re.compile(r"!?\[\[[^\[\]\n]{1,300}\]\]")
+_WORD = re.compile(r"\w+")
+
+
+@dataclass(frozen=True, slots=True)
+class Titles:
+    """The headings of a result by their letters, with their lengths, and the words of its title.
+
+    ``title`` has none for a document without pages, which repeats its title nowhere.
+    """
+
+    headings: Mapping[str, int]
+    title: frozenset[str]
+
+    @classmethod
+    def of(cls, result: Result) -> Titles:
+        """Collect them from what is shown of a document."""
+        paths = {
+            path
+            for passage in result.passages
+            for path in (passage.heading_path, *(path for _, path in passage.headings))
+        }
+        last = (path[-1] for path in paths if path)
+        document = result.document
+        return cls(
+            {_letters(heading): len(heading) for heading in last},
+            frozenset(index_tokens(document.title)) if document.pages else frozenset(),
+        )
+
+    def __contains__(self, source: Source) -> bool:
+        """Return whether a sentence is a heading, also one of contents, or a line of the title."""
+        return self._is_heading(source) or self._is_of_title(source.text)
+
+    def _is_heading(self, source: Source) -> bool:
+        """Return whether a text has the letters of a heading, or one more: of an appendix."""
+        length, own = len(source.text), "".join(source.heading_path[-1:])
+        if length > _LONGEST_NUMBER + max(len(own), *self.headings.values(), 0):
+            return False
+        letters = _letters(source.text)
+        lengths = {**self.headings, _letters(own): len(own)}
+        return any(
+            len(each) > 1 and each in lengths and abs(length - lengths[each]) <= _LONGEST_NUMBER
+            for each in (letters, letters[1:])
+        )
+
+    def _is_of_title(self, text: str) -> bool:
+        """Return whether lines of a page are of the title's words and codes, without an end."""
+        if not self.title or len(text) > _LONGEST_OF_TITLE or text.rstrip()[-1:] in ".!?。！？":
+            return False
+        words = [token for token in index_tokens(text) if token.isalpha() and len(token) > 2]
+        return bool(words) and sum(word in self.title for word in words) > len(words) / 2
+
+
+def is_only_links(text: str) -> bool:
+    """Return whether a line has more links than words beside them, as menus of web pages have.
+
+    A link between notes is often a name in a sentence: those make a line a menu without words only.
+    """
+    if "](" not in text and "]]" not in text:
+        return False
+    beside, links = _LINK.subn(" ", text)
+    words = len(_WORD.findall(_NOTE_LINK.sub(" ", beside)))
+    return words < max(links, 1)
+
+
+def _letters(text: str) -> str:
+    return "".join(filter(str.isalpha, text)).casefold()
