@@ -26,13 +26,19 @@ _FIELD = re.compile(r":(author|date):[ \t]+(\S.{0,300})", re.I)
 
 
 def read_text(text: str, name: str, file_format: Format = Format.TEXT) -> Reading:
-    """Read plain text, which is kept as it is; lines that are surely headings are its outline."""
+    """Read plain text, which is kept as it is; lines that are surely headings are its outline.
+
+    An underlined one at the top is the title, if it is the only one of its level.
+    """
+    outline = text_headings(text)
+    highest = [entry for entry in outline if entry.level == 1]
+    is_title = len(highest) == 1 and not text[: highest[0].offset].strip()
     return Reading(
         text=text,
-        title=stem(name),
+        title=highest[0].title if is_title else stem(name),
         format=file_format,
         markup=Markup.PLAIN,
-        outline=text_headings(text),
+        outline=outline,
     )
 
 

@@ -397,8 +397,8 @@ def test_a_title_in_contents_is_no_answer(tmp_path):
     settings = load_settings(library=tmp_path / "library", reading={"processes": 1})
     guide = (
         "Guide\n=====\n\n* Going on a long trip\n* Paying fees\n\nGoing on a long trip\n"
-        "--------------------\n\nMembers tell the harbour office where they go.\n\nPaying fees\n-----------\n\n"
-        "Fees are due in May.\n"
+        "--------------------\n\nMembers tell the harbour office where they go.\n\n"
+        "Paying fees\n-----------\n\nFees are due in May.\n"
     )
     with Library.open(settings, create=True) as library:
         add(library, write_files(tmp_path / "files", {"guide.txt": guide}))

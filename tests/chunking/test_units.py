@@ -41,9 +41,12 @@ def test_the_mark_of_a_callout_is_no_sentence_and_its_title_is_one_of_its_own():
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("line", ["Site-specific programs\n~~~~~~~~~~~~~~~~~~~~~~", "Knots\n~~~~~~~"])
+@pytest.mark.parametrize(
+    "line", ["Site-specific programs\n~~~~~~~~~~~~~~~~~~~~~~", "Knots\n~~~~~~~"]
+)
 def test_a_line_of_tildes_below_a_title_begins_no_code(line):
-    text = f"{line}\n\nPackages must not place\nany files there. They may ask.\n\nKnot\n~~~~\nA bend\njoins."
+    text = f"{line}\n\nPackages must not place\nany files there. They may ask.\n\n"
+    text += "Knot\n~~~~\nA bend\njoins."
     assert units(text) == [
         line.partition("\n")[0], "Packages must not place\nany files there.", "They may ask.",
         "Knot", "A bend\njoins.",

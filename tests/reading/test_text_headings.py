@@ -22,14 +22,25 @@ def test_a_plain_text_has_its_headings_as_outline(tmp_path):
         (2, "Cranes"),
     ]
     assert reading.text[reading.outline[1].offset :].startswith("Cranes\n------")
-    assert (reading.text, reading.title) == (text, "rules")
+    assert (reading.text, reading.title) == (text, "Harbour rules")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "We met.\n\nCranes\n======\n\nx\n\nBoats\n=====\n\nx\n",
+        "1. Cranes\n\nx\n\n2. Boats\n\nx\n\n3. Quays\n\nx\n",
+    ],
+)
+def test_a_heading_that_is_not_above_the_whole_text_is_not_its_title(tmp_path, text):
+    assert read(tmp_path, "rules.txt", text).title == "rules"
 
 
 @pytest.mark.parametrize(
     "text",
     [
         # The head of a table, a sum, notes that a line divides, and a signature.
-        "Item        Price\n-----------------\nSaw         10\n\nTool   Price\n------------\nAxe   9\n",
+        "Item        Price\n-----------------\nSaw         10\n\nTool   Cost\n-----------\nAxe   9\n",
         "Rent\n  300\n-----\n\n  500\n=====\n",
         "Call Bob about the boat tomorrow morning.\n-----\nBuy milk.\n\nAnn.\n----\nBob.\n",
         "See you,\n--------\n\nBye,\n----\n",
@@ -79,9 +90,10 @@ def test_numbers_count_on_and_contents_are_no_headings():
          [(1, "§ 1 Miete"), (1, "§ 2 Kündigung")]),
         ("Artikel 1\nZweck\n\nText.\n\nArtikel 2\nOrgane\n\nText.\n",
          [(1, "Artikel 1 Zweck"), (1, "Artikel 2 Organe")]),
-        ("第一章 総則\n\n本文。\n\n第二章 会員\n\n本文。\n", [(1, "第一章 総則"), (1, "第二章 会員")]),
-        ("NAME\n\n  boat - float\n\nSEE ALSO\n\n  ship, raft,\n  ferry, oar,\n  canoe, buoy\n\nBUGS\n\n"
-         "  It leaks.\n  At times.\n  In rain.\n  And snow.\n  And more.\n  Ask.\n  Us.\n",
+        ("第一章 総則\n\n本文。\n\n第二章 会員\n\n本文。\n",
+         [(1, "第一章 総則"), (1, "第二章 会員")]),
+        ("NAME\n\n  boat - float\n\nSEE ALSO\n\n  ship, raft,\n  ferry, oar,\n  canoe, buoy\n\n"
+         "BUGS\n\n  It leaks.\n  At times.\n  In rain.\n  And snow.\n  Ask.\n  Us.\n",
          [(1, "NAME"), (1, "SEE ALSO"), (1, "BUGS")]),
     ],
 )  # fmt: skip
@@ -91,8 +103,9 @@ def test_chapters_articles_and_capitals(text, expected):
 
 @pytest.mark.parametrize(
     "part",
-    ["1. A\n\nx\n\n", "1.1.1.1.1. A\n\nx\n\n", "Chapter I\n\n", "AAAA\n\nx\nx\nx\nx\nx\n", "=" * 40 + "\n",
-     "A\n=\n", "Ab\n--\n", " " * 50 + "\n", "§ " * 40 + "\n", "chapter " * 9 + "\n\n", "a  " * 30 + "\n\n"],
+    ["1. A\n\nx\n\n", "1.1.1.1.1. A\n\nx\n\n", "Chapter I\n\n", "AAAA\n\nx\nx\nx\nx\nx\n",
+     "=" * 40 + "\n", "A\n=\n", "Ab\n--\n", " " * 50 + "\n", "§ " * 40 + "\n",
+     "chapter " * 9 + "\n\n", "a  " * 30 + "\n\n"],
 )  # fmt: skip
 def test_hostile_texts_take_no_more_time_than_their_length_asks(part):
     text = part * (400_000 // len(part))

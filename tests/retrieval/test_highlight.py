@@ -172,6 +172,20 @@ def test_a_window_starts_with_a_word_when_its_sentence_began_too_far_away():
     assert window(STORY, "town", 30) == "a different town, someone"
 
 
+def test_a_window_keeps_the_beginning_of_a_sentence_that_says_no():
+    text = (
+        "As the rule says, packages must not place any files in the folder, neither in the archive "
+        "of files nor by a script of the package. The package may make empty folders, however."
+    )
+    assert window(text, "place files folder archive package", 140) == (
+        "As the rule says, packages must not place any files in the folder, neither in the archive "
+        "of files nor by a script of the package. The"
+    )
+    assert window(f"Long before. {text}", "place files folder archive package", 90) == (
+        "As the rule says, packages must not place any files in the folder, neither in the archive"
+    )
+
+
 def test_a_window_near_the_end_uses_its_width():
     assert window(STORY, "again", 60) == "in a different town, someone asked about a refund again."
 
