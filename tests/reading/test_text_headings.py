@@ -40,7 +40,7 @@ def test_a_heading_that_is_not_above_the_whole_text_is_not_its_title(tmp_path, t
     "text",
     [
         # The head of a table, a sum, notes that a line divides, and a signature.
-        "Item        Price\n-----------------\nSaw         10\n\nTool   Cost\n-----------\nAxe   9\n",
+        "Item       Price\n----------------\nSaw        10\n\nTool   Cost\n-----------\nAxe   9\n",
         "Rent\n  300\n-----\n\n  500\n=====\n",
         "Call Bob about the boat tomorrow morning.\n-----\nBuy milk.\n\nAnn.\n----\nBob.\n",
         "See you,\n--------\n\nBye,\n----\n",
