@@ -93,7 +93,7 @@ def underlined_headings(text: str, *, exact: bool = False) -> tuple[OutlineEntry
         over = lines[row - 2] if row >= 2 else ""
         double = bool(_ADORNMENT.fullmatch(over)) and over.rstrip() == under.rstrip()
         blank_before = row < 2 or not over.strip() or double
-        if blank_before and not (exact and _rules(title, under)):
+        if blank_before and not (exact and _divides(title, under)):
             style = under[0] * (2 if double else 1)
             if style not in styles:
                 styles.append(style)
@@ -115,7 +115,16 @@ def _is_underlined(title: str, under: str) -> bool:
     )
 
 
-def _rules(title: str, under: str) -> bool:
+def is_ruled(over: str, title: str, under: str) -> bool:
+    """Return whether a line of plain text is surely a title, by the line below it.
+
+    ``over`` is the same line of punctuation above it, or empty.
+    """
+    same = not over or over.rstrip() == under.rstrip()
+    return same and _is_underlined(title, under) and not _divides(title, under)
+
+
+def _divides(title: str, under: str) -> bool:
     """Return whether a line may divide a text, or rule off the head of a table."""
     is_as_long = abs(len(under.rstrip()) - len(title.rstrip())) <= _LENGTHS_APART
     return under[0] not in _UNDERLINES or not is_as_long or not _may_be_heading(title)

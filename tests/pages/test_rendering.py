@@ -290,6 +290,27 @@ def test_a_table_in_plain_text_is_a_grid_and_other_bars_are_text():
     assert "| x | is positive" in drawn.text
 
 
+def test_underlined_titles_of_plain_text_are_headings():
+    text = (
+        "Rules\n=====\n\nBe *slow*.\n\n======\nCranes\n======\n\nOld ones\n--------\nLift slowly.\n"
+    )
+    html = rendering.blocks(text, (0, len(text)), spans_of(text, "Cranes"), Kind("plain"))
+    assert '<h2 class="rk-h1" dir="auto">Rules</h2>' in html
+    assert '<h3 class="rk-h2" dir="auto"><mark>Cranes</mark></h3>' in html
+    assert '<h4 class="rk-h3" dir="auto">Old ones</h4>' in html
+    assert ">Lift slowly.</p>" in html
+    assert ">Be *slow*.</p>" in html
+    assert Drawn(html).text.count("=") == 0
+
+
+def test_a_line_of_plain_text_at_which_a_section_begins_is_a_heading():
+    text = "Scope of it\n\n1. Boats\n\nThey float.\n\n2. Cranes\nof all kinds\n"
+    anchors = {0: "a", text.index("1."): "b", text.index("2."): "c"}
+    html = rendering.blocks(text, (0, len(text)), (), Kind("plain"), anchors=anchors)
+    assert re.findall(r"<h\d[^>]*>(.*?)</h\d>", html) == ["1. Boats"]
+    assert 'id="b"></span><h2 class="rk-h2"' in html
+
+
 def test_a_passage_cut_out_of_a_table_is_drawn_as_rows():
     text = "| Wombat | *full* |\n| Basic | none |\n\nAfter."
     assert snippet(text[:-8], "Wombat") == "<mark>Wombat</mark> · <em>full</em>"

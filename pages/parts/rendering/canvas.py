@@ -124,6 +124,11 @@ class Canvas:
         elif tag in _VOID:
             self._parts.append(f"<{tag}{attributes(**values)}>")
 
+    def is_anchored(self, offset: int) -> bool:
+        """Return whether there is an anchor at an offset: a section that is jumped to."""
+        at = bisect_left(self._anchors, (offset, ""))
+        return at < len(self._anchors) and self._anchors[at][0] == offset
+
     # -- text ----------------------------------------------------------------------------------
 
     def draw(self, start: int, end: int) -> None:

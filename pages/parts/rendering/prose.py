@@ -8,12 +8,14 @@ from collections.abc import Callable, Iterator, Sequence
 from pages.parts.rendering.canvas import Canvas, Span, lines_of
 from pages.parts.rendering.tables import draw_rows, is_rule
 from ragkit.chunking.units import STAMP
+from ragkit.reading.text_headings import is_ruled
 
 _BULLET = re.compile(r"[ \t]*(?:[-*+•‣–◦▪]|\d{1,3}[.)]|[a-z][.)])[ \t]+(?=\S)")
 _LAID_OUT = re.compile(r"\s{2,}|\t|[|+=#>]")
 _QUOTE = re.compile(r"(?:> ?)+")
 _HEADER = re.compile(r"(From|To|Cc|Date): ")
 _FULL_LINE = 45
+_LEVEL_ALONE = 2
 
 Draw = Callable[[int, int], None]
 
@@ -36,12 +38,49 @@ def draw_plain(canvas: Canvas, start: int, end: int, head: Span | None = None) -
 
     ``head`` is the header of the rows at ``start`` if it lies before them.
     """
+    styles: list[str] = []
     for lines in paragraphs(canvas.source, start, end):
+        title = _title(canvas, lines)
+        if not head and title is not None:
+            canvas.block(
+                lines[0][0], lines[-1][1],
+                lambda lines=lines, title=title: _titled(canvas, lines, title, styles),  # type: ignore[misc]
+            )  # fmt: skip
+            continue
         if head or (len(lines) > 1 and is_rule(canvas.source, lines[1])):
             draw_rows(canvas, lines, head)
             head = None
             continue
         canvas.block(lines[0][0], lines[-1][1], lambda lines=lines: _paragraph(canvas, lines))  # type: ignore[misc]
+
+
+def _title(canvas: Canvas, lines: Sequence[Span]) -> int | None:
+    """Return which line of a run is a heading: underlined, or alone at the start of a section."""
+    texts = [canvas.source[start:end] for start, end in lines[:3]]
+    if len(texts) > 2 and is_ruled(texts[0], texts[1], texts[2]):
+        return 1
+    if len(texts) > 1 and is_ruled("", texts[0], texts[1]):
+        return 0
+    return 0 if len(texts) == 1 and lines[0][0] and canvas.is_anchored(lines[0][0]) else None
+
+
+def _titled(canvas: Canvas, lines: Sequence[Span], title: int, styles: list[str]) -> None:
+    """Draw a heading without its lines of punctuation, and the text that follows at once."""
+    rest = title + 2 if len(lines) > 1 else 1
+    level = _LEVEL_ALONE
+    if len(lines) > 1:
+        style = canvas.source[lines[title + 1][0]] * (title + 1)
+        if style not in styles:
+            styles.append(style)
+        level = min(styles.index(style) + 1, 5)
+    span = (lines[0][0], lines[rest - 1][1])
+    canvas.heading(level, span)
+    canvas.skip(span[0], lines[title][0])
+    canvas.draw(*lines[title])
+    canvas.skip(lines[title][1], span[1])
+    canvas.close()
+    if rest < len(lines):
+        _paragraph(canvas, lines[rest:])
 
 
 def _paragraph(canvas: Canvas, lines: Sequence[Span]) -> None:
