@@ -13,7 +13,7 @@ from ragkit.reading.decode import clean, declared_encoding, decode
 from ragkit.reading.formats import BYTE_FORMATS, CONVERSATION_FORMATS, Format
 from ragkit.reading.languages import with_language
 from ragkit.reading.sniffing import sniff
-from ragkit.reading.zip_container import gunzipped
+from ragkit.reading.zip_container import GZIP_SUFFIX, gunzipped, is_gzip
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from ragkit.types import Reading
 
 _FRONT_MATTER = (Format.MARKDOWN, Format.MDX)
-_GZIP_SUFFIX, _GZIP_START = ".gz", b"\x1f\x8b"
 _PLAIN = (Format.TEXT, *_FRONT_MATTER, Format.RST, Format.CODE)
 
 
@@ -46,8 +45,8 @@ def read_data(data: bytes, name: str, limits: Limits, known: KnownPages | None =
         SkippedError: it is not meant to become a document.
         ReadingError: it cannot be read.
     """
-    if name.lower().endswith(_GZIP_SUFFIX) and data.startswith(_GZIP_START):
-        name, data = name[: -len(_GZIP_SUFFIX)], gunzipped(data, limits)
+    if is_gzip(name, data):
+        name, data = name[: -len(GZIP_SUFFIX)], gunzipped(data, limits)
     file_format = sniff(name, data)
     try:
         reading = _read(file_format, data, name, limits, known)

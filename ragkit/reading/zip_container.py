@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
     from ragkit.reading.limits import Limits
 
+GZIP_SUFFIX = ".gz"
+
 _MOST_MEMBERS = 20_000
 _HIGHEST_RATIO = 100
 _RATIO_FROM = 20 * MEGABYTE
@@ -58,6 +60,11 @@ def unpacking(damage: ReadingError) -> Iterator[None]:
         if error.errno is not None:  # of the disk; bz2 raises one without a number for damage
             raise
         raise damage from error
+
+
+def is_gzip(name: str, data: bytes) -> bool:
+    """Return whether a file is a gzip file, by its name and its first bytes."""
+    return name.lower().endswith(GZIP_SUFFIX) and data.startswith(b"\x1f\x8b")
 
 
 def gunzipped(data: bytes, limits: Limits) -> bytes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import struct
 import subprocess
@@ -65,6 +66,23 @@ def test_a_passage_is_told_from_the_same_words_elsewhere_by_the_text_around_it(t
     [first] = render_page(file, 1, Cut("Marmots whistle twice.", "", "\nNot in spring.")).rectangles
     assert first.top == pytest.approx(1 - 710 / 800, abs=0.03)
     assert render_page(file, 1, Cut("Nothing of it.", "No, ", " no")).rectangles == ()
+
+
+def test_a_page_of_a_compressed_pdf_is_the_same_page(paper):
+    packed = paper.with_name("paper.pdf.gz")
+    packed.write_bytes(gzip.compress(paper.read_bytes()))
+    cut = Cut("The first page is about herons.")
+    assert picture_of(packed, 1, cut) == picture_of(paper, 1, cut)
+    assert sizes_of(packed) == sizes_of(paper)
+    named = paper.rename(paper.with_name("named.gz"))
+    assert len(sizes_of(named)) == 3
+
+
+def test_a_damaged_compressed_pdf_cannot_be_drawn(tmp_path):
+    file = tmp_path / "paper.pdf.gz"
+    file.write_bytes(b"\x1f\x8b" + bytes(100))
+    with pytest.raises(ReadingError, match=r"could not be drawn.*damaged"):
+        picture_of(file, 1)
 
 
 def test_a_rotated_page_is_minded(paper):

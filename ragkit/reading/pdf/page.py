@@ -21,6 +21,7 @@ from typing import Any, TypeVar
 from ragkit.errors import ReadingError
 from ragkit.reading import wire
 from ragkit.reading.child_clock import ChildClock, kill_group
+from ragkit.reading.limits import Limits
 from ragkit.reading.pdf.page_words import (
     MOST_CHARACTERS,
     NO_PASSAGE,
@@ -30,12 +31,13 @@ from ragkit.reading.pdf.page_words import (
     Rectangle,
 )
 from ragkit.reading.pdf.pictures import pictures_on
+from ragkit.reading.zip_container import GZIP_SUFFIX, gunzipped, is_gzip
 
 _MOST_PIXELS = 12_000_000
 _COARSEST, _FINEST = 200.0, 300.0
 """Pixels per inch: coarser scans are recognised better if enlarged, finer ones no better."""
 _TIMEOUT_SECONDS = 20.0
-_MEMORY_MB = 1500
+_MEMORY_MB, _MOST_MB = 1500, 500
 _MOST_BYTES = 4 * _MOST_PIXELS
 """How long a picture, or the words of a page, may be: three bytes a pixel, and room to spare."""
 _PNG_START = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"
@@ -186,9 +188,7 @@ def render_page(
     Raises:
         ReadingError: there is no such page.
     """
-    import pypdfium2
-
-    document = pypdfium2.PdfDocument(file)
+    document = _opened(file)
     try:
         # Only with the form are its values drawn.
         document.init_forms()
@@ -212,6 +212,17 @@ def render_page(
         )
     finally:
         document.close()
+
+
+def _opened(file: Path) -> Any:
+    """Open a PDF, which may be in a gzip file."""
+    import pypdfium2
+
+    if not file.name.lower().endswith(GZIP_SUFFIX):
+        return pypdfium2.PdfDocument(file)
+    data = file.read_bytes()
+    limits = Limits(_TIMEOUT_SECONDS, _MEMORY_MB, _MOST_MB, _MOST_MB)
+    return pypdfium2.PdfDocument(gunzipped(data, limits) if is_gzip(file.name, data) else data)
 
 
 def _scan_dpi(page: Any) -> float:
@@ -238,9 +249,7 @@ def _drawn(file: Path, request: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
 
 
 def _sizes(file: Path) -> list[tuple[float, float]]:
-    import pypdfium2
-
-    document = pypdfium2.PdfDocument(file)
+    document = _opened(file)
     try:
         return [document.get_page_size(index) for index in range(len(document))]
     finally:
