@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from pages.parts import rendering
 from pages.parts.rendering import Kind
 from pages.parts.rendering.allowed import safe_link
-from pages.parts.rendering.canvas import Canvas
+from pages.parts.rendering.canvas import Anchor, Canvas
 
 MARKDOWN = Kind("markdown")
 ALLOWED = {
@@ -113,7 +113,7 @@ def test_anchors_stand_before_their_sections():
     text = "# One\n\ntext\n\n# Two\n\nmore"
     html = rendering.blocks(
         text, (0, len(text)), (), MARKDOWN,
-        anchors={0: "rk-section-0", text.index("# Two"): "rk-section-1"},
+        anchors={0: Anchor("rk-section-0"), text.index("# Two"): Anchor("rk-section-1")},
     )  # fmt: skip
     assert html.index('id="rk-section-0"') < html.index("One") < html.index('id="rk-section-1"')
     assert html.index('id="rk-section-1"') < html.index("Two")
@@ -303,12 +303,17 @@ def test_underlined_titles_of_plain_text_are_headings():
     assert Drawn(html).text.count("=") == 0
 
 
-def test_a_line_of_plain_text_at_which_a_section_begins_is_a_heading():
-    text = "Scope of it\n\n1. Boats\n\nThey float.\n\n2. Cranes\nof all kinds\n"
-    anchors = {0: "a", text.index("1."): "b", text.index("2."): "c"}
+def test_a_line_of_plain_text_at_which_a_section_begins_is_a_heading_of_its_level():
+    text = "Scope of it\n\n1. Boats\n\nThey float.\n\n2. Cranes\nof all kinds\n\n"
+    text += "2.1. Old\n--------\n\nx\n"
+    places = {"Scope": 1, "1. B": 1, "2. C": 1, "2.1.": 2}
+    anchors = {text.index(at): Anchor(f"a{at[0]}", level) for at, level in places.items()}
     html = rendering.blocks(text, (0, len(text)), (), Kind("plain"), anchors=anchors)
-    assert re.findall(r"<h\d[^>]*>(.*?)</h\d>", html) == ["1. Boats"]
-    assert 'id="b"></span><h2 class="rk-h2"' in html
+    assert re.findall(r"<h\d class=\"(.*?)\"[^>]*>(.*?)</h\d>", html) == [
+        ("rk-h1", "1. Boats"),
+        ("rk-h2", "2.1. Old"),
+    ]
+    assert 'id="a1"></span><h2 class="rk-h1"' in html
 
 
 def test_a_passage_cut_out_of_a_table_is_drawn_as_rows():

@@ -64,7 +64,8 @@ def test_numbers_count_on_and_contents_are_no_headings():
         "Contents\n\n1. Scope\n\n2. Duties\n\n2.1. Of captains\n\n3. Fees\n\n"
         "1. Scope\n\nThis is about boats.\n\n2. Duties\n\n2.1. Of captains\n\nThey steer.\n\n"
         "1. First\n\nan item of a list.\n\n2.2. Of crews\n\nThey row.\n\n"
-        "Chapter 3. Fees\n\nTen a day.\n\n4. Who may ask?\n\nAnybody.\n"
+        "Chapter 3. Fees\n\nTen a day.\n\n3.1 /fees : a list\n\nNone.\n\n"
+        "4. Who may ask?\n\nAnybody.\n"
     )
     assert headings(text) == [
         (1, "1. Scope"),
@@ -72,6 +73,7 @@ def test_numbers_count_on_and_contents_are_no_headings():
         (2, "2.1. Of captains"),
         (2, "2.2. Of crews"),
         (1, "Chapter 3. Fees"),
+        (2, "3.1 /fees : a list"),
         (1, "4. Who may ask?"),
     ]
     assert text[text_headings(text)[0].offset :].startswith("1. Scope\n\nThis")

@@ -20,7 +20,7 @@ from pages.parts.common.markup import (
     text,
 )
 from pages.parts.document.similar import similar_list
-from pages.parts.rendering.canvas import Picture
+from pages.parts.rendering.canvas import Anchor, Picture
 from ragkit.catalog.context_records import (
     RECORDED,
     ContextAnswer,
@@ -173,7 +173,7 @@ def body(
     """
     record, span = detail.record, (window.start, window.end)
     anchors = {
-        section.start: f"rk-section-{section.index}"
+        section.start: Anchor(f"rk-section-{section.index}", max(len(section.path), 1))
         for section in detail.sections
         if window.start <= section.start < window.end
     }

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from pages.parts.rendering import prose
-from pages.parts.rendering.canvas import FAILURES, Canvas, Picture, Span, lines_of
+from pages.parts.rendering.canvas import FAILURES, Anchor, Canvas, Picture, Span, lines_of
 from pages.parts.rendering.chat import draw_chat
 from pages.parts.rendering.code import draw_code
 from pages.parts.rendering.inline import Flow, draw_inline
@@ -71,17 +71,17 @@ def blocks(
     kind: Kind,
     *,
     passage: Span | None = None,
-    anchors: Mapping[int, str] | None = None,
+    anchors: Mapping[int, Anchor] | None = None,
     since: int | None = None,
     picture: Picture | None = None,
     named: bool = True,
 ) -> str:
     """Return ``text[span]`` as HTML, with ``marks`` as ``<mark>`` and the ``passage`` framed.
 
-    ``anchors`` maps offsets to ids of elements to jump to. ``since`` is the start of a block at or
-    before the span, from where to look for the fence or table that the span begins in. ``picture``
-    returns a picture of the document as a ``data:`` address, by its address in the text. A passage
-    that is not ``named`` has no id: a page may have several.
+    ``anchors`` maps offsets to the sections that begin there. ``since`` is the start of a block at
+    or before the span, from where to look for the fence or table that the span begins in.
+    ``picture`` returns a picture of the document as a ``data:`` address, by its address in the
+    text. A passage that is not ``named`` has no id: a page may have several.
     """
     start, end = max(0, span[0]), min(len(text), span[1])
     if start >= end:
@@ -103,7 +103,7 @@ def source_view(
     marks: Sequence[Span],
     *,
     passage: Span | None = None,
-    anchors: Mapping[int, str] | None = None,
+    anchors: Mapping[int, Anchor] | None = None,
     named: bool = True,
 ) -> str:
     """Return ``text[span]`` as it is written, with marks, passage and anchors."""

@@ -10,6 +10,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from typing import NamedTuple
 
 from pages.parts.common.markup import attributes, merged, name, text
 from pages.parts.rendering.allowed import check
@@ -30,13 +31,20 @@ _DEEPEST = 60
 FAILURES = (LookupError, ValueError, AssertionError, RecursionError, TypeError)
 
 
+class Anchor(NamedTuple):
+    """A section to jump to: the id of its element, and the level of its heading, from 1."""
+
+    id: str
+    level: int = 1
+
+
 class Canvas:
     """HTML of a span of a stored text. All offsets are those of the stored text.
 
     ``marks`` are drawn as ``<mark>``; the ``passage`` is framed, its first part ``#rk-here`` unless
-    it is not ``named``;
-    ``anchors`` maps offsets to element ids. A ``flat`` canvas leaves out all that is not inline
-    and puts a space between blocks. Nothing outside of ``span`` is drawn on it.
+    it is not ``named``; ``anchors`` maps offsets to the sections that begin there. A ``flat``
+    canvas leaves out all that is not inline and puts a space between blocks. Nothing outside of
+    ``span`` is drawn on it.
     """
 
     def __init__(
@@ -45,7 +53,7 @@ class Canvas:
         span: Span,
         marks: Sequence[Span] = (),
         passage: Span | None = None,
-        anchors: Mapping[int, str] | None = None,
+        anchors: Mapping[int, Anchor] | None = None,
         picture: Picture | None = None,
         *,
         flat: bool = False,
@@ -59,7 +67,8 @@ class Canvas:
         self._mark_starts = [start for start, _ in self._marks]
         self._mark_ends = [end for _, end in self._marks]
         self._passage = self._trimmed(*passage) if passage else None
-        self._anchors = sorted((anchors or {}).items())
+        self._levels = anchors or {}
+        self._anchors = sorted(self._levels.items())
         self._next_anchor = 0
         self._parts: list[str] = []
         self._stack: list[tuple[str, bool]] = []
@@ -124,10 +133,10 @@ class Canvas:
         elif tag in _VOID:
             self._parts.append(f"<{tag}{attributes(**values)}>")
 
-    def is_anchored(self, offset: int) -> bool:
-        """Return whether there is an anchor at an offset: a section that is jumped to."""
-        at = bisect_left(self._anchors, (offset, ""))
-        return at < len(self._anchors) and self._anchors[at][0] == offset
+    def level_at(self, offset: int) -> int | None:
+        """Return the level of the section that begins at an offset, if one does."""
+        anchor = self._levels.get(offset)
+        return anchor and anchor.level
 
     # -- text ----------------------------------------------------------------------------------
 
@@ -228,7 +237,7 @@ class Canvas:
         while (
             self._next_anchor < len(self._anchors) and self._anchors[self._next_anchor][0] <= offset
         ):
-            identity = self._anchors[self._next_anchor][1]
+            identity = self._anchors[self._next_anchor][1].id
             self._next_anchor += 1
             if not self.flat:
                 self._parts.append(f"<span{attributes(class_='rk-anchor', id=identity)}></span>")

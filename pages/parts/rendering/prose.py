@@ -15,7 +15,7 @@ _LAID_OUT = re.compile(r"\s{2,}|\t|[|+=#>]")
 _QUOTE = re.compile(r"(?:> ?)+")
 _HEADER = re.compile(r"(From|To|Cc|Date): ")
 _FULL_LINE = 45
-_LEVEL_ALONE = 2
+_DEEPEST = 5
 
 Draw = Callable[[int, int], None]
 
@@ -61,18 +61,19 @@ def _title(canvas: Canvas, lines: Sequence[Span]) -> int | None:
         return 1
     if len(texts) > 1 and is_ruled("", texts[0], texts[1]):
         return 0
-    return 0 if len(texts) == 1 and lines[0][0] and canvas.is_anchored(lines[0][0]) else None
+    return 0 if len(texts) == 1 and lines[0][0] and canvas.level_at(lines[0][0]) else None
 
 
 def _titled(canvas: Canvas, lines: Sequence[Span], title: int, styles: list[str]) -> None:
     """Draw a heading without its lines of punctuation, and the text that follows at once."""
     rest = title + 2 if len(lines) > 1 else 1
-    level = _LEVEL_ALONE
-    if len(lines) > 1:
+    level = canvas.level_at(lines[0][0])
+    if level is None:
         style = canvas.source[lines[title + 1][0]] * (title + 1)
         if style not in styles:
             styles.append(style)
-        level = min(styles.index(style) + 1, 5)
+        level = styles.index(style) + 1
+    level = min(level, _DEEPEST)
     span = (lines[0][0], lines[rest - 1][1])
     canvas.heading(level, span)
     canvas.skip(span[0], lines[title][0])

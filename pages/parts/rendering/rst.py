@@ -115,7 +115,7 @@ def _outside(canvas: Canvas, lines: Sequence[Span], styles: list[str]) -> None:
         style = texts[under][0] * (title + 1)
         if style not in styles:
             styles.append(style)
-        level = min(styles.index(style) + 1, 5)
+        level = min(canvas.level_at(lines[0][0]) or styles.index(style) + 1, 5)
         span = (lines[0][0], lines[under][1])
         canvas.heading(level, span)
         _inline(canvas, *lines[title])
