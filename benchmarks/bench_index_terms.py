@@ -11,7 +11,8 @@ there, with the options that a library has at first; ``mrr`` is the mean of one 
 With ``--converter``, entries in Chinese are asked in the characters that a converter of OpenCC
 writes, such as simplified ones for the help in traditional ones. With ``--language``, entries are
 also asked in whole questions: in ways that were looked at when the words that only ask were chosen,
-and in ``other ways``. ``nothing close`` is the share of these that are said to have no answer.
+and in ``other ways``; in Japanese those were looked at later, and ``new ways`` were not.
+``nothing close`` is the share of these that are said to have no answer.
 """
 
 from __future__ import annotations
@@ -72,6 +73,14 @@ WAYS = {
          "Muéstrame todo sobre {}", "Necesito ayuda con {}", "¿Sabes dónde se encuentra {}?",
          "¿Por qué no funciona {}?", "Me gustaría saber más sobre {}"),
     ),
+    "fi": (
+        ("Miten voin löytää {}?", "Mistä löydän {}?", "Voitko selittää minulle {}?",
+         "Haluaisin tietää, miten {} toimii", "Onko mahdollista muuttaa {}?",
+         "Mitä minun pitää tehdä {} varten?", "Mihin {} käytetään?", "Miten {} tehdään?"),
+        ("Etsin tietoa aiheesta {}", "Voisitteko kertoa, mitä minun pitää tietää aiheesta {}?",
+         "Kuinka {} otetaan käyttöön?", "Tarvitsen apua {} kanssa", "Tiedätkö, missä {} on?",
+         "Miksi {} ei toimi?", "Kerro minulle kaikki mitä {} koskee", "Missä on {}?"),
+    ),
     "fr": (
         ("Comment puis-je trouver {} ?", "Où se trouve {} ?", "Pouvez-vous m'expliquer {} ?",
          "Je voudrais savoir comment fonctionne {}", "Y a-t-il un moyen de changer {} ?",
@@ -79,6 +88,16 @@ WAYS = {
         ("Je cherche des informations sur {}", "Peux-tu me dire ce qu'il faut savoir sur {} ?",
          "Montre-moi tout sur {}", "J'ai besoin d'aide avec {}", "Sais-tu où est {} ?",
          "Pourquoi {} ne marche pas ?", "J'aimerais en savoir plus sur {}"),
+    ),
+    "hu": (
+        ("Hogyan találhatom meg a {}?", "Hol található a {}?",
+         "El tudná magyarázni, mi az a {}?", "Szeretném tudni, hogyan működik a {}",
+         "Van rá mód, hogy módosítsam a {}?", "Mit kell tennem a {} használatához?",
+         "Mire való a {}?", "{} kapcsán szeretnék segítséget kérni"),
+        ("Információt keresek erről: {}", "Meg tudnád mondani, mit kell tudni erről: {}?",
+         "Hogyan kell használni a {}?", "Segítségre van szükségem a {} témában",
+         "Tudja valaki, hol van a {}?", "Miért nem működik a {}?", "Mutass meg mindent: {}",
+         "{} témában szeretnék többet megtudni"),
     ),
     "it": (
         ("Come posso trovare {}?", "Dove si trova {}?", "Può spiegarmi {}?",
@@ -94,6 +113,9 @@ WAYS = {
          "{}はどこにありますか"),
         ("{}するにはどうしたらよいでしょう", "{}が見つからない", "{}の手順", "{}を教えて",
          "{}ってなに？", "{}に関する情報が欲しい", "{}を行いたい場合は？"),
+        ("{}の設定はどこで変えられますか", "{}がうまくいかないのですが", "{}のしかたがわかりません",
+         "{}の操作を説明してほしい", "{}を使うにはどうしたらいい？", "{}って何のためにあるの？",
+         "{}について詳しく知りたいのですが", "{}はどこから選べますか"),
     ),
     "ko": (
         ("{} 어떻게 하나요?", "{}는 어디에 있나요", "{} 방법을 알려 주세요", "{}이란 무엇인가요",
@@ -108,6 +130,14 @@ WAYS = {
         ("Ik zoek informatie over {}", "Kun je me zeggen wat ik over {} moet weten?",
          "Hoe gebruik je {}?", "Ik heb hulp nodig bij {}", "Weet je waar {} zit?",
          "Waarom doet {} het niet?", "Laat me alles over {} zien"),
+    ),
+    "no": (
+        ("Hvordan kan jeg finne {}?", "Hvor finner jeg {}?", "Kan du forklare meg {}?",
+         "Jeg vil gjerne vite hvordan {} fungerer", "Finnes det en måte å endre {} på?",
+         "Hva må jeg gjøre for {}?", "Hva brukes {} til?"),
+        ("Jeg leter etter informasjon om {}", "Kan du si meg hva jeg trenger å vite om {}?",
+         "Hvordan bruker man {}?", "Jeg har problemer med {}", "Vet noen hvor {} er?",
+         "Hvorfor virker ikke {}?", "Vis meg alt om {}", "Går det an å slå av {}?"),
     ),
     "pl": (
         ("Jak mogę znaleźć {}?", "Gdzie znajdę {}?", "Czy możesz mi wyjaśnić {}?",
@@ -141,6 +171,15 @@ WAYS = {
          "Hur använder man {}?", "Jag behöver hjälp med {}", "Vet du var {} finns?",
          "Varför fungerar inte {}?", "Visa mig allt om {}"),
     ),
+    "tr": (
+        ("{} nasıl yapılır?", "{} nerede bulabilirim?", "{} hakkında bilgi almak istiyorum",
+         "{} nasıl çalışır?", "{} ne işe yarar?", "Bana {} konusunu açıklar mısınız?",
+         "{} değiştirmenin bir yolu var mı?", "{} için ne yapmam gerekiyor?"),
+        ("{} nasıl kullanılır?", "{} nerede?", "{} ile ilgili yardıma ihtiyacım var",
+         "Bana {} hakkında bilgi verir misin?", "{} neden çalışmıyor?",
+         "{} nasıl ayarlayabilirim?", "{} hakkında her şeyi göster",
+         "{} konusunda daha fazla bilgi edinmek istiyorum"),
+    ),
     "zh": (
         ("如何{}？", "怎么{}", "请问{}在哪里设置？", "{}是什么", "什么是{}？", "{}怎么用",
          "我想知道{}的方法", "为什么要{}呢", "{}有哪些选项吗"),
@@ -148,7 +187,7 @@ WAYS = {
          "能不能告诉我{}在什么地方", "关于{}", "想了解一下{}", "{}是干什么用的", "怎么样才能{}"),
     ),
 }  # fmt: skip
-"""How people ask about something, by language: the ways that were looked at, and others."""
+"""How people ask about something, by language: ways that were looked at, others, new ones."""
 PARTS = ("scalc", "swriter/guide", "simpress", "shared/guide", "shared/01", "shared/optionen")
 _ENTRY = re.compile(r'itemprop="keywords" content="([^"]*)"')
 _MOST_PAGES = 5
@@ -209,7 +248,8 @@ def main() -> None:
     of_pages = entries(given.folder)
     terms = questions(of_pages, given.questions)
     sets = {"": terms}
-    for name, ways in zip(("asked: ", "other ways: "), WAYS.get(given.language, ()), strict=False):
+    names = ("asked: ", "other ways: ", "new ways: ")
+    for name, ways in zip(names, WAYS.get(given.language, ()), strict=False):
         sets[name] = [
             (ways[number % len(ways)].format(term), pages)
             for number, (term, pages) in enumerate(terms)
