@@ -81,6 +81,27 @@ gibt es( eine?n?| irgendeine?n?| möglichkeit(en)?| weg| option)*
 (weißt|weisst|wissen|wisst) (du|sie|ihr)
 (ist|wäre) es möglich
 """,
+    "fi": r"""
+(voitko|voisitko|voitteko|voisitteko|(voiko|voisiko|osaako|osaisiko) joku)\
+( te| ystävällisesti| kertoa| selittää| näyttää| neuvoa| auttaa| sanoa| opastaa| minulle| meille\
+| minua| meitä| mulle)*
+(haluan|haluaisin|haluamme|haluaisimme|tahtoisin)\
+( tietää| ymmärtää| oppia| löytää| nähdä| kuulla| saada| lisätietoja| lisätietoa| tietoa| lisää\
+| apua| ohjeita| aiheesta| asiasta)*
+(etsin|etsimme|kaipaan|tarvitsen|tarvitsemme|tarvitsisin)\
+( tietoa| tietoja| lisätietoa| lisätietoja| ohjeita| ohjetta| apua| neuvoja| aiheesta| asiasta\
+| siitä| siihen)*
+(kerro|kertokaa|näytä|näyttäkää|selitä|neuvo|auta)( minulle| meille| minua| meitä| mulle)+\
+( kaikki| lisää| aiheesta| asiasta| siitä)*
+(miten|kuinka|mistä|missä|milloin|miksi|mitä)\
+( voin| voisin| voi| voimme| voidaan| saan| saisin| saa| saadaan| pitää| täytyy| pitäisi| minun\
+| meidän| löytää| tehdä| saada| käyttää| tietää| löydän| löytyy| löytyvät| löydämme| on| ovat\
+| sijaitsee| teen| käytän| käytetään| tehdään| toimii| toimivat)+
+miten|kuinka|mistä|missä|milloin|miksi|mihin|mitä
+miksi (ei toimi|en (voi|saa))
+(onko|olisiko)( olemassa| jokin| joku| mitään| tapaa?| keinoa?| mahdollista| mahdollisuutta)+
+tiedätkö|tiedättekö|tietääkö joku
+""",
     "fr": r"""
 (pouvez|pourriez|peux|pourrais|peut|pourrait)[-\s](vous|tu|on)\
 ( me| nous| dire| expliquer| montrer| indiquer| aider| donner| savoir| tout| sur| à\
@@ -131,6 +152,33 @@ es posible
 (sabes|sabe|saben) (d[oó]nde|c[oó]mo|si|qu[eé]|cu[aá]ndo)( se| encuentran?| están?)*
 para qu[eé] (sirven?|se usan?)
 por favor
+""",
+    "hu": r"""
+((el|meg) )?(tudná[dk]?|tudnátok|tudna|tudnál)( ön| valaki| kérem| kérlek)*\
+( nekem| nekünk| el| meg| magyarázni| mondani| mutatni| segíteni| abban| hogy| hogyan| hol| mi| mit\
+| kell| tudni| erről| az a)*
+(el|meg)(magyaráznád?|mondanád?|mutatnád?)( nekem| nekünk| kérem| kérlek| hogy| hogyan| hol| mi\
+| mit| kell| tudni| erről| az a)*
+(szeretné[mk]|szeretnénk|akarom)( tudni| megtudni| megérteni| megtalálni| többet| látni| kérni\
+| segítséget| információt| hogyan| hogy| hol| mi az| működi?k(nek)?| erről| arról)*
+(keresek|keresünk)( információt| információkat| leírást| útmutatót| segítséget| erről| arról)*
+(információt|információkat|leírást|útmutatót|segítséget|tájékoztatást)\
+( keresek| kérek| kérnék| szeretnék| keresünk| erről| arról)+
+segítségre (van|lenne) szükség(em|ünk)
+(mutasd|mutass|mutassa|mondd?|mondja|magyarázd|magyarázza)( el| meg)?( nekem| nekünk| mindent\
+| hogyan| hogy| hol| mi az a| mit)+
+(hogyan|hogy|hol|honnan|mikor|miért|mit)\
+ (tudom|tudok|tudunk|tudnám|tudnék|lehet|lehetne|kell|kellene|találhatom|találhatok|találom|találok\
+|található(a?k)?|érhető|használhatom|használható|működik|működnek|csináljam|tegyek)\
+( el| meg| megtalálni| találni| használni| csinálni| tenni| tennem| tennünk| tudni| tudnom| elérni\
+| kapni)*
+(hol|hogy) van(nak)?(?= az? )
+mire (való|jó|szolgál(nak)?|használ(ják|ható)|kell)k?
+miért nem (működi?k(nek)?|megy|lehet|tudom|tudok)( használni)?
+(van|létezik|lenne)(-e)?( rá| erre)?( valamilyen| valami| bármilyen)? (mód|lehetőség)\
+( arra| rá| hogy)*
+lehetséges(-e)?( az)? hogy
+(tudja|tudod|tudjátok)( valaki|-e| ön)*( hol| hogyan| hogy| mit| mi| mikor)( van| találom| kell)*
 """,
     "it": r"""
 (mi )?(può|puoi|potrebbe|potresti|potete)\
@@ -230,6 +278,9 @@ varför fungerar( inte)?
 finns det( något| ett| en| sätt| möjlighet)*( att)?
 (vet|känner) (du|ni|någon)( var| hur| om| vad)?
 """,
+    "tr": r"""
+nasıl|nerede|nereden
+""",
 }
 # Greetings and the like, dropped where a phrase follows.
 GREETINGS = r"""
@@ -274,4 +325,7 @@ s['’]il (vous|te) pla[iî]t|svp|stp|por favor|per favore|alsjeblieft
 (fungerar|finns|för mig)
 ((virker|fungerer)( ikke)?|ikke)
 (ne)?funguj[eí]
+(ei )?toimi|toimi(i|vat)|käytetään|tehdään|tarvitaan|varten|löytää|löydän|löytyy|tehdä|saada|kiitos
+működi?k(nek)?|használatához|használni|megtalálni|kérem|kérlek
+bulabilirim|bulurum|yapabilirim|kullanabilirim|yapılır|bulunur
 """
