@@ -84,6 +84,13 @@ class Documents:
         )
         return {str(Path(root, path)): number for root, path, number in rows}
 
+    def files(self, document_ids: Iterable[int]) -> dict[int, tuple[str, str]]:
+        """Return the paths and formats of documents, by id."""
+        rows = self._connections.rows(
+            f"SELECT id, path, format FROM documents WHERE id {IN_LIST}", (id_list(document_ids),)
+        )
+        return {number: (path, file_format) for number, path, file_format in rows}
+
     def nameable(self, document_ids: Iterable[int]) -> dict[int, bool]:
         """Return whether documents have pages, by id, leaving out source code."""
         rows = self._connections.rows(

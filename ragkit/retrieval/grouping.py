@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragkit.errors import QueryError
+from ragkit.indexes.tokenizer import index_tokens
 from ragkit.options import Aggregation, Expansion, Granularity, SearchOptions
 from ragkit.retrieval.hit_lookups import HitLookups, Vectors
 from ragkit.retrieval.ranking import Hit
@@ -30,6 +31,7 @@ _Twin: TypeAlias = Callable[[int, Sequence[int]], int | None]
 """Returns the row of the kept hit that a row repeats, from those kept so far, if any."""
 
 _COMPARED = 20_000
+_RUN, _SAME_TEXT = 5, 0.5
 _CLOSE = 0.9
 
 
@@ -140,6 +142,8 @@ def _folds(
     """Yield the folding steps that the options turn on, each with a name for what it folds."""
     if len({hit.content_key for hit in hits}) < len(hits):
         yield "duplicates", fold_identical
+    if in_formats(lookups.files(_first_of_documents(hits, options.limit))):
+        yield "in another format", lambda hits: _fold_formats(hits, lookups)
     if options.near_duplicates:
         yield "near duplicates", lambda hits: fold_near(hits, lookups.texts(hits))
     threshold = options.semantic_threshold
@@ -153,6 +157,21 @@ def _folds(
         yield "in the same section", lambda hits: best_per_section(hits, lookups.sections(hits))
     elif options.chunk_aware and options.expansion is Expansion.PARENT:
         yield "in the same parent", lambda hits: best_per_section(hits, lookups.parents(hits))
+
+
+def _first_of_documents(hits: Sequence[Hit], most: int) -> list[Hit]:
+    """Return the best hits of the first documents: of more, nothing is read for most searches."""
+    first: dict[int, Hit] = {}
+    for hit in hits:
+        first.setdefault(hit.document_id, hit)
+    return list(islice(first.values(), most))
+
+
+def _fold_formats(hits: Sequence[Hit], lookups: HitLookups) -> Clusters:
+    files = lookups.files(hits)
+    names = in_formats(files)
+    own = [hit for hit in hits if hit.document_id in names and hit.level is Level.CHUNK]
+    return fold_formats(hits, files, lookups.texts(own))
 
 
 def _by_place(leads: list[Hit]) -> list[Hit]:
@@ -228,6 +247,60 @@ def fold_identical(hits: Sequence[Hit]) -> Clusters:
         return first
 
     return _fold(hits, twin, at_home=True)
+
+
+def in_formats(files: Mapping[int, tuple[str, str]]) -> dict[int, str]:
+    """Return the documents of which another has the same name and another format, by that name.
+
+    ``files`` has paths and formats by document id.
+    """
+    names = {document: _stem(path) for document, (path, _format) in files.items()}
+    formats: dict[str, set[str]] = {}
+    for document, (_path, file_format) in files.items():
+        formats.setdefault(names[document], set()).add(file_format)
+    return {document: name for document, name in names.items() if len(formats[name]) > 1}
+
+
+def fold_formats(
+    hits: Sequence[Hit], files: Mapping[int, tuple[str, str]], texts: Mapping[int, str]
+) -> Clusters:
+    """Fold hits into those of the same text in another format, as "plan.pdf" beside "plan.docx".
+
+    ``files`` has paths and formats by document id, ``texts`` are by entry id. Formats are cut into
+    chunks at different places: a hit is folded if better hits of the other file have half of its
+    runs of five words.
+    """
+    names = in_formats(files)
+    runs = {entry: _runs(text) for entry, text in texts.items()}
+
+    def twin(row: int, kept: Sequence[int]) -> int | None:
+        mine, own = hits[row].document_id, runs.get(hits[row].entry_id)
+        if mine not in names or not own:
+            return None
+        shared: dict[int, set[tuple[str, ...]]] = {}
+        first: dict[int, int] = {}
+        for other in kept:
+            document = hits[other].document_id
+            if names.get(document) == names[mine] and files[document][1] != files[mine][1]:
+                first.setdefault(document, other)
+                both = own & runs.get(hits[other].entry_id, set())
+                shared.setdefault(document, set()).update(both)
+        best = max(shared, key=lambda document: len(shared[document]), default=None)
+        alike = best is not None and len(shared[best]) >= _SAME_TEXT * len(own)
+        return first[best] if best is not None and alike else None
+
+    return _fold(hits, twin, at_home=True)
+
+
+def _stem(path: str) -> str:
+    name = path.rpartition("/")[2].casefold().removesuffix(".gz")
+    return name.rpartition(".")[0] or name
+
+
+def _runs(text: str) -> set[tuple[str, ...]]:
+    """Return the runs of five neighbouring words of a text."""
+    words = index_tokens(text)
+    return set(zip(*(words[at:] for at in range(_RUN)), strict=False))
 
 
 def fold_near(hits: Sequence[Hit], texts: Mapping[int, str], threshold: float = 95.0) -> Clusters:

@@ -28,6 +28,10 @@ class HitLookups:
     catalog: Catalog
     fingerprint: str
 
+    def files(self, hits: Sequence[Hit]) -> Mapping[int, tuple[str, str]]:
+        """Return the paths and formats of the hits' documents, by document id."""
+        return self.catalog.documents.files({hit.document_id for hit in hits})
+
     def sections(self, hits: Sequence[Hit]) -> Mapping[int, int]:
         """Return the indexes of the hits' sections."""
         chunks = self._chunks(hits)

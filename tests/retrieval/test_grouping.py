@@ -17,11 +17,15 @@ from ragkit.types import Level
 class Facts:
     """What is known of hits, by entry id, and which of it was asked for."""
 
+    in_files: dict[int, tuple[str, str]] = field(default_factory=dict)
     in_sections: dict[int, int] = field(default_factory=dict)
     in_parents: dict[int, int] = field(default_factory=dict)
     own_texts: dict[int, str] = field(default_factory=dict)
     own_vectors: dict[int, np.ndarray] = field(default_factory=dict)
     asked: list[str] = field(default_factory=list)
+
+    def files(self, hits):
+        return self.in_files
 
     def sections(self, hits):
         self.asked.append("sections")
@@ -206,3 +210,62 @@ def test_grades_come_before_all_scores_of_a_document():
     found = [replace(first, grade=9.0), *others]
     options = SearchOptions(aggregation=Aggregation.MEAN)
     assert [one.document_id for one in group(found, options, Facts()).groups] == [1, 2]
+
+
+RIVER = (
+    "The river rises in the hills above the mill and runs past three villages to the sea. "
+    "Boats were towed as far as the second lock until the railway came in the year of the flood. "
+)
+OTHER = "Nobody has counted the herons of the marsh since the old keeper moved to the town. "
+
+
+def formats(texts, files):
+    """Group hits with falling scores, of a document each, by their texts and files."""
+    found = hits(*((number, 1 - number / 10) for number in texts))
+    facts = Facts(in_files=files, own_texts=texts)
+    return [
+        (one.document_id, one.also_in) for one in group(found, SearchOptions(), facts).groups
+    ], facts
+
+
+def test_the_same_text_in_another_format_is_folded():
+    texts = {1: RIVER, 2: RIVER[40:] + OTHER[:30], 3: RIVER + OTHER, 4: OTHER}
+    files = {
+        1: ("a/plan.docx", "docx"), 2: ("b/Plan.PDF", "pdf"), 3: ("plan.txt.gz", "text"),
+        4: ("plan.html", "html"),
+    }  # fmt: skip
+    groups, _ = formats(texts, files)
+    assert groups == [(1, (2, 3)), (4, ())]
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        # The same format may be another year's report; another name is another document.
+        {1: ("2023/plan.pdf", "pdf"), 2: ("2024/plan.pdf", "pdf")},
+        {1: ("plan.pdf", "pdf"), 2: ("plan-2.docx", "docx")},
+        {},
+    ],
+)
+def test_texts_of_other_files_are_not_folded_by_their_likeness(files):
+    groups, facts = formats({1: RIVER, 2: RIVER[:-20]}, files)
+    assert groups == [(1, ()), (2, ())]
+    assert facts.asked == []
+
+
+def test_a_form_that_two_formats_share_is_not_the_same_text():
+    first = "Invoice of the harbour office. Pay within thirty days to the account below. " + RIVER
+    second = "Invoice of the harbour office. Pay within thirty days to the account below. " + OTHER
+    groups, _ = formats(
+        {1: first, 2: second}, {1: ("3/bill.pdf", "pdf"), 2: ("4/bill.docx", "docx")}
+    )
+    assert groups == [(1, ()), (2, ())]
+
+
+def test_a_chunk_that_lies_across_two_of_another_format_is_folded():
+    found = hits((1, 0.9), (1, 0.8), (2, 0.7))
+    own_texts = {1: RIVER, 2: OTHER, 3: RIVER[90:] + OTHER[:60]}
+    facts = Facts(in_files={1: ("a.epub", "epub"), 2: ("a.pdf", "pdf")}, own_texts=own_texts)
+    grouping = group(found, SearchOptions(), facts)
+    assert [(one.document_id, one.also_in) for one in grouping.groups] == [(1, (2,))]
+    assert "1 in another format removed" in grouping.note

@@ -168,6 +168,9 @@ def test_the_best_graded_chunk_leads_its_document():
 
 
 class Lookups(Texts):
+    def files(self, hits):
+        return {}
+
     def vectors(self, hits):
         return {}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 
 import pytest
 from small_library import (
@@ -380,6 +381,45 @@ def test_what_is_quoted_word_for_word_leads_to_its_text(tmp_path):
     other = find(library, "in the aft locker the chain, anchor and spare we keep")
     for result in other.results:
         assert "verbatim" not in {part.index for part in result.matched_chunks[0].contributions}
+    library.close()
+
+
+def test_a_document_and_its_export_in_another_format_are_one_result(tmp_path):
+    rng = random.Random(4)
+    nouns = [
+        "ferry",
+        "pier",
+        "lamp",
+        "rope",
+        "quay",
+        "crane",
+        "tide",
+        "herring",
+        "barge",
+        "sluice",
+        "anchor",
+        "mast",
+    ]
+    parts = [
+        " ".join(f"The {a} is moved to the {b} before the {c}." for a, b, c in
+                 (rng.sample(nouns, 3) for _ in range(40)))
+        for _ in range(6)
+    ]  # fmt: skip
+    parts[3] += " Nobody may feed the seals of the outer harbour from the gangway."
+    files = {
+        "plan.md": "# Plan\n\n" + "\n\n".join(f"## Part {n}\n\n{p}" for n, p in enumerate(parts)),
+        "export/plan.html": "<h1>Plan</h1>" + "".join(f"<p>{part}</p>" for part in parts),
+        "plan.txt": "\n\n".join(parts),
+        "seals.txt": "Seals of the outer harbour are counted in May.",
+    }
+    library = open_library(tmp_path / "library")
+    add(library, write_files(tmp_path / "files", files))
+    answer = find(library, "who may feed the seals of the outer harbour?")
+    copies = {"plan.md", "export/plan.html", "plan.txt"}
+    assert [{shown.document.path, *shown.also_at} & copies for shown in answer.results] in (
+        [copies, set()],
+        [set(), copies],
+    )
     library.close()
 
 
