@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
+from itertools import chain
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from ragkit.indexes.bm25 import idf_of
 from ragkit.indexes.languages import stem
 from ragkit.indexes.protocol import EntryIndex
 from ragkit.indexes.tokenizer import fold, index_tokens
+from ragkit.retrieval.query.separable_verbs import SeparableVerb
 from ragkit.retrieval.query_segmentation.asking import asks
 from ragkit.types import Field
 
@@ -159,6 +161,14 @@ def known_forms(catalog: Catalog, text: str, stemmer: str) -> dict[str, tuple[st
         if others := tuple(form for form in found if form != own):
             forms[own] = others
     return forms
+
+
+def joined_forms(catalog: Catalog, verb: SeparableVerb, stemmer: str) -> dict[str, tuple[str, ...]]:
+    """Return what the vocabulary has of a verb with its particle, by the verb's own token."""
+    own = index_tokens(verb.finite)
+    found = (_forms(catalog, fold(word).casefold(), stemmer) for word in verb.words)
+    forms = tuple(dict.fromkeys(chain.from_iterable(found)))
+    return {own[0]: forms} if len(own) == 1 and forms else {}
 
 
 def form_weights(
