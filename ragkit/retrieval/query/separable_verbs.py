@@ -66,11 +66,8 @@ def _dutch(particle: str, root: str) -> tuple[str, ...]:
     # "maak" is "maken", and "stel" "stellen"; which one it is, the vocabulary knows.
     single = re.sub(r"([aeou])\1([^aeiou])$", r"\1\2", root)
     plain = {f"{root}en": None, f"{root}{root[-1]}en": None, f"{single}en": None}
-    return (
-        *(f"{particle}{infinitive}" for infinitive in plain),
-        f"{particle}ge{root}d",
-        f"{particle}ge{root}t",
-    )
+    participles = (f"{particle}ge{root.rstrip('dt')}{ending}" for ending in "dt")
+    return (*(f"{particle}{infinitive}" for infinitive in plain), *participles)
 
 
 _WORDS = {"german": _german, "dutch": _dutch}
