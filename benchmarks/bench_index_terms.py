@@ -22,6 +22,8 @@ import re
 import tempfile
 import time
 from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from html import unescape
 from pathlib import Path
 
@@ -218,6 +220,21 @@ def questions(of_pages: dict[str, list[str]], most: int) -> list[tuple[str, set[
     return [(entry, pages) for entry, pages in asked if len(pages) <= _MOST_PAGES][:most]
 
 
+@contextmanager
+def library_of(folder: Path, paths: Iterable[str]) -> Iterator[Library]:
+    """Open a library of some pages without their entries, which is gone after the block."""
+    with tempfile.TemporaryDirectory() as place:
+        files = Path(place) / "files"
+        for path in paths:
+            page = files / path
+            page.parent.mkdir(parents=True, exist_ok=True)
+            page.write_text(_ENTRY.sub("", (folder / path).read_text("utf-8")), "utf-8")
+        settings = load_settings(library=Path(place) / "library")
+        with Library.open(settings, create=True) as library:
+            library.jobs.wait(library.sources.sync(library.sources.add_folder(files)))
+            yield library
+
+
 def asked(library: Library, terms: list[tuple[str, set[str]]]) -> dict[str, float]:
     """Return the shares of terms whose page is found first and among ten, and the CPU time."""
     places, took, nothing_close = [], [], 0
@@ -255,20 +272,12 @@ def main() -> None:
             for number, (term, pages) in enumerate(terms)
         ]
     convert = OpenCC(given.converter).convert if given.converter else str
-    with tempfile.TemporaryDirectory() as place:
-        files = Path(place) / "files"
-        for path in of_pages:
-            page = files / path
-            page.parent.mkdir(parents=True, exist_ok=True)
-            page.write_text(_ENTRY.sub("", (given.folder / path).read_text("utf-8")), "utf-8")
-        settings = load_settings(library=Path(place) / "library")
-        with Library.open(settings, create=True) as library:
-            library.jobs.wait(library.sources.sync(library.sources.add_folder(files)))
-            figures: dict[str, float] = {"terms": len(terms)}
-            for name, of_set in sets.items():
-                shares = asked(library, [(convert(text), pages) for text, pages in of_set])
-                figures |= {f"{name}{what}": share for what, share in shares.items()}
-            report(figures, given.json)
+    with library_of(given.folder, of_pages) as library:
+        figures: dict[str, float] = {"terms": len(terms)}
+        for name, of_set in sets.items():
+            shares = asked(library, [(convert(text), pages) for text, pages in of_set])
+            figures |= {f"{name}{what}": share for what, share in shares.items()}
+        report(figures, given.json)
 
 
 if __name__ == "__main__":

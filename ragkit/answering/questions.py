@@ -12,6 +12,7 @@ from ragkit.retrieval.figures import is_figure
 from ragkit.retrieval.query.asking_words import without_asking_words
 from ragkit.retrieval.query.meanings import without_asking
 from ragkit.retrieval.query.openings import subject_of
+from ragkit.retrieval.query.separable_verbs import with_infinitive
 from ragkit.retrieval.query.word_forms import foreign_language, without_function_words
 
 _LONGEST = 600
@@ -103,7 +104,10 @@ class Question:
         """The word that each token is of, as it is written; those that only ask are none."""
         about = without_asking(self.text[:_LONGEST])
         # English verbs that ask count little (``factors``), and may be met by others.
-        rest = subject_of(about) if foreign_language(about) else without_asking_words(about)
+        if language := foreign_language(about):
+            rest = subject_of(with_infinitive(about, language))
+        else:
+            rest = without_asking_words(about)
         folded = fold(rest)
         words: dict[str, str] = {}
         asked = set(query_tokens(folded))

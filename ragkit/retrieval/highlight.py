@@ -20,7 +20,8 @@ from ragkit.indexes.tokenizer import (
 from ragkit.retrieval.query.date_forms import date_forms
 from ragkit.retrieval.query.openings import subject_of
 from ragkit.retrieval.query.parser import without_filters
-from ragkit.retrieval.query.word_forms import without_function_words
+from ragkit.retrieval.query.separable_verbs import with_infinitive
+from ragkit.retrieval.query.word_forms import foreign_language, without_function_words
 
 LONGEST_HIGHLIGHTED = 200_000
 """Characters of one text in which words are looked for; the rest is left plain."""
@@ -201,7 +202,7 @@ def highlight_question(
     with the token of the word; those of words of other questions are left out.
     """
     asked = without_filters(question)
-    words = subject_of(asked)
+    words = subject_of(with_infinitive(asked, foreign_language(asked)))
     tokens = without_function_words(asked, query_tokens(words))
     others = (form for form, own in forms.items() if own in tokens)
     return highlight(text, (*tokens, *date_forms(words), *others))

@@ -35,13 +35,12 @@ from ragkit.retrieval.query.parser import (
     parse_query,
     without_filters,
 )
-from ragkit.retrieval.query.separable_verbs import separable_verb
 from ragkit.retrieval.query.spelling import respelled_text
 from ragkit.retrieval.query.word_forms import (
     form_weights,
-    joined_forms,
     known_forms,
     language_of_forms,
+    with_joined_verb,
     without_function_words,
 )
 from ragkit.retrieval.turns import TURNS
@@ -249,13 +248,12 @@ class QueryEncoder:
         """Return what to search for; stop words are not indexed, but a query of them has them."""
         entries, forms = self._catalog.entries, dict[str, tuple[str, ...]]()
         stemmer = language_of_forms(text, self._language_of(collections))
-        verb = separable_verb(text, stemmer)
-        about = subject_of(verb.rest if verb else text)
+        joined, of_verb = with_joined_verb(self._catalog, text, stemmer)
+        about = subject_of(joined)
         own = without_function_words(text, query_tokens(about), stemmer)
         if stemmer:
             forms = known_forms(self._catalog, about, stemmer)
-        if verb:
-            forms |= joined_forms(self._catalog, verb, stemmer)
+        forms |= of_verb
         forms |= han_variants(self._catalog, about)
         days = list(date_forms(text))
         return _Words((*own, *entries.token_ids(days)) if days else own, forms)

@@ -15,20 +15,28 @@ _PARTICLES = {
     "hoch los mit nach raus rein runter statt um vor weg weiter wieder zu zurück zusammen",
     "dutch": "aan af bij door in mee na om op open over samen terug toe uit vast voor weg",
 }
+# What each subject gives to the verb, the longest first.
+_ENDINGS = {
+    "ich": ("e",), "wir": ("en", "n"), "man": ("et", "t"), "du": ("est", "st"), "ihr": ("et", "t"),
+    "ik": (), "we": ("en",), "wij": ("en",), "je": (), "jij": (), "u": ("t",), "men": ("t",),
+}  # fmt: skip
 _SUBJECTS = {"german": "ich|wir|man|du|ihr", "dutch": "ik|we|wij|je|jij|u|men"}
-# What the subject gives to the verb, the longest first.
-_ENDINGS = {"german": ("est", "en", "et", "st", "e", "t"), "dutch": ("en", "t")}
 
 
 class SeparableVerb(NamedTuple):
-    """``finite`` is the verb as it is written, ``words`` what it is with its particle.
+    """``words`` are what a verb is with its particle, infinitives first.
 
-    ``rest`` is the question without the particle.
+    ``before`` and ``behind`` are what the question has before and behind the particle, without the
+    verb itself.
     """
 
-    finite: str
     words: tuple[str, ...]
-    rest: str
+    before: str
+    behind: str
+
+    def question(self, word: str) -> str:
+        """Return the question with a word in the place of the particle, where infinitives stand."""
+        return f"{self.before}{word}{self.behind}"
 
 
 def separable_verb(question: str, language: str) -> SeparableVerb | None:
@@ -42,42 +50,47 @@ def separable_verb(question: str, language: str) -> SeparableVerb | None:
     if found is None:
         return None
     verb, particle = found["verb"].lower(), found["particle"].lower()
-    ending = next(filter(verb.endswith, _ENDINGS[language]), "")
-    root = verb.removesuffix(ending)
+    root = verb.removesuffix(next(filter(verb.endswith, _ENDINGS[found["subject"].lower()]), ""))
     if len(root) < 2:
         return None
-    start, end = found.span("particle")
-    rest = f"{question[:start]}{question[end:]}"
-    return SeparableVerb(found["verb"], _WORDS[language](particle, root), rest)
+    words = [f"{particle}{word}" for word in _FORMS[language](root)]
+    if verb.endswith("n"):  # of "we" it is the infinitive
+        words = [f"{particle}{verb}", *words]
+    start, end = found.span("verb")
+    before = question[:start] + question[end : found.start("particle")]
+    return SeparableVerb(tuple(dict.fromkeys(words)), before, question[found.end() :])
 
 
-def _german(particle: str, root: str) -> tuple[str, ...]:
+def with_infinitive(question: str, language: str) -> str:
+    """Return a question with its separable verb in one word, the likeliest; or as it is."""
+    verb = separable_verb(question, language)
+    return verb.question(verb.words[0]) if verb else question
+
+
+def _german(root: str) -> tuple[str, ...]:
     infinitive = f"{root}n" if root.endswith(("er", "el")) else f"{root}en"
-    return (
-        f"{particle}{infinitive}",
-        f"{particle}zu{infinitive}",
-        f"{particle}ge{root}{'e' * root.endswith(('t', 'd'))}t",
-        f"{particle}ge{infinitive}",
-        f"{particle}{root}ung",
-    )
+    participle = f"ge{root}{'e' * root.endswith(('t', 'd'))}t"
+    return infinitive, f"zu{infinitive}", participle, f"ge{infinitive}", f"{root}ung"
 
 
-def _dutch(particle: str, root: str) -> tuple[str, ...]:
-    # "maak" is "maken", and "stel" "stellen"; which one it is, the vocabulary knows.
-    single = re.sub(r"([aeou])\1([^aeiou])$", r"\1\2", root)
-    plain = {f"{root}en": None, f"{root}{root[-1]}en": None, f"{single}en": None}
-    participles = (f"{particle}ge{root.rstrip('dt')}{ending}" for ending in "dt")
-    return (*(f"{particle}{infinitive}" for infinitive in plain), *participles)
+def _dutch(root: str) -> tuple[str, ...]:
+    # "maak" is of "maken", "stel" of "stellen", "voeg" of "voegen"; the likeliest comes first.
+    roots = [root, root + root[-1], re.sub(r"([aeou])\1([^aeiou])$", r"\1\2", root)]
+    if roots[2] != root:
+        roots.reverse()
+    elif re.fullmatch(r"[^aeiou]*[aeiou][^aeiou]", root):
+        roots = [roots[1], root]
+    return (*(f"{each}en" for each in roots), *(f"ge{root.rstrip('dt')}{end}" for end in "dt"))
 
 
-_WORDS = {"german": _german, "dutch": _dutch}
+_FORMS = {"german": _german, "dutch": _dutch}
 
 
 @cache
 def _pattern(language: str) -> re.Pattern[str]:
     particles = "|".join(sorted(_PARTICLES[language].split(), key=len, reverse=True))
     return re.compile(
-        rf"(?<!\w)(?P<verb>[^\W\d_]{{3,20}})\s+(?:{_SUBJECTS[language]})\b[^.?!;:]{{0,200}}?"
+        rf"(?<!\w)(?P<verb>[^\W\d_]{{3,20}})\s+(?P<subject>{_SUBJECTS[language]})\b[^.?!;:]{{0,200}}?"
         rf"(?<=[\s,])(?P<particle>{particles})(?=\s*(?:[,.?!;:]|$))",
         re.IGNORECASE,
     )

@@ -20,7 +20,7 @@ from ragkit.indexes.bm25 import idf_of
 from ragkit.indexes.languages import stem
 from ragkit.indexes.protocol import EntryIndex
 from ragkit.indexes.tokenizer import fold, index_tokens
-from ragkit.retrieval.query.separable_verbs import SeparableVerb
+from ragkit.retrieval.query.separable_verbs import separable_verb
 from ragkit.retrieval.query_segmentation.asking import asks
 from ragkit.types import Field
 
@@ -163,12 +163,24 @@ def known_forms(catalog: Catalog, text: str, stemmer: str) -> dict[str, tuple[st
     return forms
 
 
-def joined_forms(catalog: Catalog, verb: SeparableVerb, stemmer: str) -> dict[str, tuple[str, ...]]:
-    """Return what the vocabulary has of a verb with its particle, by the verb's own token."""
-    own = index_tokens(verb.finite)
+def with_joined_verb(
+    catalog: Catalog, question: str, stemmer: str
+) -> tuple[str, dict[str, tuple[str, ...]]]:
+    """Return a question with its separable verb in one word that the vocabulary has.
+
+    Other forms of it that the vocabulary has are returned by its token, as in ``known_forms``.
+    """
+    verb = separable_verb(question, stemmer)
+    if verb is None:
+        return question, {}
     found = (_forms(catalog, fold(word).casefold(), stemmer) for word in verb.words)
-    forms = tuple(dict.fromkeys(chain.from_iterable(found)))
-    return {own[0]: forms} if len(own) == 1 and forms else {}
+    known = dict.fromkeys(chain.from_iterable(found))
+    for word in verb.words:
+        own = index_tokens(word)
+        if len(own) == 1 and own[0] in known:
+            others = tuple(token for token in known if token != own[0])
+            return verb.question(word), {own[0]: others} if others else {}
+    return question, {}
 
 
 def form_weights(
