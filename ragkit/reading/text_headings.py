@@ -38,7 +38,13 @@ _NUMBERED = re.compile(
     r"(?=[^\W\d_]|[/\"'“„«(])(?-i:(?![a-zß-öø-ÿ]))\S.*",
     re.IGNORECASE,
 )
-_ORDINAL = r"(?:[IVXLCDM]{1,8}|\d{1,3}|[a-z]{3,9})(?!\w)"
+_COUNTED = (
+    "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|(?:thir|four|fif|six|seven|eigh"
+    "|nine)teen|twenty|(?:the )?(?:first|second|third|fourth|fifth|sixth|seventh|last)"
+    "|eins|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|un|deux|trois|quatre|cinq|premi[eè]re?"
+    "|uno|dos|tres|cuatro|cinco|primer[oa]|due|tre|quattro|cinque|prim[oa]|второй|перв(?:ый|ая)"
+)
+_ORDINAL = rf"(?:(?-i:[IVXLCDM]{{1,8}}|[ivxl]{{1,6}})|\d{{1,3}}|{_COUNTED})(?!\w)"
 _CHAPTER = re.compile(
     rf" {{0,20}}(?P<kind>{_PARTS})\s+{_ORDINAL}.*"
     r"| {0,20}(?P<sign>§)[ \t]?\d{1,4}[a-z]?(?!\w).*"
@@ -164,9 +170,8 @@ def _numbered(lines: Sequence[str]) -> list[_Line]:
         counted = [own for own in lists if _follows(number, number_of[own[-1].row])]
         if counted:
             # "2.2" counts on from "2.1", also where "1" has begun another list in between.
-            max(
-                counted, key=lambda own: (_shared(number, number_of[own[-1].row]), len(own))
-            ).append(each)
+            like = [_shared(number, number_of[own[-1].row]) for own in counted]
+            max(zip(like, map(len, counted), counted, strict=True))[2].append(each)
         elif max(number) <= _MOST_SKIPPED and len(lists) < _MOST_LISTS:
             lists.append([each])
     return max(lists, key=len, default=[])
@@ -183,9 +188,8 @@ def _follows(number: tuple[int, ...], last: tuple[int, ...]) -> bool:
 
 def _shared(number: tuple[int, ...], last: tuple[int, ...]) -> int:
     """Return with how many same parts two numbers begin."""
-    return sum(
-        1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(number, last, strict=False))
-    )
+    pairs = zip(number, last, strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
 def _chapters(lines: Sequence[str]) -> list[_Line]:

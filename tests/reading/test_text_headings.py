@@ -48,7 +48,7 @@ def test_a_heading_that_is_not_above_the_whole_text_is_not_its_title(tmp_path, t
         "1. Milk\n2. Bread\n3. Eggs\n\n1. Milk\n\n2. Bread\n\n3. Eggs\n",
         "We met in\n\n2019\n\nand again in\n\n2020\n",
         "1. small letters\n\nText.\n\n2. and more\n\nText.\n\n3. of them\n\nText.\n",
-        "Act now\n\nText.\n\nPart of it is\n\ntext.\n",
+        "Act now\n\nText.\n\nPart of it is\n\ntext.\n\nBook club\n\nText.\n\nPart time\n\nText.\n",
         "ERROR\nERROR\n\nX = 2 * Y\n\nZ = 3 * X\n\nA = B\n\ntext of formulas\nand more\n",
         "HELLO\n\nWORLD\n\nALL OF\n\nTHIS\n\nIS LOUD\n",
         "",
