@@ -1,12 +1,13 @@
 """Verbs that a question takes apart: are the pages found that have them in one word?
 
-python benchmarks/bench_separable_verbs.py FOLDER --language de|nl [--half first|second] [--json]
+python benchmarks/bench_separable_verbs.py FOLDER --language de|hu|nl [--half first|second] [--json]
 
-FOLDER holds the help of LibreOffice in German or Dutch (``text`` of Debian's
-``libreoffice-help-*``). Headings that end in a separable verb ("Bedingung hinzufügen") and are on
-five pages at the most are asked as they are, and as questions: "Wie füge ich Bedingung hinzu?",
-"Hoe voeg ik ... toe?". ``first`` and ``among ten`` are the shares that find one of their pages
-there. Every other heading is of the first half, on which the forms of verbs were chosen.
+FOLDER holds the help of LibreOffice in German, Dutch or Hungarian (``text`` of Debian's
+``libreoffice-help-*``). Headings that end in a separable verb ("Bedingung hinzufügen", "Kép
+beszúrása") and are on five pages at the most are asked as they are, and as questions: "Wie füge ich
+Bedingung hinzu?", "Hoe voeg ik ... toe?", "Hogyan szúrhatok be kép?", the last without the ending
+of its object. ``first`` and ``among ten`` are the shares that find one of their pages there. Every
+other heading is of the first half, on which the forms of verbs were chosen.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from common import arguments, report
 
 _PARTICLES = {
     "de": "an|ab|auf|aus|bei|ein|fest|frei|hinzu|los|mit|um|vor|weg|wieder|zu|zurück|zusammen",
+    "hu": "át|be|el|fel|hozzá|ki|le|létre|meg|össze|vissza|végre",
     "nl": "aan|af|bij|door|in|mee|om|op|samen|terug|toe|uit|vast|voor|weg",
 }
 _HEADING = re.compile(r"<h[1-4][^>]*>(.*?)</h[1-4]>", re.DOTALL)
@@ -31,7 +33,7 @@ def questions(folder: Path, language: str) -> dict[str, tuple[str, set[str]]]:
     """Return by heading the question for it, and the pages that have it."""
     ends = re.compile(
         rf"(?P<rest>[^\s(][^(]{{5,80}}) (?P<particle>{_PARTICLES[language]})"
-        r"(?P<root>[a-zäöüß]{3,14})en"
+        rf"(?P<root>[^\W\d_]{{3,14}}?)(?P<ending>{'ása|ése' if language == 'hu' else 'en'})"
     )
     pages: dict[str, set[str]] = defaultdict(set)
     for file in sorted(folder.rglob("*.html")):
@@ -46,7 +48,10 @@ def questions(folder: Path, language: str) -> dict[str, tuple[str, set[str]]]:
     return made
 
 
-def question(language: str, rest: str, particle: str, root: str) -> str:
+def question(language: str, rest: str, particle: str, root: str, ending: str) -> str:
+    if language == "hu":
+        may = "hatok" if ending == "ása" else "hetek"
+        return f"Hogyan {root}{may} {particle} {rest[0].lower()}{rest[1:]}?"
     if language == "de":
         return f"Wie {root}e ich {rest} {particle}?"
     verb = re.sub(r"([b-df-hj-np-tv-z])\1$", r"\1", root)

@@ -49,6 +49,22 @@ def test_dutch_verbs_are_written_as_their_infinitives(question, infinitive):
 
 
 @pytest.mark.parametrize(
+    ("question", "words", "whole"),
+    [
+        ("Hogyan szúrhatok be képet?", {"beszúrás", "beszúrhat"}, "Hogyan  beszúrni képet?"),
+        ("Hol kapcsolom ki a fényt?", {"kikapcsolás"}, "Hol  kikapcsolni a fényt?"),
+        ("Hogyan jelöljük meg a sort?", {"megjelölés", "megjelölhet"},
+         "Hogyan  megjelölni a sort?"),
+    ],
+)  # fmt: skip
+def test_a_particle_of_hungarian_stands_right_behind_its_verb(question, words, whole):
+    verb = separable_verb(question, "hungarian")
+    assert verb is not None
+    assert words <= set(verb.words)
+    assert with_infinitive(question, "hungarian") == whole
+
+
+@pytest.mark.parametrize(
     ("question", "language"),
     [
         ("Wie komme ich mit dem Rad zum Bahnhof?", "german"),
@@ -56,6 +72,7 @@ def test_dutch_verbs_are_written_as_their_infinitives(question, infinitive):
         ("Ich fahre mit", "german"),
         ("How do I log in?", "german"),
         ("Hoe kom ik bij de haven?", "dutch"),
+        ("Mikor nyit a kikötő?", "hungarian"),
         ("Wie richte ich eine Firewall ein?", ""),
         ("Wie richte ich eine Firewall ein?", "english"),
         ("Wie richte ich " + "x" * 400 + " ein?", "german"),

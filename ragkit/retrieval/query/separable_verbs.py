@@ -1,11 +1,13 @@
-"""Verbs of German and Dutch that a question takes apart: "Wie richte ich eine Firewall ein?".
+"""Verbs that a question takes apart: "Wie richte ich eine Firewall ein?".
 
-Documents have them in one word: "einrichten", "eingerichtet", "Einrichtung"; "toevoegen".
+Documents have them in one word: "einrichten", "eingerichtet", "Einrichtung". In Dutch it is
+"toevoegen", in Hungarian "beszúrás" for "szúrhatok be".
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import cache
 from typing import NamedTuple
 
@@ -14,13 +16,22 @@ _PARTICLES = {
     "german": "ab an auf aus bei bereit durch ein fest fort frei heraus herunter hin hinein hinzu "
     "hoch los mit nach raus rein runter statt um vor weg weiter wieder zu zurück zusammen",
     "dutch": "aan af bij door in mee na om op open over samen terug toe uit vast voor weg",
+    "hungarian": "alá át be bele el elő fel fenn föl hozzá ide ki körül körbe közbe le létre meg "
+    "oda össze rá szét tovább újra utána végig végre vissza",
 }
 # What each subject gives to the verb, the longest first.
 _ENDINGS = {
     "ich": ("e",), "wir": ("en", "n"), "man": ("et", "t"), "du": ("est", "st"), "ihr": ("et", "t"),
     "ik": (), "we": ("en",), "wij": ("en",), "je": (), "jij": (), "u": ("t",), "men": ("t",),
 }  # fmt: skip
-_SUBJECTS = {"german": "ich|wir|man|du|ihr", "dutch": "ik|we|wij|je|jij|u|men"}
+_HUNGARIAN_ENDING = re.compile(
+    "(?:h[ae]t)?(?:[aeo]k|ök|[aeo]m|öm|[uü]nk|j[uü]k|j[aá]k?|ik?|sz|[ao]d|ed)?$"
+)
+_BEHIND_SUBJECT = (
+    r"(?<!\w)(?P<verb>[^\W\d_]{{3,20}})\s+(?P<subject>{subjects})\b[^.?!;:]{{0,200}}?"
+    r"(?<=[\s,])(?P<particle>{particles})(?=\s*(?:[,.?!;:]|$))"
+)
+_BEHIND_VERB = r"(?<!\w)(?P<verb>[^\W\d_]{{4,20}})\s+(?P<particle>{particles})(?!\w)"
 
 
 class SeparableVerb(NamedTuple):
@@ -40,31 +51,39 @@ class SeparableVerb(NamedTuple):
 
 
 def separable_verb(question: str, language: str) -> SeparableVerb | None:
-    """Return the verb of a question whose particle stands at the end of its clause, if any.
+    """Return the verb of a question that is parted from its particle, if any.
 
     ``language`` is the name of a stemmer.
     """
     if language not in _PARTICLES or len(question) > _LONGEST:
         return None
-    found = _pattern(language).search(question)
-    if found is None:
+    grammar = _grammars()[language]
+    found = grammar.pattern.search(question)
+    root = grammar.root(found) if found else ""
+    if found is None or len(root) < 2:
         return None
     verb, particle = found["verb"].lower(), found["particle"].lower()
-    root = verb.removesuffix(next(filter(verb.endswith, _ENDINGS[found["subject"].lower()]), ""))
-    if len(root) < 2:
-        return None
-    words = [f"{particle}{word}" for word in _FORMS[language](root)]
-    if verb.endswith("n"):  # of "we" it is the infinitive
-        words = [f"{particle}{verb}", *words]
+    # Of "we" a verb of German or Dutch is the infinitive.
+    forms = [*([verb] if verb.endswith("n") else []), *grammar.forms(root)]
+    words = dict.fromkeys(f"{particle}{form}" for form in forms)
     start, end = found.span("verb")
     before = question[:start] + question[end : found.start("particle")]
-    return SeparableVerb(tuple(dict.fromkeys(words)), before, question[found.end() :])
+    return SeparableVerb(tuple(words), before, question[found.end() :])
 
 
 def with_infinitive(question: str, language: str) -> str:
     """Return a question with its separable verb in one word, the likeliest; or as it is."""
     verb = separable_verb(question, language)
     return verb.question(verb.words[0]) if verb else question
+
+
+def _root_by_subject(found: re.Match[str]) -> str:
+    verb = found["verb"].lower()
+    return verb.removesuffix(next(filter(verb.endswith, _ENDINGS[found["subject"].lower()]), ""))
+
+
+def _hungarian_root(found: re.Match[str]) -> str:
+    return _HUNGARIAN_ENDING.sub("", found["verb"].lower(), count=1)
 
 
 def _german(root: str) -> tuple[str, ...]:
@@ -83,14 +102,28 @@ def _dutch(root: str) -> tuple[str, ...]:
     return (*(f"{each}en" for each in roots), *(f"ge{root.rstrip('dt')}{end}" for end in "dt"))
 
 
-_FORMS = {"german": _german, "dutch": _dutch}
+def _hungarian(root: str) -> tuple[str, ...]:
+    noun, may = ("ás", "hat") if re.search("[aáoóuú]", root) else ("és", "het")
+    return f"{root}ni", f"{root}{noun}", f"{root}{may}", f"{root}t"
+
+
+class _Grammar(NamedTuple):
+    pattern: re.Pattern[str]
+    root: Callable[[re.Match[str]], str]
+    """Returns what of the verb is in all its forms, or nearly."""
+    forms: Callable[[str], tuple[str, ...]]
 
 
 @cache
-def _pattern(language: str) -> re.Pattern[str]:
-    particles = "|".join(sorted(_PARTICLES[language].split(), key=len, reverse=True))
-    return re.compile(
-        rf"(?<!\w)(?P<verb>[^\W\d_]{{3,20}})\s+(?P<subject>{_SUBJECTS[language]})\b[^.?!;:]{{0,200}}?"
-        rf"(?<=[\s,])(?P<particle>{particles})(?=\s*(?:[,.?!;:]|$))",
-        re.IGNORECASE,
-    )
+def _grammars() -> dict[str, _Grammar]:
+    def pattern(language: str, written: str, subjects: str = "") -> re.Pattern[str]:
+        particles = "|".join(sorted(_PARTICLES[language].split(), key=len, reverse=True))
+        return re.compile(written.format(particles=particles, subjects=subjects), re.IGNORECASE)
+
+    german = pattern("german", _BEHIND_SUBJECT, "ich|wir|man|du|ihr")
+    dutch = pattern("dutch", _BEHIND_SUBJECT, "ik|we|wij|je|jij|u|men")
+    return {
+        "german": _Grammar(german, _root_by_subject, _german),
+        "dutch": _Grammar(dutch, _root_by_subject, _dutch),
+        "hungarian": _Grammar(pattern("hungarian", _BEHIND_VERB), _hungarian_root, _hungarian),
+    }
