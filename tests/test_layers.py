@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import gc
 import os
 import re
 import subprocess
@@ -74,6 +75,14 @@ IMPORTED_BY_VALUE = {"reading/child.py"}
 The reading process runs the post-processor that its parent names on the command line: a function
 of ``indexing/preparation.py``, which reading itself does not know.
 """
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _trees_are_no_garbage():
+    # Beside what other tests have loaded, looking for garbage takes ten times as long as parsing.
+    gc.disable()
+    yield
+    gc.enable()
 
 
 @cache

@@ -285,7 +285,7 @@ def test_why_a_click_had_no_effect_stays_when_the_page_is_drawn_anew(open_page, 
     expect(said).to_be_visible()
     (served.folder / "teal.md").write_text("The teal is the smallest duck.\n")
     try:
-        expect(page.locator(".rk-docs")).to_contain_text("teal.md", timeout=30_000)
+        expect(page.locator(".rk-docs")).to_contain_text("teal.md", timeout=60_000)
         expect(said).to_be_visible()
         dialog.get_by_role("button", name="Close").click()
         expect(dialog).to_have_count(0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from pathlib import Path
 
 import pytest
@@ -305,6 +306,9 @@ def test_a_page_that_its_server_forgot_is_loaded_again(browser, served, forgotte
     else:
         for end in sockets[0]:
             end.close()
+        deadline = time.monotonic() + 60
+        while len(sockets) < 2 and time.monotonic() < deadline:
+            page.wait_for_timeout(200)
         page.wait_for_timeout(15_000)
         assert len(sockets) == 2
     assert page.evaluate("window.isFirst === true") is not forgotten
