@@ -20,10 +20,12 @@ _WORD = re.compile(r"\w+")
 class Titles:
     """The headings of a result by their letters, with their lengths, and the words of its title.
 
-    ``title`` has none for a document without pages, which repeats its title nowhere.
+    ``longest`` is the length of the longest of them. ``title`` has none for a document without
+    pages, which repeats its title nowhere.
     """
 
     headings: Mapping[str, int]
+    longest: int
     title: frozenset[str]
 
     @classmethod
@@ -36,8 +38,10 @@ class Titles:
         }
         last = (path[-1] for path in paths if path)
         document = result.document
+        headings = {_letters(heading): len(heading) for heading in last}
         return cls(
-            {_letters(heading): len(heading) for heading in last},
+            headings,
+            max(headings.values(), default=0),
             frozenset(index_tokens(document.title)) if document.pages else frozenset(),
         )
 
@@ -48,14 +52,14 @@ class Titles:
     def _is_heading(self, source: Source) -> bool:
         """Return whether a text has the letters of a heading, or one more: of an appendix."""
         length, own = len(source.text), "".join(source.heading_path[-1:])
-        if length > _LONGEST_NUMBER + max(len(own), *self.headings.values(), 0):
+        if length > _LONGEST_NUMBER + max(len(own), self.longest):
             return False
-        letters = _letters(source.text)
-        lengths = {**self.headings, _letters(own): len(own)}
-        return any(
-            len(each) > 1 and each in lengths and abs(length - lengths[each]) <= _LONGEST_NUMBER
-            for each in (letters, letters[1:])
-        )
+        letters, of_own = _letters(source.text), _letters(own)
+        for each in (letters, letters[1:]):
+            known = len(own) if each == of_own else self.headings.get(each)
+            if len(each) > 1 and known is not None and abs(length - known) <= _LONGEST_NUMBER:
+                return True
+        return False
 
     def _is_of_title(self, text: str) -> bool:
         """Return whether lines of a page are of the title's words and codes, without an end."""

@@ -27,7 +27,7 @@ _AFTER = {
 
 _VOID = frozenset({"br", "hr", "img"})
 _WORD = re.compile(r"[^\W_]")
-_DEEPEST = 60
+_DEEPEST, _DEEPEST_TITLE = 60, 5
 FAILURES = (LookupError, ValueError, AssertionError, RecursionError, TypeError)
 
 
@@ -67,9 +67,10 @@ class Canvas:
         self._mark_starts = [start for start, _ in self._marks]
         self._mark_ends = [end for _, end in self._marks]
         self._passage = self._trimmed(*passage) if passage else None
-        self._levels = anchors or {}
-        self._anchors = sorted(self._levels.items())
+        self._sections = anchors or {}
+        self._anchors = sorted(self._sections.items())
         self._next_anchor = 0
+        self._styles: list[str] = []
         self._parts: list[str] = []
         self._stack: list[tuple[str, bool]] = []
         self._pending: list[str] = []
@@ -133,10 +134,20 @@ class Canvas:
         elif tag in _VOID:
             self._parts.append(f"<{tag}{attributes(**values)}>")
 
-    def level_at(self, offset: int) -> int | None:
-        """Return the level of the section that begins at an offset, if one does."""
-        anchor = self._levels.get(offset)
-        return anchor and anchor.level
+    def begins_section(self, offset: int) -> bool:
+        """Return whether a section that is jumped to begins at an offset."""
+        return offset in self._sections
+
+    def title(self, span: Span, style: str = "") -> None:
+        """Begin a title of plain text or reStructuredText, ``style`` being its line of punctuation.
+
+        Its level is that of its section, or else of its style by the order in which styles are met.
+        """
+        if style and style not in self._styles:
+            self._styles.append(style)
+        section = self._sections.get(span[0])
+        level = section.level if section else self._styles.index(style) + 1
+        self.heading(min(level, _DEEPEST_TITLE), span)
 
     # -- text ----------------------------------------------------------------------------------
 

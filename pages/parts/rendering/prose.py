@@ -15,7 +15,6 @@ _LAID_OUT = re.compile(r"\s{2,}|\t|[|+=#>]")
 _QUOTE = re.compile(r"(?:> ?)+")
 _HEADER = re.compile(r"(From|To|Cc|Date): ")
 _FULL_LINE = 45
-_DEEPEST = 5
 
 Draw = Callable[[int, int], None]
 
@@ -38,13 +37,12 @@ def draw_plain(canvas: Canvas, start: int, end: int, head: Span | None = None) -
 
     ``head`` is the header of the rows at ``start`` if it lies before them.
     """
-    styles: list[str] = []
     for lines in paragraphs(canvas.source, start, end):
         title = _title(canvas, lines)
         if not head and title is not None:
             canvas.block(
                 lines[0][0], lines[-1][1],
-                lambda lines=lines, title=title: _titled(canvas, lines, title, styles),  # type: ignore[misc]
+                lambda lines=lines, title=title: _titled(canvas, lines, title),  # type: ignore[misc]
             )  # fmt: skip
             continue
         if head or (len(lines) > 1 and is_rule(canvas.source, lines[1])):
@@ -61,24 +59,19 @@ def _title(canvas: Canvas, lines: Sequence[Span]) -> int | None:
         return 1
     if len(texts) > 1 and is_ruled("", texts[0], texts[1]):
         return 0
-    return 0 if len(texts) == 1 and lines[0][0] and canvas.level_at(lines[0][0]) else None
+    return 0 if len(texts) == 1 and lines[0][0] and canvas.begins_section(lines[0][0]) else None
 
 
-def _titled(canvas: Canvas, lines: Sequence[Span], title: int, styles: list[str]) -> None:
+def _titled(canvas: Canvas, lines: Sequence[Span], title: int) -> None:
     """Draw a heading without its lines of punctuation, and the text that follows at once."""
-    rest = title + 2 if len(lines) > 1 else 1
-    level = canvas.level_at(lines[0][0])
-    if level is None:
-        style = canvas.source[lines[title + 1][0]] * (title + 1)
-        if style not in styles:
-            styles.append(style)
-        level = styles.index(style) + 1
-    level = min(level, _DEEPEST)
-    span = (lines[0][0], lines[rest - 1][1])
-    canvas.heading(level, span)
-    canvas.skip(span[0], lines[title][0])
+    is_ruled_off = len(lines) > 1
+    rest = title + 2 if is_ruled_off else 1
+    style = canvas.source[lines[title + 1][0]] * (title + 1) if is_ruled_off else ""
+    start, end = lines[0][0], lines[rest - 1][1]
+    canvas.title((start, end), style)
+    canvas.skip(start, lines[title][0])
     canvas.draw(*lines[title])
-    canvas.skip(lines[title][1], span[1])
+    canvas.skip(lines[title][1], end)
     canvas.close()
     if rest < len(lines):
         _paragraph(canvas, lines[rest:])

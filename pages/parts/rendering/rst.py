@@ -40,7 +40,6 @@ _NOTES = {
 def draw_rst(canvas: Canvas, start: int, end: int) -> None:
     """Draw headings, paragraphs, lists, code, notes and inline markup; the rest as written."""
     source = canvas.source
-    styles: list[str] = []
     # Where code is expected, its language, and the columns that it and what a note says lie beyond.
     language, opener, note = "", -1, -1
     runs = deque(paragraphs(source, start, end))
@@ -68,7 +67,7 @@ def draw_rst(canvas: Canvas, start: int, end: int) -> None:
             opener = column
         canvas.block(
             lines[0][0], lines[-1][1],
-            lambda lines=lines, inside=note >= 0: _block(canvas, lines, styles, inside),  # type: ignore[misc]
+            lambda lines=lines, inside=note >= 0: _block(canvas, lines, inside),  # type: ignore[misc]
         )  # fmt: skip
 
 
@@ -77,11 +76,11 @@ def _column(source: str, line: Span) -> int:
     return len(text) - len(text.lstrip())
 
 
-def _block(canvas: Canvas, lines: Sequence[Span], styles: list[str], inside: bool) -> None:
+def _block(canvas: Canvas, lines: Sequence[Span], inside: bool) -> None:
     """Draw one run of lines; ``inside`` of a note they are prose although they are indented."""
     source = canvas.source
     if not inside:
-        _outside(canvas, lines, styles)
+        _outside(canvas, lines)
         return
     bare = [(start + _column(source, (start, end)), end) for start, end in lines]
     with canvas.element("div", (lines[0][0], lines[-1][1]), class_="rk-note"):
@@ -106,18 +105,13 @@ def _note(canvas: Canvas, lines: Sequence[Span], directive: re.Match[str]) -> No
         _prose(canvas, rest)
 
 
-def _outside(canvas: Canvas, lines: Sequence[Span], styles: list[str]) -> None:
+def _outside(canvas: Canvas, lines: Sequence[Span]) -> None:
     source = canvas.source
     texts = [source[start:end] for start, end in lines]
     title = 1 if len(lines) >= 3 and _ADORNMENT.fullmatch(texts[0]) else 0
     under = title + 1
     if under < len(lines) and _ADORNMENT.fullmatch(texts[under]) and texts[title].strip():
-        style = texts[under][0] * (title + 1)
-        if style not in styles:
-            styles.append(style)
-        level = min(canvas.level_at(lines[0][0]) or styles.index(style) + 1, 5)
-        span = (lines[0][0], lines[under][1])
-        canvas.heading(level, span)
+        canvas.title((lines[0][0], lines[under][1]), texts[under][0] * (title + 1))
         _inline(canvas, *lines[title])
         canvas.close()
         lines, texts = lines[under + 1 :], texts[under + 1 :]
