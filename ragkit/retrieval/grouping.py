@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
+from pathlib import PurePosixPath
 from typing import TypeAlias
 
 import numpy as np
@@ -143,7 +144,10 @@ def _folds(
     if len({hit.content_key for hit in hits}) < len(hits):
         yield "duplicates", fold_identical
     if in_formats(lookups.files(_first_of_documents(hits, options.limit))):
-        yield "in another format", lambda hits: _fold_formats(hits, lookups)
+        yield (
+            "in another format",
+            lambda hits: fold_formats(hits, lookups.files(hits), lookups.texts),
+        )
     if options.near_duplicates:
         yield "near duplicates", lambda hits: fold_near(hits, lookups.texts(hits))
     threshold = options.semantic_threshold
@@ -165,13 +169,6 @@ def _first_of_documents(hits: Sequence[Hit], most: int) -> list[Hit]:
     for hit in hits:
         first.setdefault(hit.document_id, hit)
     return list(islice(first.values(), most))
-
-
-def _fold_formats(hits: Sequence[Hit], lookups: HitLookups) -> Clusters:
-    files = lookups.files(hits)
-    names = in_formats(files)
-    own = [hit for hit in hits if hit.document_id in names and hit.level is Level.CHUNK]
-    return fold_formats(hits, files, lookups.texts(own))
 
 
 def _by_place(leads: list[Hit]) -> list[Hit]:
@@ -254,7 +251,10 @@ def in_formats(files: Mapping[int, tuple[str, str]]) -> dict[int, str]:
 
     ``files`` has paths and formats by document id.
     """
-    names = {document: _stem(path) for document, (path, _format) in files.items()}
+    names = {
+        document: PurePosixPath(path.casefold().removesuffix(".gz")).stem
+        for document, (path, _format) in files.items()
+    }
     formats: dict[str, set[str]] = {}
     for document, (_path, file_format) in files.items():
         formats.setdefault(names[document], set()).add(file_format)
@@ -262,20 +262,23 @@ def in_formats(files: Mapping[int, tuple[str, str]]) -> dict[int, str]:
 
 
 def fold_formats(
-    hits: Sequence[Hit], files: Mapping[int, tuple[str, str]], texts: Mapping[int, str]
+    hits: Sequence[Hit],
+    files: Mapping[int, tuple[str, str]],
+    texts: Callable[[Sequence[Hit]], Mapping[int, str]],
 ) -> Clusters:
     """Fold hits into those of the same text in another format, as "plan.pdf" beside "plan.docx".
 
-    ``files`` has paths and formats by document id, ``texts`` are by entry id. Formats are cut into
-    chunks at different places: a hit is folded if better hits of the other file have half of its
-    runs of five words.
+    ``files`` has paths and formats by document id, ``texts`` returns texts by entry id. Formats are
+    cut into chunks at different places: a hit is folded if better hits of the other file have half
+    of its runs of five words.
     """
     names = in_formats(files)
-    runs = {entry: _runs(text) for entry, text in texts.items()}
+    read = [hit for hit in hits if hit.document_id in names and hit.level is Level.CHUNK]
+    runs = {entry: _runs(text) for entry, text in texts(read).items()}
 
     def twin(row: int, kept: Sequence[int]) -> int | None:
         mine, own = hits[row].document_id, runs.get(hits[row].entry_id)
-        if mine not in names or not own:
+        if not own:
             return None
         shared: dict[int, set[tuple[str, ...]]] = {}
         first: dict[int, int] = {}
@@ -290,11 +293,6 @@ def fold_formats(
         return first[best] if best is not None and alike else None
 
     return _fold(hits, twin, at_home=True)
-
-
-def _stem(path: str) -> str:
-    name = path.rpartition("/")[2].casefold().removesuffix(".gz")
-    return name.rpartition(".")[0] or name
 
 
 def _runs(text: str) -> set[tuple[str, ...]]:

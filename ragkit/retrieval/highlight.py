@@ -220,17 +220,16 @@ def best_window(text: str, highlights: Sequence[tuple[int, int]], width: int) ->
     first, last = _densest(highlights, width)
     high = min(first, len(text) - width)
     low = max(min(last - width, high), 0)
-    # Without its beginning, such as "must not", a sentence can say the opposite.
-    before = max(min(low, first - width // 2), 0)
-    sentences = [match.end() for match in _SENTENCE_START.finditer(text, before, high + 1)]
-    sentences = [*([] if before else [0]), *sentences]
     start = low
-    if low > 0 and sentences:
-        start = sentences[-1]
-    elif low > 0:
+    if low > 0:
+        # Without its beginning, such as "must not", a sentence can say the opposite.
+        before = max(min(low, first - width // 2), 0)
+        sentences = [match.end() for match in _SENTENCE_START.finditer(text, before, high + 1)]
+        if not before:
+            sentences.insert(0, 0)
         aim = min(max(first - max(width - (last - first), 0) // 2, low), high)
         word = _WORD_START.search(text, aim, first + 1)
-        start = word.start() if word else aim
+        start = sentences[-1] if sentences else word.start() if word else aim
     inside = [end for _, end in highlights if end <= start + width]
     shown = min(last, max(inside, default=last))
     return start, _word_end(text, start, min(start + width, len(text)), shown)

@@ -31,7 +31,7 @@ from ragkit.reading.pdf.page_words import (
     Rectangle,
 )
 from ragkit.reading.pdf.pictures import pictures_on
-from ragkit.reading.zip_container import GZIP_SUFFIX, gunzipped, is_gzip
+from ragkit.reading.zip_container import gunzipped, is_gzip
 
 _MOST_PIXELS = 12_000_000
 _COARSEST, _FINEST = 200.0, 300.0
@@ -218,11 +218,12 @@ def _opened(file: Path) -> Any:
     """Open a PDF, which may be in a gzip file."""
     import pypdfium2
 
-    if not file.name.lower().endswith(GZIP_SUFFIX):
+    with file.open("rb") as stream:
+        is_packed = is_gzip(file.name, stream.read(2))
+    if not is_packed:
         return pypdfium2.PdfDocument(file)
-    data = file.read_bytes()
     limits = Limits(_TIMEOUT_SECONDS, _MEMORY_MB, _MOST_MB, _MOST_MB)
-    return pypdfium2.PdfDocument(gunzipped(data, limits) if is_gzip(file.name, data) else data)
+    return pypdfium2.PdfDocument(gunzipped(file.read_bytes(), limits))
 
 
 def _scan_dpi(page: Any) -> float:
