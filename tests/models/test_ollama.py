@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import time
+from types import SimpleNamespace
 
 import pytest
 from ollama_clients import HELLO
@@ -114,6 +115,21 @@ def test_an_answer_without_an_end_is_given_up(
         assert time.perf_counter() - started < 10 * seconds
     server.failure = ""
     assert client.chat(HELLO, WRITER).text
+
+
+def test_an_answer_that_had_arrived_while_the_machine_slept_is_taken(
+    ask, server, clock, monkeypatch
+):
+    monkeypatch.setattr(ollama_transport, "time", SimpleNamespace(monotonic=clock))
+    client = ask(chat_seconds=60)
+    client.models()
+
+    def slept(messages):
+        clock.sleep(3600)
+        return "Good morning."
+
+    server.reply = slept
+    assert client.chat(HELLO, WRITER).text == "Good morning."
 
 
 def test_embedding_is_batched_by_characters_and_number(ask, server):
