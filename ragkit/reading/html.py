@@ -67,6 +67,17 @@ _SUMMARY = re.compile(r"<summary\b[^<>]*>((?:(?!<summary\b).)*?)</summary\s*>", 
 _HEADING = re.compile(r"(<h([1-6])\b[^<>]*>)((?:(?!<h[1-6]\b).)*?)(</h\2\s*>)", re.I | re.S)
 _BLOCK_TAG = re.compile(r"</?(?:h[1-6]|section|div|p|ul|ol|pre|table)\b[^>]*>", re.I)
 _LINK = re.compile(r"<a\b[^<>]*>(?:[^<]|<(?!/?(?:a|table)\b))*</a\s*>", re.I)
+_PRE = re.compile(r"(<(pre|textarea)\b.*?</\2\s*>)", re.I | re.S)
+# The converter loses the end of a line before some elements, and a space that ends a link.
+_BEFORE_SPAN = re.compile(r"(?<![\s>])[^\S\n]*+\n\s*+(?=<span\b)", re.I)
+_BETWEEN = re.compile(
+    r"(</(?:[abiuq]|abbr|acronym|big|code|em|font|kbd|nobr|small|span|strong|su[bp]|tt"
+    r"|[a-z]\w{0,20}-[\w-]{1,20})>)\s++(?=<(?:(?:acronym|big|font|nobr|tt)\b|[a-z]\w{0,20}-))",
+    re.I,
+)
+_LAST_SPACE = re.compile(r"(?<![\s>])(\s++)(</(?:a|ruby)\s*>)", re.I)
+_LINK_TITLE = re.compile(r"\stitle\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))", re.I)
+_WORD = re.compile(r"\w+")
 _TITLE = re.compile(r"<title\b[^>]*>(.{0,2000}?)</title\s*>", re.I | re.S)
 _META = re.compile(r"<meta\b([^>]{1,2000})>", re.I)
 _ATTRIBUTE = re.compile(r"([\w:-]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))")
@@ -106,9 +117,8 @@ def to_markdown(source: str, label: str = Format.HTML.label) -> str:
     formulas = Formulas()
     seen = _UNSEEN_TAG.sub("", _without_unseen(formulas.hidden(source)))
     seen = _LEFT_OUT.sub(r"\1div", _without(_HIDDEN, _without(_MENU, seen)))
-    # Of blocks within blocks of a link, the converter writes the words without a space between.
-    seen = _LINK.sub(lambda link: _BLOCK_TAG.sub(" ", link[0]), levelled(_flattened(seen)))
-    seen = without_unended(seen)
+    seen = _LINK.sub(_plain_link, levelled(_flattened(seen)))
+    seen = _with_spaces(without_unended(seen))
     result = convert(f"<html><body>{seen}</body></html>".encode(), "html", label)
     converted = tidy(clean(formulas.shown(strip_embedded(result.content))))
     if len(converted) < len(seen) * _LEAST_SHARE:
@@ -174,6 +184,32 @@ def _flattened(source: str) -> str:
 
     source = _OUTER_LINK.sub("", _SELF_LINK.sub("", source))
     return _HEADING.sub(heading, _SUMMARY.sub(summary, source))
+
+
+def _with_spaces(source: str) -> str:
+    """Return HTML with plain spaces between words where the converter would lose what parts them.
+
+    What is preformatted stays as it is.
+    """
+    pieces = _PRE.split(_LAST_SPACE.sub(r"\2\1", source))
+    for at in range(0, len(pieces), 3):
+        pieces[at] = _BETWEEN.sub(r"\1 ", _BEFORE_SPAN.sub(" ", pieces[at]))
+    del pieces[2::3]
+    return "".join(pieces)
+
+
+def _plain_link(link: re.Match[str]) -> str:
+    """Return a link without blocks, and without a title that only repeats its words."""
+    # Of blocks within blocks of a link, the converter writes the words without a space between.
+    tag, bracket, text = _BLOCK_TAG.sub(" ", link[0]).partition(">")
+    title = _LINK_TITLE.search(tag)
+    if title and _words("".join(filter(None, title.groups()))) <= _words(ANY_TAG.sub("", text)):
+        tag = tag[: title.start()] + tag[title.end() :]
+    return f"{tag}{bracket}{text}"
+
+
+def _words(source: str) -> set[str]:
+    return set(_WORD.findall(unescape(source).casefold()))
 
 
 def _metadata(head: str) -> Metadata:

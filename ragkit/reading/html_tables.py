@@ -66,11 +66,16 @@ class Table:
         only_places = bool(_ONLY_PLACES.search(self.more))
         widest = max(rows, key=len)
         if len(widest) < 2:
-            return only_places or self.rows < 2 or not self.has_heads
+            return only_places or self.rows < 2 or not self.has_heads or self._is_note(rows, pieces)
         cells = ["".join(pieces[begin:end]) for begin, end in widest]
         return self.rows < 2 and (
             only_places or (not _is_line(cells) and any(map(_BLOCK.search, cells)))
         )
+
+    def _is_note(self, rows: list[list[tuple[int, int]]], pieces: list[str]) -> bool:
+        """Return whether paragraphs stand below a single head, as in notes and warnings."""
+        below = ("".join(pieces[begin:end]) for cells in rows[2:] for begin, end in cells)
+        return self.rows == 2 and any(map(_BLOCK.search, below))
 
 
 def _text(source: str) -> str:

@@ -64,8 +64,46 @@ def test_a_link_within_a_link_is_one(tmp_path):
         "ACID</a></em></a>, <a name=x></a><a href='b.html'>B</a> and <a href='c.html'>C</a>.</p>"
     )
     assert read(tmp_path, "a.html", page).text == (
-        'See *[ACID](g.html#acid "Acid")*, [B](b.html) and [C](c.html).'
+        "See *[ACID](g.html#acid)*, [B](b.html) and [C](c.html)."
     )
+
+
+def test_the_title_of_a_link_is_text_unless_it_repeats_the_link():
+    page = (
+        "<p><a href=a.html title='4.2.&nbsp;Dual boot'>Section 4.2, “<i>Dual</i> Boot”</a> and"
+        ' <a href=b.html title="Asia&amp;Pacific, 2019">figures</a></p>'
+    )
+    assert read_html(page, "a.html").text == (
+        '[Section 4.2, “*Dual* Boot”](a.html) and [figures](b.html "Asia&Pacific, 2019")'
+    )
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "from\n<span>next</span>",
+        "from \r\n  <span><a href=x.html>next</a></span>",
+        "<b>from</b>\n<font>next</font>",
+        "<code>from</code>\n<tt>next</tt>",
+        "<my-term>from</my-term>\n<my-term>next</my-term>",
+        "<a href=x.html>from\n</a>next",
+        "<a href=x.html>from </a>next",
+    ],
+)
+@pytest.mark.parametrize("block", ["p", "li", "h2", "td"])
+def test_words_at_the_end_of_a_line_and_of_the_next_stay_apart(words, block):
+    text = read_html(f"<{block}>Take it {words} to it</{block}>", "a.html").text
+    plain = re.sub(r"\(x.html\)|[*`#|\[\]-]", "", text)
+    assert plain.split() == ["Take", "it", "from", "next", "to", "it"]
+
+
+def test_lines_of_code_stay_lines():
+    page = (
+        "<pre>a = 1\n<span>b</span> = 2\n  <span>c</span> = <a href=x>3\n</a>"
+        "<tt>d</tt>\n<tt>e</tt></pre>"
+    )
+    lines = read_html(page, "a.html").text.splitlines()[1:-1]
+    assert [line.partition(" =")[0] for line in lines] == ["a", "b", "  c", "d", "e"]
 
 
 @pytest.mark.parametrize("body", ["div", "span><div", "table><tr><td"])

@@ -64,6 +64,17 @@ def test_a_table_of_data_stays_a_table(table):
     assert read_html(table, "a.html").text.count("|") >= 5
 
 
+@pytest.mark.parametrize("end", ["", "<p>It may be lost.</p>"])
+def test_a_note_with_a_picture_beside_it_is_no_table(end):
+    page = (
+        '<table border="0" summary="Note"><tr><td rowspan="2"><img alt="[Note]" src="n.png"></td>'
+        f"<th>Note</th></tr><tr><td><p>Save your work.</p>{end}</td></tr></table>"
+    )
+    assert read_html(page, "a.html").text == "![[Note]](n.png)\n\nNote\n\nSave your work." + (
+        "\n\nIt may be lost." if end else ""
+    )
+
+
 def test_columns_beside_each_other_are_read_one_after_the_other():
     page = (
         "<table><tr><td><p>Long days.</p><p>Short nights.</p></td>"
