@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-_LONGEST, _LONGEST_LINK = 22, 120
-_LINK = re.compile(r"\[[^\[\]\n]*\]\(")
+_LONGEST, _LONGEST_LINK = 22, 300
+_LINK = re.compile(r"\[[^\[\]\n]*\]\((?:[^()\s]*+(?:[^\S\n]+\"[^\"\n]*+\")?\))?")
 _ABBREVIATION = re.compile(
     r"(?:\b[A-Z]\w*\.?[^\S\n]+[A-HJ-Z]|\b[A-Z]\.[A-Z]|(?<!\w)[А-ЯЁІЇЄҐ]|[\u0e01-\u0e3a]"
     r"|\[\d{1,3}(?:\.\d{1,3})*"
@@ -41,7 +41,7 @@ def is_within_sentence(text: str, start: int, at: int) -> bool:
     """Return whether a sentence from ``start`` on does not end with the full stop before ``at``.
 
     ``at`` is behind the white space after it: "et al. ", "p. " before a number, "part no. " before
-    "VX-2231", "am 3. " or "3. " before a month in German, "14.2. " in the text of a link.
+    "VX-2231", "am 3. " or "3. " before a month in German, "14.2. " in the text or title of a link.
     """
     opened = text.rfind("[", max(start, at - _LONGEST_LINK), at)
     link = _LINK.match(text, opened, at + _LONGEST_LINK) if opened >= 0 else None

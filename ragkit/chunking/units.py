@@ -30,7 +30,9 @@ _ENTRY = re.compile(rf"(?:(?:^|\s)…|(?:\. ?){{4,}})\s?(?:{_PAGE})(?:,\s?(?:{_P
 _MOST_PAGES = 80
 _PAGED = re.compile(rf"\S.{{0,100}}\s(?:{_PAGE})")
 _TABLE_RULE = re.compile(r"\|[|\s:+-]*-[|\s:+-]*$")
-_BARE_TAG = re.compile(r"(?:</?[A-Za-z][^<>]*>\s*|!\[[^\]]*\]\([^)]*\)\s*|:::.*)+$")
+_BARE_TAG = re.compile(
+    r"(?:</?[A-Za-z][^<>]*>\s*|!\[(?:[^\[\]]|\[[^\[\]]*\])*\]\([^)]*\)\s*|:::.*)+$"
+)
 _IMPORT = re.compile(
     r"(?:import|from|use|using|#include|require|package|export \{|const \w+ = require)\b"
 )

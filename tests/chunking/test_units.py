@@ -30,6 +30,12 @@ def test_a_colon_in_a_paragraph_divides_nothing(text):
     assert units(text) == [text]
 
 
+def test_a_picture_by_itself_says_nothing():
+    assert units("![[Note]](a/note.png)\n\n![A heron](b.png) It is grey.") == [
+        "![A heron](b.png) It is grey."
+    ]
+
+
 def test_the_mark_of_a_callout_is_no_sentence_and_its_title_is_one_of_its_own():
     text = (
         "Launch here.\n\n> [!warning] Tides at the estuary\n> Never launch\n> before tide. Ask."
