@@ -50,7 +50,7 @@ _SHORT_LEAD = 60
 _SHORT, _LONG = 40, 600
 _MOST_WORDS = 60
 
-_BORDER = re.compile(r"\n|[.!?] ")
+_BORDER = re.compile(r"\n|[.!?؟] |[。！？]")
 _LEADS_IN = re.compile(r"[:?：？][\s*_.\"”)]*$")
 _BETWEEN = re.compile(r"\s*(?:(?:[-*+•>]|\d{1,3}[.)])\s+)?(?:\[[ xX]\]\s+)?")
 _FOLLOWS_ON = re.compile(
@@ -234,6 +234,10 @@ def _near(passage: Passage, result: Result, most: int) -> Passage:
         border = _BORDER.search(passage.text, first, first + most // 4)
         first = border.end() if border else first
     text = passage.text[first : first + most]
+    if first + most < len(passage.text):
+        # Up to the end of the last line or sentence.
+        unbroken = len(text) if most > _LONGEST else 0
+        text = text[: max((border.end() for border in _BORDER.finditer(text)), default=unbroken)]
     start = passage.start + first
     return replace(
         passage,

@@ -379,6 +379,17 @@ def test_no_sentence_comes_twice_and_there_are_three_at_most(tmp_path):
     assert len(texts) == len(set(texts)) <= 3
 
 
+@pytest.mark.parametrize("sentence", ["The lock gate {} opens at seven. ", "水门{}在七点就打开。"])
+def test_where_reading_stops_no_sentence_is_cut(sentence):
+    document = DocumentRef(1, "a.txt", "A", "default", "text", 0, 1, "/a.txt")
+    text = "".join(sentence.format(number) for number in range(1000, 2700))
+    result = Result(document, 1.0, (Passage(0, len(text), text),), ())
+    question = Question("When does the lock gate open?")
+    found = evidence(question, [result], Meaning(local_embedder()))
+    assert len(found.sentences) > 300
+    assert {len(one.text) for one in found.sentences} == {len(sentence.format(1000).strip())}
+
+
 def test_of_sentences_that_say_nearly_the_same_only_the_best_is_shown(tmp_path):
     settings = load_settings(library=tmp_path / "library", reading={"processes": 1})
     files = {
