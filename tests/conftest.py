@@ -24,6 +24,7 @@ from xdist.scheduler import LoadScopeScheduling
 
 from ragkit.catalog import Catalog
 from ragkit.library import Library
+from ragkit.models import ollama_wire
 from ragkit.paths import LibraryPaths
 from ragkit.reading import pool, process
 from ragkit.surfaces.cli import app as cli
@@ -253,7 +254,9 @@ def counted(catalog: Catalog) -> Iterator[None]:
 @pytest.fixture(scope="module")
 def running() -> Iterator[OllamaStandIn]:
     """A server that speaks as Ollama does; tests take ``server``, which forgets between them."""
-    with OllamaStandIn() as server:
+    with pytest.MonkeyPatch.context() as patch, OllamaStandIn() as server:
+        # It is in this process, which a busy machine may stop for some seconds.
+        patch.setattr(ollama_wire, "QUICK_SECONDS", 30.0)
         yield server
 
 

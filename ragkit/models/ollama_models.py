@@ -26,7 +26,7 @@ from ragkit.models.ollama_text import (
     one_line,
     with_tag,
 )
-from ragkit.models.ollama_wire import QUICK_SECONDS, OllamaWire
+from ragkit.models.ollama_wire import OllamaWire
 from ragkit.settings import ModelSettings
 
 logger = logging.getLogger(__name__)
@@ -174,7 +174,7 @@ class OllamaModels:
 
     def _show(self, listed: ModelInfo) -> ModelInfo:
         """Return a model with its capabilities, as Ollama reports them."""
-        client = self._wire.client(QUICK_SECONDS)
+        client = self._wire.quick_client()
         shown = self._wire.again(lambda: client.show(listed.name), listed.name)
         details = shown.modelinfo or {}
         capabilities = tuple(shown.capabilities or ())

@@ -87,6 +87,10 @@ class OllamaWire:
                 )
             return self._clients[seconds]
 
+    def quick_client(self) -> ollama.Client:
+        """Return the ollama package's client for calls that need no model."""
+        return self.client(QUICK_SECONDS)
+
     @contextmanager
     def own_client(self, seconds: float) -> Iterator[ollama.Client]:
         """Open a client with a connection that it shares with none; the limit is for each part."""
