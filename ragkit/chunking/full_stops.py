@@ -12,6 +12,8 @@ _ABBREVIATION = re.compile(
     r"|(?<!\w)(?:[Ee]\.g|[Ii]\.e|[zZ]\. ?B|[dDuU]\. ?[hHaA]|et al|Mrs?|Ms|MM?|Dr|Prof|St|Lt|Col"
     r"|Gen|Capt|Gov|Sen|Rep|Hon|Mgr|Jr|Sra?|Dra|Mme|Mlle|Hrn?|Dipl|Ing|vs|cf|ca|approx|bzw|ggf"
     r"|inkl|Sig|Dott|Avv|Dhr|Mevr|[Uu]l|[Nn]ám|[Оо]бл|[Пп]росп|[Уу]л|[Пп]ер|[Гг]р|[Тт]ов|[Ии]м"
+    r"|[Pp]\. ?e[jsx]|[Pp]or ej|[Pp]ar ex|[Nn]p|[Bb]ijv|[Nn]apř|[Ee]sim|[Ff]\.eks|[Tt]\.ex"
+    r"|[Öö]rn|[Нн]апр"
     r"|(?<!\d[^\S\n])[гс]|zzgl|evtl|bspw|[Vv]gl|Mio|Mrd|Tsd|Nr|Abs|Abb|Nos?|Figs?|Eqs?|Vol"
     r"|pp))\s?\.[^\S\n]+$"
 )
