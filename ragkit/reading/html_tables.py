@@ -8,6 +8,7 @@ from html import unescape
 from itertools import pairwise
 
 _ONLY_PLACES = re.compile(r"\srole\s*=\s*[\"']?\s*(?:presentation|none)\b", re.I)
+_PICTURE = re.compile(r"<img\b[^<>]*>", re.I)
 _ANY = re.compile(r"<[^<>]*>")
 _BLOCK = re.compile(
     r"</?(?:address|blockquote|br|center|d[dlt]|div|h[1-6r]|li|[ou]l|p|pre|t[dhr]|table)\b[^<>]*>",
@@ -39,8 +40,11 @@ class Table:
         short.
         """
         rows = self._filled(pieces)
-        if not self._is_layout(rows, pieces):
+        is_note = self._is_note(rows, pieces)
+        if not is_note and not self._is_layout(rows, pieces):
             return False
+        if is_note:
+            self._as_note(pieces)
         for place in self.tags:
             pieces[place] = "</div>" if pieces[place][1] == "/" else "<div>"
         for cells in rows:
@@ -66,7 +70,7 @@ class Table:
         only_places = bool(_ONLY_PLACES.search(self.more))
         widest = max(rows, key=len)
         if len(widest) < 2:
-            return only_places or self.rows < 2 or not self.has_heads or self._is_note(rows, pieces)
+            return only_places or self.rows < 2 or not self.has_heads
         cells = ["".join(pieces[begin:end]) for begin, end in widest]
         return self.rows < 2 and (
             only_places or (not _is_line(cells) and any(map(_BLOCK.search, cells)))
@@ -74,8 +78,19 @@ class Table:
 
     def _is_note(self, rows: list[list[tuple[int, int]]], pieces: list[str]) -> bool:
         """Return whether paragraphs stand below a single head, as in notes and warnings."""
-        below = ("".join(pieces[begin:end]) for cells in rows[2:] for begin, end in cells)
-        return self.rows == 2 and any(map(_BLOCK.search, below))
+        if self.rows != 2 or not self.has_heads or max(map(len, rows)) > 1:
+            return False
+        return any(_BLOCK.search("".join(pieces[a:b])) for cells in rows[2:] for a, b in cells)
+
+    def _as_note(self, pieces: list[str]) -> None:
+        """Write the head of a note in bold letters, and no picture in place of a text."""
+        for place, after in pairwise(self.tags):
+            between = slice(place + 1, after)
+            if not _text("".join(pieces[between])):
+                pieces[between] = [_PICTURE.sub("", piece) for piece in pieces[between]]
+            elif pieces[place][1:3].lower() == "th":
+                pieces[place + 1] = f"<b>{pieces[place + 1]}"
+                pieces[after - 1] = f"{pieces[after - 1]}</b>"
 
 
 def _text(source: str) -> str:

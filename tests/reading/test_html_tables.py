@@ -70,7 +70,7 @@ def test_a_note_with_a_picture_beside_it_is_no_table(end):
         '<table border="0" summary="Note"><tr><td rowspan="2"><img alt="[Note]" src="n.png"></td>'
         f"<th>Note</th></tr><tr><td><p>Save your work.</p>{end}</td></tr></table>"
     )
-    assert read_html(page, "a.html").text == "![[Note]](n.png)\n\nNote\n\nSave your work." + (
+    assert read_html(page, "a.html").text == "**Note**\n\nSave your work." + (
         "\n\nIt may be lost." if end else ""
     )
 
