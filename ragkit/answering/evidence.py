@@ -28,7 +28,7 @@ from ragkit.indexes.tokenizer import fold, index_tokens, word_pattern
 from ragkit.results import Passage, Result
 from ragkit.retrieval.definitions import definitions
 from ragkit.retrieval.query.date_forms import with_date_forms
-from ragkit.retrieval.query.meanings import defined_term
+from ragkit.retrieval.query.subject import defined_term
 
 _WEIGHTS: Mapping[str, float] = {
     "like": 3.0, "wide": 4.5, "alike": 5.0, "alike_around": 4.5, "placed": 1.5, "chunk": 1.2,

@@ -9,11 +9,12 @@ from functools import cached_property
 
 from ragkit.indexes.tokenizer import fold, index_tokens, query_tokens, word_pattern
 from ragkit.retrieval.figures import is_figure
-from ragkit.retrieval.query.asking_words import without_asking_words
-from ragkit.retrieval.query.meanings import without_asking
-from ragkit.retrieval.query.openings import subject_of
-from ragkit.retrieval.query.separable_verbs import with_infinitive
-from ragkit.retrieval.query.word_forms import foreign_language, without_function_words
+from ragkit.retrieval.query.subject import subject_of, without_asking, without_asking_words
+from ragkit.retrieval.query.word_forms import (
+    foreign_language,
+    with_infinitive,
+    without_function_words,
+)
 
 _LONGEST = 600
 

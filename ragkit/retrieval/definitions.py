@@ -12,7 +12,7 @@ from ragkit.indexes.analyzer import SPACELESS
 from ragkit.options import SearchOptions
 from ragkit.retrieval.query.encoding import Query
 from ragkit.retrieval.query.han_variants import writings
-from ragkit.retrieval.query.meanings import ARTICLE, defined_term
+from ragkit.retrieval.query.subject import ARTICLE, defined_term
 from ragkit.retrieval.ranking import Hit, Ranking, best_half, with_part
 from ragkit.types import Level
 

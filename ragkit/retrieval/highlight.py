@@ -18,10 +18,13 @@ from ragkit.indexes.tokenizer import (
     without_stop_words,
 )
 from ragkit.retrieval.query.date_forms import date_forms
-from ragkit.retrieval.query.openings import subject_of
 from ragkit.retrieval.query.parser import without_filters
-from ragkit.retrieval.query.separable_verbs import with_infinitive
-from ragkit.retrieval.query.word_forms import foreign_language, without_function_words
+from ragkit.retrieval.query.subject import subject_of
+from ragkit.retrieval.query.word_forms import (
+    foreign_language,
+    with_infinitive,
+    without_function_words,
+)
 
 LONGEST_HIGHLIGHTED = 200_000
 """Characters of one text in which words are looked for; the rest is left plain."""

@@ -10,7 +10,7 @@ from ragkit.answering.questions import Question
 from ragkit.library import Library
 from ragkit.options import Mode, SearchOptions
 from ragkit.retrieval.highlight import highlight_question
-from ragkit.retrieval.query.asking_words import without_asking_words
+from ragkit.retrieval.query.subject import without_asking_words
 
 ABOUT = {
     "如何报销车费？": "报销车费？",

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from ragkit.answering.questions import Question
-from ragkit.retrieval.query.meanings import defined_term, without_asking
+from ragkit.retrieval.query.subject import defined_term, without_asking
 
 
 @pytest.mark.parametrize(

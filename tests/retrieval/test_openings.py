@@ -11,7 +11,7 @@ from small_library import open_library
 from ragkit.answering.questions import Question
 from ragkit.indexes.tokenizer import query_tokens
 from ragkit.options import Mode
-from ragkit.retrieval.query.openings import subject_of
+from ragkit.retrieval.query.subject import subject_of
 from ragkit.retrieval.query.word_forms import without_function_words
 
 ABOUT = {

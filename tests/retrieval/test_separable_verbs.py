@@ -8,7 +8,7 @@ import pytest
 from small_library import add, find, open_library, write_files
 
 from ragkit.retrieval.highlight import highlight_question
-from ragkit.retrieval.query.separable_verbs import separable_verb, with_infinitive
+from ragkit.retrieval.query.word_forms import separable_verb, with_infinitive
 
 
 @pytest.mark.parametrize(

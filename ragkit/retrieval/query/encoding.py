@@ -28,7 +28,6 @@ from ragkit.results import Spelling
 from ragkit.retrieval.query.date_forms import date_forms
 from ragkit.retrieval.query.filter_syntax import format_filter, keeping, strictly
 from ragkit.retrieval.query.han_variants import han_variants
-from ragkit.retrieval.query.openings import subject_of
 from ragkit.retrieval.query.parser import (
     LONGEST_QUERY,
     ParsedQuery,
@@ -36,6 +35,7 @@ from ragkit.retrieval.query.parser import (
     without_filters,
 )
 from ragkit.retrieval.query.spelling import respelled_text
+from ragkit.retrieval.query.subject import subject_of
 from ragkit.retrieval.query.word_forms import (
     form_weights,
     known_forms,

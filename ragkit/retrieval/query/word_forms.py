@@ -3,6 +3,9 @@
 Documents are indexed with the stems of English, whatever they are written in. So a question that is
 clearly in another language is asked without its function words, and a word that the library does
 not have as it stands is asked in the forms that it has; in languages of many forms, every word is.
+A verb that a question takes apart ("Wie richte ich eine Firewall ein?") is asked in one word, as
+documents have it: "einrichten", "eingerichtet", "Einrichtung". ``question_words`` has by language
+what is stated of it.
 """
 
 from __future__ import annotations
@@ -11,6 +14,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from itertools import chain
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,78 +24,42 @@ from ragkit.indexes.bm25 import idf_of
 from ragkit.indexes.languages import stem
 from ragkit.indexes.protocol import EntryIndex
 from ragkit.indexes.tokenizer import fold, index_tokens
-from ragkit.retrieval.query.separable_verbs import separable_verb
+from ragkit.retrieval.query.question_words import LANGUAGES
+from ragkit.retrieval.query.question_words.english import ENGLISH
+from ragkit.retrieval.query.question_words.language import Language, SeparableVerbs
 from ragkit.retrieval.query_segmentation.asking import asks
 from ragkit.types import Field
 
-# Without those that are also words of English, such as "was" and "man".
-_FUNCTION_WORDS: Mapping[str, str] = {
-    "german": "der die das den dem des ein eine einen einem einer eines und oder nicht kein "
-    "keine ist sind wird werden wurde haben kann muss darf mit von zu zum zur auf "
-    "fur im bei nach aus uber unter vor durch gegen ohne um sich es er sie wir ihr "
-    "ich wie wo wohin woher wann warum wer wen wem welche welcher welches welchen "
-    "wieviel viele gibt man wenn dass als auch noch",
-    "french": "le la les un une des du de et ou ne pas est sont a ont peut doit dans sur sous "
-    "avec sans pour par chez vers il elle on nous vous ils elles ce cette ces son "
-    "sa ses que qui quoi quel quelle quels quelles comment quand combien pourquoi "
-    "aux au y en",
-    "spanish": "el la los las un una unos unas de del y o no es son esta estan hay puede debe "
-    "en con sin por para sobre entre hasta desde se su sus lo que quien cual cuales "
-    "como cuando cuanto cuanta cuantos cuantas donde al pero porque",
-    "italian": "il lo la i gli le un una uno di del della dei delle e o non sono ha hanno puo "
-    "deve in nel nella con senza per tra fra sul sulla da dal dalla si che chi "
-    "quale quali come quando quanto quanti quante dove perche al alla ai",
-    "portuguese": "o os a as um uma de do da dos das e ou nao sao tem pode deve em no na nos nas "
-    "com sem por para sobre entre ate se seu sua que quem qual quais como quando "
-    "quanto quantos quantas onde ao",
-    "dutch": "de het een en of niet geen is zijn wordt worden heeft hebben kan moet mag met "
-    "van voor aan bij naar uit over onder door tegen zonder om er hij zij wij ik "
-    "hoe waar wanneer waarom wie welke welk hoeveel dat deze dit op te",
-    "swedish": "och eller inte ar det den en ett som hur var nar vad vem vilken vilka varfor med "
-    "for till fran av pa om",
-    "danish": "og eller ikke er det den en et som hvordan hvor hvornar hvad hvem hvilken hvorfor "
-    "med for til fra af pa om hvis",
-    "norwegian": "og eller ikke er det den en et som hvordan hvor nar hva hvem hvilken hvorfor "
-    "med for til fra av pa om hvis",
-    "finnish": "ja tai ei ovat miten missa milloin kuinka paljon mika mitka kuka mita miksi jos "
-    "kun etta se",
-    "hungarian": "az egy es vagy nem van hogy hogyan hol mikor mennyi hany mi ki mit melyik miert "
-    "meg csak",
-    "polish": "w we z ze o u na od oraz lub albo nie jest sa sie jak gdzie kiedy ile czy co kto "
-    "ktory ktora ktore dla po przy przez pod nad za ta te tego tej byc moze mozna trzeba dlaczego "
-    "jaki jaka jakie",
-    "czech": "v ve z ze k o u na od nebo ne je jsou se si jak kde kdy kolik co kdo ktery ktera "
-    "ktere pro po pri pod nad za ta byt muze proc jaky jaka jake",
-    "serbian": "je su se si sa o u na za po pri od iz ili ali ne nije ni da ce li kao kako gdje "
-    "gde kje kada kad kdaj tko kdo ko sto sta kaj koji koja koje kateri katera katere koliko zasto "
-    "zakaj moze mogu lahko treba",
-    "turkish": "ve veya ile icin bir bu ne nasil nerede zaman kac kim neden hangi mi mu degil",
-}
-# Of English, those that are indexed, since texts are quoted with them.
-_IN_QUESTIONS = (
-    "any some other others another much many more most less few several those one ones all him her "
-    "them themselves itself myself yourself im ive just only very really quite even ever yet "
-    "already actually still also too maybe perhaps please thanks thank ok okay though although "
-    "however here now"
-)
-# By code, of those whose words in Latin letters have many forms.
-_OF_MANY_FORMS = {
-    "cs": "czech", "da": "danish", "et": "estonian", "fi": "finnish", "hr": "serbian",
-    "hu": "hungarian", "lt": "lithuanian", "no": "norwegian", "pl": "polish", "sl": "serbian",
-    "sr": "serbian", "sv": "swedish", "tr": "turkish",
-}  # fmt: skip
 _LETTERS = re.compile(r"[^\W\d_]+")
 _FEWEST = 2
 _LONGEST = 500
+_LONGEST_WITH_VERB = 300
 _SHORTEST_STEM = 3
-_ACCENTED = {
-    "hungarian": ("ként", "ból", "ből", "tól", "től", "ról", "ről", "nál", "nél", "ért"),
-    "polish": ("ów",),
-}
-"""Endings with the accents that tokens have lost, by which a stemmer knows them."""
+_SHORTEST_ROOT = 2
 _MOST_TOKENS = 600
 _OTHER_FORM = 0.8
 """How much a form counts that a text has instead of the one that was asked."""
+_BEHIND_SUBJECT = (
+    r"(?<!\w)(?P<verb>[^\W\d_]{{3,20}})\s+(?P<subject>{subjects})\b[^.?!;:]{{0,200}}?"
+    r"(?<=[\s,])(?P<particle>{particles})(?=\s*(?:[,.?!;:]|$))"
+)
+_BEHIND_VERB = r"(?<!\w)(?P<verb>[^\W\d_]{{4,20}})\s+(?P<particle>{particles})(?!\w)"
+
+
+class SeparableVerb(NamedTuple):
+    """``words`` are what a verb is with its particle, infinitives first.
+
+    ``before`` and ``behind`` are what the question has before and behind the particle, without the
+    verb itself.
+    """
+
+    words: tuple[str, ...]
+    before: str
+    behind: str
+
+    def question(self, word: str) -> str:
+        """Return the question with a word in the place of the particle, where infinitives stand."""
+        return f"{self.before}{word}{self.behind}"
 
 
 @lru_cache(maxsize=64)
@@ -140,7 +108,7 @@ def language_of_forms(text: str, language: str) -> str:
         return named
     words = set(_LETTERS.findall(fold(text[:_LONGEST]).casefold()))
     is_english = len(words & STOP_WORDS) >= _FEWEST
-    return "" if is_english else _OF_MANY_FORMS.get(language, "")
+    return "" if is_english else _of_many_forms().get(language, "")
 
 
 def known_forms(catalog: Catalog, text: str, stemmer: str) -> dict[str, tuple[str, ...]]:
@@ -153,7 +121,7 @@ def known_forms(catalog: Catalog, text: str, stemmer: str) -> dict[str, tuple[st
     tokens_of = {word: index_tokens(word) for word in words if word not in functions}
     own_of = {word: tokens[0] for word, tokens in tokens_of.items() if len(tokens) == 1}
     known: Collection[str] = ()
-    if stemmer not in _OF_MANY_FORMS.values():
+    if stemmer not in _of_many_forms().values():
         known = catalog.entries.token_ids(list(own_of.values()))
     forms: dict[str, tuple[str, ...]] = {}
     for word, own in own_of.items():
@@ -161,6 +129,31 @@ def known_forms(catalog: Catalog, text: str, stemmer: str) -> dict[str, tuple[st
         if others := tuple(form for form in found if form != own):
             forms[own] = others
     return forms
+
+
+def separable_verb(question: str, stemmer: str) -> SeparableVerb | None:
+    """Return the verb of a question that is parted from its particle, if any."""
+    language = _by_stemmer().get(stemmer)
+    verbs = language.separable_verbs if language else None
+    if verbs is None or len(question) > _LONGEST_WITH_VERB:
+        return None
+    found = _parted(verbs).search(question)
+    root = _root(verbs, found) if found else ""
+    if found is None or len(root) < _SHORTEST_ROOT:
+        return None
+    verb, particle = found["verb"].lower(), found["particle"].lower()
+    # Of "we" a verb of German or Dutch is the infinitive.
+    forms = [*([verb] if verb.endswith("n") else []), *verbs.forms(root)]
+    words = dict.fromkeys(f"{particle}{form}" for form in forms)
+    start, end = found.span("verb")
+    before = question[:start] + question[end : found.start("particle")]
+    return SeparableVerb(tuple(words), before, question[found.end() :])
+
+
+def with_infinitive(question: str, stemmer: str) -> str:
+    """Return a question with its separable verb in one word, the likeliest; or as it is."""
+    verb = separable_verb(question, stemmer)
+    return verb.question(verb.words[0]) if verb else question
 
 
 def with_joined_verb(
@@ -220,7 +213,9 @@ def _forms(catalog: Catalog, word: str, stemmer: str) -> list[str]:
         return []
     beginning = stemmed[: max(_SHORTEST_STEM, len(stemmed) - 1)]
     near = catalog.entries.tokens_from(beginning, _MOST_TOKENS)
-    written = [(token, word) for token in near for word in _written(token, stemmer)]
+    language = _by_stemmer().get(stemmer)
+    endings = language.accented_endings.split() if language else ()
+    written = [(token, word) for token in near for word in _written(token, endings)]
     stems = stemming.stemWords([word for _, word in written])
     found = {
         token
@@ -230,13 +225,13 @@ def _forms(catalog: Catalog, word: str, stemmer: str) -> list[str]:
     return [token for token in near if token in found]
 
 
-def _written(token: str, stemmer: str) -> Iterator[str]:
+def _written(token: str, accented_endings: Iterable[str]) -> Iterator[str]:
     """Yield the words that a token may be of: itself, and with what tokens have lost of an ending.
 
     They have lost accents, and what the stems of English are without.
     """
     yield token
-    for ending in _ACCENTED.get(stemmer, ()):
+    for ending in accented_endings:
         plain = fold(ending)
         if token.endswith(plain):
             yield token.removesuffix(plain) + ending
@@ -244,11 +239,43 @@ def _written(token: str, stemmer: str) -> Iterator[str]:
     yield from (word for word in longer if stem(word) == token)
 
 
+def _root(verbs: SeparableVerbs, found: re.Match[str]) -> str:
+    """Return what of a verb is in all its forms, or nearly."""
+    verb = found["verb"].lower()
+    if not verbs.subjects:
+        return re.sub(f"{verbs.ending}$", "", verb, count=1)
+    endings = verbs.subjects[found["subject"].lower()]
+    return verb.removesuffix(next(filter(verb.endswith, endings), ""))
+
+
+@cache
+def _parted(verbs: SeparableVerbs) -> re.Pattern[str]:
+    """Return a pattern for a verb and its particle."""
+    particles = "|".join(sorted(verbs.particles.split(), key=len, reverse=True))
+    written = _BEHIND_SUBJECT if verbs.subjects else _BEHIND_VERB
+    pattern = written.format(particles=particles, subjects="|".join(verbs.subjects))
+    return re.compile(pattern, re.IGNORECASE)
+
+
+@cache
+def _by_stemmer() -> Mapping[str, Language]:
+    return {language.stemmer: language for language in LANGUAGES if language.stemmer}
+
+
+@cache
+def _of_many_forms() -> Mapping[str, str]:
+    """Return the stemmers of languages whose words have many forms, by code."""
+    many = [language for language in LANGUAGES if language.has_many_forms]
+    return {code: language.stemmer for language in many for code in language.codes}
+
+
 @cache
 def _function_words() -> Mapping[str, frozenset[str]]:
-    return {name: frozenset(words.split()) for name, words in _FUNCTION_WORDS.items()}
+    """Return the function words of languages other than English, by stemmer."""
+    named = _by_stemmer().items()
+    return {name: frozenset(of.function_words.split()) for name, of in named if of.function_words}
 
 
 @cache
 def _tokens_in_questions() -> frozenset[str]:
-    return frozenset(index_tokens(_IN_QUESTIONS))
+    return frozenset(index_tokens(ENGLISH.function_words))
