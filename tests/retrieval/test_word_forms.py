@@ -1,14 +1,81 @@
-"""Verbs that a question takes apart and documents have in one word."""
+"""The language of a question, other forms of its words, and verbs that documents have in one."""
 
 from __future__ import annotations
 
+import math
 import time
 
+import numpy as np
 import pytest
 from small_library import add, find, open_library, write_files
 
 from ragkit.retrieval.highlight import highlight_question
-from ragkit.retrieval.query.word_forms import separable_verb, with_infinitive
+from ragkit.retrieval.query.word_forms import (
+    foreign_language,
+    form_weights,
+    language_of_forms,
+    separable_verb,
+    with_infinitive,
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "language"),
+    [
+        ("Wie lang ist die Kündigungsfrist?", "german"),
+        ("Quelle est la durée du préavis ?", "french"),
+        ("¿Cuántos días de vacaciones tienen los empleados?", "spanish"),
+        ("Quanti giorni di ferie hanno i dipendenti?", "italian"),
+        ("Quantos dias de férias têm os funcionários?", "portuguese"),
+        ("Hoeveel vakantiedagen heeft een werknemer?", "dutch"),
+        ("Ile dni urlopu ma pracownik i jak go zgłosić, kiedy jest chory?", "polish"),
+        ("Hur många semesterdagar har man och vad gäller vid sjukdom?", "swedish"),
+        ("Da li se promjena sprema u mapu?", "serbian"),
+        ("Kako spremenim pisavo in kje je shranjena?", "serbian"),
+        ("Gdzie są klucze w piwnicy?", "polish"),
+        ("Kde je klíč v domě?", "czech"),
+        ("What did the die hard fans in Den Haag say?", ""),
+        ("Tour de la Provence winner", ""),
+        ("Kündigungsfrist Mitarbeiter", ""),
+        ("Сколько длится отпуск", ""),
+        ("", ""),
+    ],
+)
+def test_only_a_question_with_function_words_has_a_language(question: str, language: str):
+    assert foreign_language(question) == language
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "stemmer"),
+    [
+        ("okna drewniane", "pl", "polish"),
+        ("okna lesena", "sl", "serbian"),
+        ("Da li se promjena sprema u mapu?", "hr", "serbian"),
+        ("okna drewniane", "de", ""),
+        ("okna drewniane", "", ""),
+        ("how are the windows to be changed", "pl", ""),
+        ("Wie lang ist die Kündigungsfrist?", "pl", "german"),
+    ],
+)
+def test_the_language_of_forms_is_that_of_the_question_or_of_what_is_searched(
+    text, language, stemmer
+):
+    assert language_of_forms(text, language) == stemmer
+
+
+def test_a_word_is_as_rare_as_all_its_forms_together():
+    class Index:
+        entries = 100
+
+        def document_frequencies(self, token_ids, field):
+            return np.array([{1: 20, 2: 5}[token] for token in token_ids])
+
+    weights = form_weights({"okno": ("okna", "okien")}, {"okna": 1, "okien": 2}, [Index()])
+    together = math.log1p((100 - 24 + 0.5) / 24.5)  # 1 - 0.8 * 0.95 of 100
+    assert weights == {
+        1: pytest.approx(0.8 * together / math.log1p(80.5 / 20.5), rel=1e-5),
+        2: pytest.approx(0.8 * together / math.log1p(95.5 / 5.5), rel=1e-5),
+    }
 
 
 @pytest.mark.parametrize(
