@@ -42,7 +42,7 @@ from ragkit.retrieval.query.question_words.slavic import (
 from ragkit.retrieval.query.question_words.spanish import SPANISH
 from ragkit.retrieval.query.question_words.turkish import TURKISH
 
-# Of several that have a phrase for the same words, the first has it.
+# The order counts where a question fits phrases of several: those of the first are taken.
 LANGUAGES = (
     ENGLISH, GERMAN, FRENCH, SPANISH, CATALAN, ITALIAN, PORTUGUESE, ROMANIAN, DUTCH, SWEDISH,
     DANISH, NORWEGIAN, FINNISH, HUNGARIAN, POLISH, CZECH, SLOVAK, SERBIAN, LITHUANIAN, RUSSIAN,

@@ -56,8 +56,8 @@ class Language:
     function_words: str = ""
     """Words that say nothing in a question, without accents and apart by spaces.
 
-    Two of them tell the language, so words of English such as "was" and "man" are none. Of English,
-    only those stand here that are indexed, since texts are quoted with them.
+    Two of them tell the language, so those are left out that are also words of English, such as
+    "was" and "man". Of English only those are needed that are indexed for the sake of quotations.
     """
 
     greetings: str = ""
