@@ -137,7 +137,7 @@ def test_a_prompt_that_was_cut_is_marked(writer, server):
 
 
 def test_a_missing_model_and_a_slow_one(writer, server):
-    server.delay = 2.5
+    server.delay = 20.0
     with pytest.raises(OllamaTimeoutError):
         writer.write(about())
     server.delay = 0

@@ -52,6 +52,11 @@ def test_only_a_question_with_function_words_has_a_language(question: str, langu
         ("okna lesena", "sl", "serbian"),
         ("Da li se promjena sprema u mapu?", "hr", "serbian"),
         ("okna drewniane", "de", ""),
+        # One function word of the library's own language is enough.
+        ("funktioniert meine Grafikkarte", "de", "german"),
+        ("funktioniert meine Grafikkarte", "fr", ""),
+        ("MIT license of the suite", "de", ""),
+        ("ma carte graphique", "fr", "french"),
         ("okna drewniane", "", ""),
         ("how are the windows to be changed", "pl", ""),
         ("Wie lang ist die Kündigungsfrist?", "pl", "german"),
@@ -61,6 +66,25 @@ def test_the_language_of_forms_is_that_of_the_question_or_of_what_is_searched(
     text, language, stemmer
 ):
     assert language_of_forms(text, language) == stemmer
+
+
+@pytest.mark.parametrize(
+    ("text", "question", "missing"),
+    [
+        ("Die Grafikkarte wird erkannt, wenn der Treiber da ist.", "repariert er meine Grafikkarte",
+         ("repariert",)),
+        ("La tarjeta gráfica se reconoce si hay un controlador en el sistema de la empresa.",
+         "¿Reconoce mi tarjeta gráfica nueva?", ("nueva",)),
+        ("A placa gráfica é reconhecida quando o controlador está no sistema.",
+         "onde está a minha placa azul", ("azul",)),
+        ("Видеокарта определяется, если в системе есть драйвер для неё.",
+         "определяется ли моя видеокарта сразу?", ("сразу",)),
+    ],
+)  # fmt: skip
+def test_pronouns_are_no_missing_words(tmp_path, text, question, missing):
+    with open_library(tmp_path / "library") as library:
+        add(library, write_files(tmp_path / "files", {"a.txt": text}))
+        assert library.search(question).missing_terms == missing
 
 
 def test_a_word_is_as_rare_as_all_its_forms_together():
@@ -86,6 +110,8 @@ def test_a_word_is_as_rare_as_all_its_forms_together():
         ("german", "Wo melde ich mich AN", {"angemeldet", "anmeldung"}, "Wo  ich mich anmelden"),
         ("german", "Wie ändert man das Datum ab, und warum?", {"abzuändern", "abgeändert"},
          "Wie  man das Datum abändern, und warum?"),
+        ("german", "Wie richte İch eine Firewall ein?", {"eingerichtet"},
+         "Wie  İch eine Firewall einrichten?"),
         ("german", "Wie ändern wir das ab?", {"abgeändert"}, "Wie  wir das abändern?"),
         ("german", "Wann geben wir die Schlüssel zurück?", {"zurückgegeben"},
          "Wann  wir die Schlüssel zurückgeben?"),

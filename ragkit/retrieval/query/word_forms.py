@@ -27,6 +27,7 @@ from ragkit.indexes.tokenizer import fold, index_tokens
 from ragkit.retrieval.query.question_words import LANGUAGES
 from ragkit.retrieval.query.question_words.english import ENGLISH
 from ragkit.retrieval.query.question_words.language import Language, SeparableVerbs
+from ragkit.retrieval.query.question_words.russian import RUSSIAN
 from ragkit.retrieval.query_segmentation.asking import asks
 from ragkit.types import Field
 
@@ -91,24 +92,28 @@ def without_function_words(text: str, tokens: Sequence[str], language: str = "")
     if language in _function_words():
         words = _function_words()[language].intersection(_LETTERS.findall(fold(text).casefold()))
         left_out = frozenset(token for word in words for token in index_tokens(word))
-    elif not asks(text):
-        return tuple(tokens)
     else:
-        left_out = _tokens_in_questions()
+        left_out = _function_tokens(RUSSIAN)
+        if asks(text):
+            left_out |= _function_tokens(ENGLISH)
     return tuple(token for token in tokens if token not in left_out) or tuple(tokens)
 
 
 def language_of_forms(text: str, language: str) -> str:
     """Return the stemmer of the language in whose forms a question's words are asked, or ``""``.
 
-    ``language`` is the code of the one in which most of what is searched is written; it counts
-    where words have so many forms that a question seldom has the one of the text.
+    ``language`` is the code of the one in which most of what is searched is written. It counts
+    where one function word speaks for it and none for English, and where words have so many forms
+    that a question seldom has the one of the text.
     """
     if named := foreign_language(text):
         return named
     words = set(_LETTERS.findall(fold(text[:_LONGEST]).casefold()))
-    is_english = len(words & STOP_WORDS) >= _FEWEST
-    return "" if is_english else _of_many_forms().get(language, "")
+    stemmer = _by_code().get(language, "")
+    english = len(words & STOP_WORDS)
+    if not english and not words.isdisjoint(_function_words().get(stemmer, ())):
+        return stemmer
+    return "" if english >= _FEWEST or not _has_many_forms(stemmer) else stemmer
 
 
 def known_forms(catalog: Catalog, text: str, stemmer: str) -> dict[str, tuple[str, ...]]:
@@ -121,7 +126,7 @@ def known_forms(catalog: Catalog, text: str, stemmer: str) -> dict[str, tuple[st
     tokens_of = {word: index_tokens(word) for word in words if word not in functions}
     own_of = {word: tokens[0] for word, tokens in tokens_of.items() if len(tokens) == 1}
     known: Collection[str] = ()
-    if stemmer not in _of_many_forms().values():
+    if not _has_many_forms(stemmer):
         known = catalog.entries.token_ids(list(own_of.values()))
     forms: dict[str, tuple[str, ...]] = {}
     for word, own in own_of.items():
@@ -244,7 +249,7 @@ def _root(verbs: SeparableVerbs, found: re.Match[str]) -> str:
     verb = found["verb"].lower()
     if not verbs.subjects:
         return re.sub(f"{verbs.ending}$", "", verb, count=1)
-    endings = verbs.subjects[found["subject"].lower()]
+    endings = verbs.subjects[fold(found["subject"]).lower()]
     return verb.removesuffix(next(filter(verb.endswith, endings), ""))
 
 
@@ -263,10 +268,13 @@ def _by_stemmer() -> Mapping[str, Language]:
 
 
 @cache
-def _of_many_forms() -> Mapping[str, str]:
-    """Return the stemmers of languages whose words have many forms, by code."""
-    many = [language for language in LANGUAGES if language.has_many_forms]
-    return {code: language.stemmer for language in many for code in language.codes}
+def _by_code() -> Mapping[str, str]:
+    """Return the stemmers of languages that have one, by code."""
+    return {code: language.stemmer for language in LANGUAGES for code in language.codes}
+
+
+def _has_many_forms(stemmer: str) -> bool:
+    return stemmer in _by_stemmer() and _by_stemmer()[stemmer].has_many_forms
 
 
 @cache
@@ -277,5 +285,5 @@ def _function_words() -> Mapping[str, frozenset[str]]:
 
 
 @cache
-def _tokens_in_questions() -> frozenset[str]:
-    return frozenset(index_tokens(ENGLISH.function_words))
+def _function_tokens(language: Language) -> frozenset[str]:
+    return frozenset(index_tokens(language.function_words))

@@ -22,8 +22,9 @@ DUTCH = Language(
     stemmer="dutch",
     function_words="""
 de het een en of niet geen is zijn wordt worden heeft hebben kan moet mag met van voor aan bij
-naar uit over onder door tegen zonder om er hij zij wij ik hoe waar wanneer waarom wie welke
-welk hoeveel dat deze dit op te
+naar uit over onder door tegen zonder om er hij zij wij ik hoe waar wanneer waarom wie welke welk
+hoeveel dat deze dit op te mijn mij jouw uw ons onze hun haar heb kunnen moeten mogen maar ook als
+nog wel
 """,
     greetings=r"""
 hoi|goedemorgen|goedemiddag|en|dus

@@ -9,7 +9,8 @@ FINNISH = Language(
     stemmer="finnish",
     has_many_forms=True,
     function_words="""
-ja tai ei ovat miten missa milloin kuinka paljon mika mitka kuka mita miksi jos kun etta se
+ja tai ei ovat miten missa milloin kuinka paljon mika mitka kuka mita miksi jos kun etta se mina
+sina minun sinun minulla minulle minua meidan voi voin voiko olen onko tama taman
 """,
     openings=r"""
 (voitko|voisitko|voitteko|voisitteko|(voiko|voisiko|osaako|osaisiko) joku)\

@@ -8,9 +8,10 @@ FRENCH = Language(
     codes=("fr",),
     stemmer="french",
     function_words="""
-le la les un une des du de et ou ne pas est sont a ont peut doit dans sur sous avec sans pour
-par chez vers il elle on nous vous ils elles ce cette ces son sa ses que qui quoi quel quelle
-quels quelles comment quand combien pourquoi aux au y en
+le la les un une des du de et ou ne pas est sont a ont peut doit dans sur sous avec sans pour par
+chez vers il elle on nous vous ils elles ce cette ces son sa ses que qui quoi quel quelle quels
+quelles comment quand combien pourquoi aux au y en je tu te moi mon ma mes notre nos votre vos
+leur leurs cet suis avons avez peux peuvent dois doivent faut mais donc lorsque pendant
 """,
     greetings=r"""
 bonjour|salut|bonsoir|et|alors

@@ -16,9 +16,12 @@ GERMAN = Language(
     stemmer="german",
     function_words="""
 der die das den dem des ein eine einen einem einer eines und oder nicht kein keine ist sind wird
-werden wurde haben kann muss darf mit von zu zum zur auf fur im bei nach aus uber unter vor
-durch gegen ohne um sich es er sie wir ihr ich wie wo wohin woher wann warum wer wen wem welche
-welcher welches welchen wieviel viele gibt man wenn dass als auch noch
+werden wurde haben kann muss darf mit von zu zum zur auf fur im bei nach aus uber unter vor durch
+gegen ohne um sich es er sie wir ihr ich wie wo wohin woher wann warum wer wen wem welche welcher
+welches welchen wieviel viele gibt man wenn dass als auch noch mein meine meinem meinen meiner
+meines dein deine deinem deinen deiner unser unsere unserem unseren unserer mir mich dir dich uns
+euch ihnen bin habe hast konnen mussen durfen soll sollen sollte bevor nachdem wahrend damit weil
+ob beim vom ins
 """,
     greetings=r"""
 (hallo|hi|guten (morgen|tag|abend)|entschuldigung|und|also)( zusammen)?

@@ -19,7 +19,8 @@ HUNGARIAN = Language(
     accented_endings="ként ból ből tól től ról ről nál nél ért",
     typed_plainly=True,
     function_words="""
-az egy es vagy nem van hogy hogyan hol mikor mennyi hany mi ki mit melyik miert meg csak
+az egy es vagy nem van hogy hogyan hol mikor mennyi hany mi ki mit melyik miert meg csak nekem
+nekunk enyem ez ezt azt ha vagyok
 """,
     openings=r"""
 ((el|meg) )?(tudná[dk]?|tudnátok|tudna|tudnál)( ön| valaki| kérem| kérlek)*\

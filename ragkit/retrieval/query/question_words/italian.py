@@ -10,7 +10,8 @@ ITALIAN = Language(
     function_words="""
 il lo la i gli le un una uno di del della dei delle e o non sono ha hanno puo deve in nel nella
 con senza per tra fra sul sulla da dal dalla si che chi quale quali come quando quanto quanti
-quante dove perche al alla ai
+quante dove perche al alla ai mio mia miei mie tuo tua tuoi tue nostro nostra nostri nostre mi ti
+ci ho posso possono devo devono questo questa questi queste anche mentre
 """,
     greetings=r"""
 ciao|buongiorno|buonasera|salve|e

@@ -57,7 +57,7 @@ class Language:
     """Words that say nothing in a question, without accents and apart by spaces.
 
     Two of them tell the language, so those are left out that are also words of English, such as
-    "was" and "man". Of English only those are needed that are indexed for the sake of quotations.
+    "was" and "man". Of English and Russian only those are needed that are indexed.
     """
 
     greetings: str = ""

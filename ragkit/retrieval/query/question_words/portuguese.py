@@ -9,7 +9,9 @@ PORTUGUESE = Language(
     stemmer="portuguese",
     function_words="""
 o os a as um uma de do da dos das e ou nao sao tem pode deve em no na nos nas com sem por para
-sobre entre ate se seu sua que quem qual quais como quando quanto quantos quantas onde ao
+sobre entre ate se seu sua que quem qual quais como quando quanto quantos quantas onde ao meu
+minha meus minhas teu tua nosso nossa nossos nossas eu sou estou tenho vou posso podem devo devem
+este esta estes estas esse essa isso aos pelo pela pelos pelas quanta muito tambem
 """,
     greetings=r"""
 olá|oi|bom dia|boa (tarde|noite)

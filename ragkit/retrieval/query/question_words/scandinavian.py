@@ -44,8 +44,8 @@ SWEDISH = Language(
     stemmer="swedish",
     has_many_forms=True,
     function_words="""
-och eller inte ar det den en ett som hur var nar vad vem vilken vilka varfor med for till fran
-av pa om
+och eller inte ar det den en ett som hur var nar vad vem vilken vilka varfor med for till fran av
+pa om jag vi min mitt mina din ditt dina mig dig oss kan ska sig detta denna dessa
 """,
     openings=r"""
 (kan|kunde|skulle) (du|ni|någon)\
@@ -74,8 +74,8 @@ DANISH = Language(
     stemmer="danish",
     has_many_forms=True,
     function_words="""
-og eller ikke er det den en et som hvordan hvor hvornar hvad hvem hvilken hvorfor med for til
-fra af pa om hvis
+og eller ikke er det den en et som hvordan hvor hvornar hvad hvem hvilken hvorfor med for til fra
+af pa om hvis jeg vi min mit din dit dine mig dig kan skal sig dette denne disse
 """,
     openings=_OPENINGS,
     objects=_OBJECTS,
@@ -87,8 +87,8 @@ NORWEGIAN = Language(
     stemmer="norwegian",
     has_many_forms=True,
     function_words="""
-og eller ikke er det den en et som hvordan hvor nar hva hvem hvilken hvorfor med for til fra av
-pa om hvis
+og eller ikke er det den en et som hvordan hvor nar hva hvem hvilken hvorfor med for til fra av pa
+om hvis jeg vi min mitt din ditt dine meg deg oss kan skal seg dette denne disse
 """,
     openings=_OPENINGS,
     objects=_OBJECTS,

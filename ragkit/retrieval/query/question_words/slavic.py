@@ -25,8 +25,9 @@ POLISH = Language(
     has_many_forms=True,
     accented_endings="ów",
     function_words="""
-w we z ze o u na od oraz lub albo nie jest sa sie jak gdzie kiedy ile czy co kto ktory ktora
-ktore dla po przy przez pod nad za ta te tego tej byc moze mozna trzeba dlaczego jaki jaka jakie
+w we z ze o u na od oraz lub albo nie jest sa sie jak gdzie kiedy ile czy co kto ktory ktora ktore
+dla po przy przez pod nad za ta te tego tej byc moze mozna trzeba dlaczego jaki jaka jakie moj
+moja moje moich mojej mojego moim mnie mi nasz nasza nasze naszych moge mozemy jesli zeby
 """,
     openings=r"""
 (czy )?(możesz|mógłbyś|mogłabyś|możecie|może pani?|ktoś może|proszę)\
@@ -51,8 +52,9 @@ CZECH = Language(
     stemmer="czech",
     has_many_forms=True,
     function_words="""
-v ve z ze k o u na od nebo ne je jsou se si jak kde kdy kolik co kdo ktery ktera ktere pro po
-pri pod nad za ta byt muze proc jaky jaka jake
+v ve z ze k o u na od nebo ne je jsou se si jak kde kdy kolik co kdo ktery ktera ktere pro po pri
+pod nad za ta byt muze proc jaky jaka jake muj moje moji mych mi mne nas nase nasi mohu muzu
+muzeme kdyz aby
 """,
     openings=r"""
 (můžete|můžeš|mohl[ai]? byste|mohla? bys|prosím)\
@@ -86,8 +88,8 @@ SERBIAN = Language(
     has_many_forms=True,
     function_words="""
 je su se si sa o u na za po pri od iz ili ali ne nije ni da ce li kao kako gdje gde kje kada kad
-kdaj tko kdo ko sto sta kaj koji koja koje kateri katera katere koliko zasto zakaj moze mogu
-lahko treba
+kdaj tko kdo ko sto sta kaj koji koja koje kateri katera katere koliko zasto zakaj moze mogu lahko
+treba moj moja moje mojih mi mene nas nasa nase mozemo ako jer
 """,
     meanings=_OTHER_MEANINGS,
 )

@@ -8,9 +8,10 @@ SPANISH = Language(
     codes=("es",),
     stemmer="spanish",
     function_words="""
-el la los las un una unos unas de del y o no es son esta estan hay puede debe en con sin por
-para sobre entre hasta desde se su sus lo que quien cual cuales como cuando cuanto cuanta
-cuantos cuantas donde al pero porque
+el la los las un una unos unas de del y o no es son esta estan hay puede debe en con sin por para
+sobre entre hasta desde se su sus lo que quien cual cuales como cuando cuanto cuanta cuantos
+cuantas donde al pero porque mi mis tu tus nuestro nuestra nuestros nuestras te nos yo soy estoy
+tengo puedo pueden debo deben este estos estas ese esa eso muy mientras tambien
 """,
     greetings=r"""
 hola|buen[oa]s (días|tardes|noches)|buenas|y|entonces

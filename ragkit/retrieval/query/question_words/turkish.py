@@ -10,7 +10,8 @@ TURKISH = Language(
     has_many_forms=True,
     typed_plainly=True,
     function_words="""
-ve veya ile icin bir bu ne nasil nerede zaman kac kim neden hangi mi mu degil
+ve veya ile icin bir bu ne nasil nerede zaman kac kim neden hangi mi mu degil ben biz benim bizim
+bana bize
 """,
     openings=r"""
 nasıl|nerede|nereden
