@@ -68,12 +68,19 @@ _HEADING = re.compile(r"(<h([1-6])\b[^<>]*>)((?:(?!<h[1-6]\b).)*?)(</h\2\s*>)", 
 _BLOCK_TAG = re.compile(r"</?(?:h[1-6]|section|div|p|ul|ol|pre|table)\b[^>]*>", re.I)
 _LINK = re.compile(r"<a\b[^<>]*>(?:[^<]|<(?!/?(?:a|table)\b))*</a\s*>", re.I)
 _PRE = re.compile(r"(<(pre|textarea)\b.*?</\2\s*>)", re.I | re.S)
-# The converter loses the end of a line before some elements, and a space that ends a link.
+# The converter loses what parts words where a line ends before some elements, or a link in a space,
+# in items with blank lines beside their tags, and where an element holds nothing but spaces.
+_BLANK_LINES = re.compile(
+    r"(?<=>)[^\S\n]*+\n[^\S\n]*+\n\s*+|(?<!\s)[^\S\n]*+\n[^\S\n]*+\n\s*+(?=<)"
+)
 _BEFORE_SPAN = re.compile(r"(?<![\s>])[^\S\n]*+\n\s*+(?=<span\b)", re.I)
 _BETWEEN = re.compile(
     r"(</(?:[abiuq]|abbr|acronym|big|code|em|font|kbd|nobr|small|span|strong|su[bp]|tt"
     r"|[a-z]\w{0,20}-[\w-]{1,20})>)\s++(?=<(?:(?:acronym|big|font|nobr|tt)\b|[a-z]\w{0,20}-))",
     re.I,
+)
+_ONLY_SPACES = re.compile(
+    r"<(acronym|big|font|nobr|tt)\b[^<>]{0,300}>(?:\s|&nbsp;|&#160;){1,20}</\1\s*>", re.I
 )
 _LAST_SPACE = re.compile(r"(?<![\s>])(\s++)(</(?:a|ruby)\s*>)", re.I)
 _LINK_TITLE = re.compile(r"\stitle\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))", re.I)
@@ -193,7 +200,8 @@ def _with_spaces(source: str) -> str:
     """
     pieces = _PRE.split(_LAST_SPACE.sub(r"\2\1", source))
     for at in range(0, len(pieces), 3):
-        pieces[at] = _BETWEEN.sub(r"\1 ", _BEFORE_SPAN.sub(" ", pieces[at]))
+        piece = _ONLY_SPACES.sub(" ", _BLANK_LINES.sub("\n", pieces[at]))
+        pieces[at] = _BETWEEN.sub(r"\1 ", _BEFORE_SPAN.sub(" ", piece))
     del pieces[2::3]
     return "".join(pieces)
 

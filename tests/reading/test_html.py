@@ -88,6 +88,7 @@ def test_the_title_of_a_link_is_text_unless_it_repeats_the_link():
         "<my-term>from</my-term>\n<my-term>next</my-term>",
         "<a href=x.html>from\n</a>next",
         "<a href=x.html>from </a>next",
+        "from<tt>&nbsp; </tt>next",
     ],
 )
 @pytest.mark.parametrize("block", ["p", "li", "h2", "td"])
@@ -95,6 +96,13 @@ def test_words_at_the_end_of_a_line_and_of_the_next_stay_apart(words, block):
     text = read_html(f"<{block}>Take it {words} to it</{block}>", "a.html").text
     plain = re.sub(r"\(x.html\)|[*`#|\[\]-]", "", text)
     assert plain.split() == ["Take", "it", "from", "next", "to", "it"]
+
+
+@pytest.mark.parametrize("words", ["<span>from</span> next", "<code>from</code>\nnext"])
+@pytest.mark.parametrize("item", ["{}:\n\n", "\n\n  {}\n", "<p>\n {}\n \n</p>\n<pre>x</pre>"])
+def test_words_of_an_item_with_blank_lines_stay_apart(words, item):
+    text = read_html(f"<ul><li>{item.format(words)}</li></ul>", "a.html").text
+    assert re.findall(r"\w+", text)[:2] == ["from", "next"]
 
 
 def test_lines_of_code_stay_lines():
