@@ -177,6 +177,21 @@ def test_a_word_of_the_document_is_whole_though_a_gap_or_a_cell_breaks_it(known)
         assert "| all measure- ments by short- and" in text
 
 
+@pytest.mark.parametrize(
+    ("known", "joined"),
+    [
+        (["역할을 할 수 있습니다."], "여러 역할을 할 수 있습니다"),
+        (["여기서 할수 있는 것"], "여러 역할을 할수 있습니다"),
+    ],
+)
+def test_a_line_of_korean_ends_with_a_word_unless_the_document_has_the_whole(known, joined):
+    line = "데스크톱 공학용 워크스테이션과 고성능 네트워크 서버까지 여러 역할을 할"
+    page = (
+        f"{line}\n수 있습니다. 기술적으로 우수하면서 자유로운 시스템은 데비안이 처음이고\n{line}\n"
+    )
+    assert joined in flow(lines_of(page), Vocabulary([*page.split("\n"), *known]))
+
+
 def test_east_asian_lines_are_joined_without_a_space():
     page = (
         "これは長い行であり、次の行に続いています。検索のための文章を書い\n"

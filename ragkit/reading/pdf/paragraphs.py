@@ -28,6 +28,7 @@ _NUMBERED_HEADING = re.compile(
 _ENDS = (".", "!", "?", ":", ";", "\u3002", "\uff01", "\uff1f", "\u201d", '"', ")")
 _WITHIN = (",", "-", "\u2010", "\u2013", "\u2014")
 _EAST_ASIAN = re.compile("[\u3000-\u30ff\u3400-\u9fff\uac00-\ud7af\uff00-\uffef]")
+_HANGUL_BEFORE, _HANGUL = re.compile("[\uac00-\ud7af]+$"), re.compile("[\uac00-\ud7af]+")
 _PAGE_NUMBER = re.compile(r"[-\u2013\u2014 ]*(?:\d{1,4}|[ivxlc]{1,7})[-\u2013\u2014 ]*")
 _LED = re.compile(rf"(?:^| ){LEADER} (?:[ivxlc]{{1,7}}|(?=\S*\d)\S.{{0,15}})$")
 _NARROWEST = 30
@@ -66,6 +67,7 @@ def flow(lines: Sequence[Line], vocabulary: Vocabulary, headings: Collection[str
             gap = ""
         else:
             gap = _set_apart(before, line, pitch) or _gap(before.text, text, width, titles)
+            gap = gap or _space_between(before.text, text, vocabulary)
         if gap == "-":
             pieces[-1] = _joined_word(pieces[-1], text, vocabulary)
         else:
@@ -164,6 +166,17 @@ def _gap(previous: str, line: str, width: int, titles: Collection[str]) -> str:
     if previous.endswith(_ENDS) and not line[:1].islower():
         return "\n\n"
     return "\n"
+
+
+def _space_between(previous: str, line: str, vocabulary: Vocabulary) -> str:
+    """Return what parts lines of East Asian letters: a space where one ends with a Korean word.
+
+    Lines of Korean end anywhere; one ends within a word if the document has the whole word.
+    """
+    last, first = _HANGUL_BEFORE.search(previous, previous.rfind(" ") + 1), _HANGUL.match(line)
+    if not last or not first or vocabulary.knows(last[0] + first[0]):
+        return ""
+    return " "
 
 
 def _is_heading(line: str, titles: Collection[str], width: int) -> bool:
