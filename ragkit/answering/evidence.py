@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import chain
 from typing import TypeAlias
 
@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 from ragkit.answering.labels import is_pair, labelled, with_labels
 from ragkit.answering.meaning import Meaning
 from ragkit.answering.questions import Question
-from ragkit.answering.sentences import sentences_of
+from ragkit.answering.sentences import part_to_read, sentences_of
 from ragkit.answering.titles_and_menus import Titles, is_only_links
 from ragkit.answers import Source
-from ragkit.chunking.units import header_above, of_contents
+from ragkit.chunking.units import of_contents
 from ragkit.indexes.analyzer import STOP_WORDS
 from ragkit.indexes.tokenizer import fold, index_tokens, word_pattern
 from ragkit.results import Passage, Result
@@ -50,7 +50,6 @@ _SHORT_LEAD = 60
 _SHORT, _LONG = 40, 600
 _MOST_WORDS = 60
 
-_BORDER = re.compile(r"\n|[.!?؟] |[。！？]")
 _LEADS_IN = re.compile(r"[:?：？][\s*_.\"”)]*$")
 _BETWEEN = re.compile(r"\s*(?:(?:[-*+•>]|\d{1,3}[.)])\s+)?(?:\[[ xX]\]\s+)?")
 _FOLLOWS_ON = re.compile(
@@ -172,7 +171,7 @@ def _read(question: Question, results: Sequence[Result], forms: _Forms) -> Evide
         (place, passage) for place, result in enumerate(results) for passage in result.passages
     ]
     for number, (place, passage) in enumerate(passages):
-        near = _near(passage, results[place], left)
+        near = part_to_read(passage, results[place], left)
         left -= len(near.text)
         candidates.passages.append(near)
         titles = titles_of[place]
@@ -219,34 +218,6 @@ def _is_other(word: str, starts: Collection[str]) -> bool:
     """Return whether a plain word begins otherwise than all tokens, so that it is none of them."""
     plain = word.isascii() and word.isalpha() and (word.islower() or word[1:].islower())
     return plain and word[:2].lower() not in starts
-
-
-def _near(passage: Passage, result: Result, most: int) -> Passage:
-    """Return a passage that is short enough to be read, else the part at its best chunk."""
-    if len(passage.text) <= most:
-        return passage
-    spans = [chunk.span for chunk in result.matched_chunks if chunk.span is not None]
-    starts = (span.start for span in spans if passage.start <= span.start < passage.end)
-    at = next(starts, passage.start) - passage.start
-    first = max(0, min(at - most // 4, len(passage.text) - most))
-    if first:
-        # From the next line or sentence on.
-        border = _BORDER.search(passage.text, first, first + most // 4)
-        first = border.end() if border else first
-    text = passage.text[first : first + most]
-    if first + most < len(passage.text):
-        # Up to the end of the last line or sentence.
-        unbroken = len(text) if most > _LONGEST else 0
-        text = text[: max((border.end() for border in _BORDER.finditer(text)), default=unbroken)]
-    start = passage.start + first
-    return replace(
-        passage,
-        start=start,
-        end=start + len(text),
-        text=text,
-        highlights=(),
-        header=header_above(passage.text[:first], passage.header),
-    )
 
 
 def _rarities(question: Question, candidates: Evidence) -> Column:
