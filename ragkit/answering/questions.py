@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import cached_property
+from functools import cache, cached_property
 
+from ragkit.indexes.analyzer import SPACELESS
 from ragkit.indexes.tokenizer import fold, index_tokens, query_tokens, word_pattern
 from ragkit.retrieval.figures import is_figure
+from ragkit.retrieval.query.question_words import LANGUAGES
+from ragkit.retrieval.query.question_words.english import ENGLISH
+from ragkit.retrieval.query.question_words.german import GERMAN
+from ragkit.retrieval.query.question_words.russian import RUSSIAN
 from ragkit.retrieval.query.subject import subject_of, without_asking, without_asking_words
 from ragkit.retrieval.query.word_forms import (
     foreign_language,
@@ -29,39 +35,7 @@ class Kind(StrEnum):
     OTHER = "other"
 
 
-_ASKS = {
-    Kind.AMOUNT: re.compile(
-        r"\bhow (?:many|much|long|often|old|far|large|big|high|heavy|tall|wide|deep|fast|soon)\b"
-        r"|\bwhat(?:(?:['’]?s| is| was) (?:the|its|their|your) (?:\w+ ){0,2}?| )"
-        r"(?:percentage|share|number|amount|price|size|age|height|weight|limit)\b"
-        r"|\bwie ?(?:viele?|lange|oft|alt|weit|hoch|schwer|gross|teuer|schnell)\b|\bcombien\b"
-        r"|\bcuant[oa]s?\b|\bquant(?:[ie]|[oa]s?)\b|\bhoeveel\b|\bсколько\b|\bскільки\b"
-        r"|\bποσ(?:[οηα]|οι|εσ)\b|\bكم\b|몇|얼마|几|多少|多久|多大|いくつ|いくら|何(?:人|個|回|日|年|時間|分)"
-    ),
-    Kind.TIME: re.compile(
-        r"\bwhen\b|\b(?:what|which) (?:year|date|day|month|time|hour)\b"
-        r"|\bwann\b|\bquand\b|\bcuando\b|\bquando\b|\bwanneer\b"
-        r"|\bкогда\b|\bколи\b|\bποτε\b|\bمتي\b|언제|什么时候|何时|いつ"
-    ),
-    Kind.WHO: re.compile(
-        r"\bwho(?:m|se)?\b|\bwe[rmn]\b|\bwessen\b|\bqui\b|\bquien(?:es)?\b|\bchi\b|\bquem\b"
-        r"|\bк(?:то|ого|ому|ем)\b|\bхто\b|\bποι(?:οσ|ον|οι|α)\b|누가|누구|谁|誰|だれ"
-    ),
-    Kind.YES_NO: re.compile(
-        r"(?:(?:and|but|so|then|ok(?:ay)?),? )?"
-        r"(?:is|are|am|was|were|do|does|did|has|have|had|can|could|will|would|should|may|must)\b"
-        r"|(?:ist|sind|war|hat|haben|kann|konnen|darf|durfen|muss|mussen|soll|wird|gibt es)\b"
-        r"|est-ce\b|.*(?:[吗嗎]|ですか|ますか)[?？]?$"
-    ),
-}
-
-_AMOUNT = re.compile(
-    r"\d|[零一二三四五六七八九十百千万]"
-    r"|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty"
-    r"|forty|fifty|sixty|hundred|thousand|million|billion|half|twice|zwei|drei|vier|fünf|sechs"
-    r"|sieben|acht|neun|zehn|zwölf|zwanzig|dreißig|hundert|tausend|halbe?)\b",
-    re.IGNORECASE,
-)
+_AMOUNT = re.compile(r"\d|[零一二三四五六七八九十百千万]")
 _TIME = re.compile(
     r"\b(?:1[5-9]|20)\d\d\b|\d{1,2}[.:/-]\d{1,2}|[年月日時时]"
     r"|\b(?:jan|feb|mar|apr|ma[iy]|jun|jul|aug|sep|o[ck]t|nov|de[cz])[a-zä]*\b"
@@ -74,6 +48,8 @@ _NAME = re.compile(
     rf"(?<![.!?:]\s)(?<!^)(?<!\n)\b[{_CAPITALS}][\w'’-]+|[一-鿿ぁ-ヿ]{{2,}}(?:さん|先生|氏)"
 )
 _SHOWS = {Kind.AMOUNT: _AMOUNT, Kind.TIME: _TIME, Kind.WHO: _NAME}
+_WITHOUT_BOUNDS = re.compile(rf"\[?[.{SPACELESS}]")
+_WORD = re.compile(r"[^\W\d_]+")
 
 # Words that ask for an answer without being in it.
 _ASKING = frozenset(
@@ -126,10 +102,16 @@ class Question:
     def kind(self) -> Kind:
         """What it asks for."""
         text = fold(self.text[:_LONGEST]).casefold().strip()
-        for kind, asks in _ASKS.items():
+        for kind, asks in _asks(foreign_language(self.text[:_LONGEST])).items():
             if asks.match(text) if kind is Kind.YES_NO else asks.search(text):
                 return kind
         return Kind.OTHER
+
+    @cached_property
+    def _numbers(self) -> frozenset[str]:
+        """Words that are an amount in an answer."""
+        words = _numbers(foreign_language(self.text[:_LONGEST]))
+        return words.difference(_WORD.findall(self.text.casefold()))
 
     def factors(self) -> list[float]:
         """Return how much each token counts, besides its rarity: less where it only asks."""
@@ -143,5 +125,43 @@ class Question:
         shows = _SHOWS.get(self.kind)
         if shows is None:
             return False
+        if self.kind is Kind.AMOUNT and not self._numbers.isdisjoint(
+            _WORD.findall(sentence.casefold())
+        ):
+            return True
         text = self.text.casefold()
         return any(match.group().casefold() not in text for match in shows.finditer(sentence))
+
+
+@cache
+def _asks(stemmer: str) -> Mapping[Kind, re.Pattern[str]]:
+    """Return what tells each kind in all languages, and a yes or no in that of a stemmer if named.
+
+    "Was" begins questions of English and of German.
+    """
+    own = [language for language in LANGUAGES if stemmer in ("", language.stemmer)]
+    lines = {
+        Kind.AMOUNT: [language.asks_amount for language in LANGUAGES],
+        Kind.TIME: [language.asks_time for language in LANGUAGES],
+        Kind.WHO: [language.asks_who for language in LANGUAGES],
+        Kind.YES_NO: [language.asks_yes_no for language in own],
+    }
+    return {kind: _any_of("\n".join(of_kind)) for kind, of_kind in lines.items()}
+
+
+def _any_of(lines: str) -> re.Pattern[str]:
+    patterns = filter(None, lines.replace("\\\n", "").split("\n"))
+    return re.compile("|".join(map(_bounded, patterns)) or "(?!)")
+
+
+def _bounded(pattern: str) -> str:
+    """Return a pattern of whole words, where words have bounds."""
+    return pattern if _WITHOUT_BOUNDS.match(pattern) else rf"(?<!\w)(?:{pattern})(?!\w)"
+
+
+@cache
+def _numbers(stemmer: str) -> frozenset[str]:
+    """Return words for numbers of a language, by default of German, and of English and Russian."""
+    own = [language for language in LANGUAGES if stemmer and language.stemmer == stemmer]
+    languages = (ENGLISH, RUSSIAN, *(own or [GERMAN]))
+    return frozenset(word for each in languages for word in each.numbers.split())

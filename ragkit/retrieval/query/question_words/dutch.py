@@ -67,4 +67,18 @@ aan af bij door in mee na om op open over samen terug toe uit vast voor weg
         },
         forms=_forms,
     ),
+    asks_amount=r"""
+hoeveel
+hoe (?:lang|groot|vaak|oud|ver|hoog|zwaar|duur|snel|diep|breed)
+""",
+    asks_time=r"""
+wanneer
+""",
+    asks_yes_no=r"""
+zijn|kan|kunnen|mag|mogen|moet|moeten|heeft|hebben
+""",
+    numbers="""
+twee drie vier vijf zes zeven acht negen tien elf twaalf twintig dertig veertig vijftig honderd
+duizend miljoen half helft
+""",
 )

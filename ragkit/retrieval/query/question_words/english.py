@@ -59,4 +59,25 @@ what do(es)? X (means?|stands? for)
 (please )?(define|explain)( the (term|word))? X
 X(['’]s)? (meaning|definition)
 """,
+    asks_amount=r"""
+how (?:many|much|long|often|old|far|large|big|high|heavy|tall|wide|deep|fast|soon)
+what(?:(?:['’]?s| is| was) (?:the|its|their|your) (?:\w+ ){0,2}?| )\
+(?:percentage|share|number|amount|price|size|age|height|weight|limit)
+""",
+    asks_time=r"""
+when
+(?:what|which) (?:year|date|day|month|time|hour)
+""",
+    asks_who=r"""
+who(?:m|se)?
+""",
+    asks_yes_no=r"""
+(?:(?:and|but|so|then|ok(?:ay)?),? )?(?:is|are|am|were|do|does|did|has|have|had|can|could|will\
+|would|should|may|must|was(?! (?:ist|sind|war|bedeutet|heisst|kostet|macht|passiert|kann|muss|darf\
+|soll|gibt|steht|liegt)))
+""",
+    numbers="""
+one two three four five six seven eight nine ten eleven twelve fifteen twenty thirty forty fifty
+sixty hundred thousand million billion half twice
+""",
 )

@@ -57,4 +57,20 @@ hei|moi|terve|kiitos|kiitos etukäteen
 mit[aä] X tarkoitta(a|vat)
 X (määritelmä|merkitys)
 """,
+    asks_amount=r"""
+montako|(?:kuinka|miten) (?:monta|paljon|kauan|usein|suuri|vanha|pitka|kaukana)
+""",
+    asks_time=r"""
+milloin
+""",
+    asks_who=r"""
+kuka|ketka|kenen
+""",
+    asks_yes_no=r"""
+onko|voiko|voinko|saako|pitaako
+""",
+    numbers="""
+kaksi kolme neljä viisi kuusi seitsemän kahdeksan yhdeksän kymmenen kaksitoista kaksikymmentä sata
+tuhat miljoona puolet
+""",
 )

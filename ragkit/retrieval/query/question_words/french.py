@@ -59,4 +59,21 @@ s['’]il (vous|te) pla[iî]t|svp|stp
 (qu['’]est[- ]ce|c['’]est quoi) qu(e c['’]est qu)?(e |['’])X
 X,? c['’]est quoi
 """,
+    asks_amount=r"""
+combien
+quelle (?:taille|duree|distance|quantite|hauteur|longueur|largeur)
+""",
+    asks_time=r"""
+quand
+""",
+    asks_who=r"""
+qui
+""",
+    asks_yes_no=r"""
+est-ce
+""",
+    numbers="""
+deux trois quatre cinq six sept huit neuf dix onze douze quinze vingt trente quarante cinquante
+soixante cent cents mille million millions moitié
+""",
 )

@@ -73,4 +73,19 @@ nach raus rein runter statt um vor weg weiter wieder zu zurück zusammen
         },
         forms=_forms,
     ),
+    asks_amount=r"""
+wie ?(?:viele?|lange|oft|alt|weit|hoch|schwer|gross|teuer|schnell)
+""",
+    asks_time=r"""
+wann
+""",
+    asks_who=r"""
+we[rmn]|wessen
+""",
+    asks_yes_no=r"""
+ist|sind|war|hat|haben|kann|konnen|darf|durfen|muss|mussen|soll|wird|gibt es
+""",
+    numbers="""
+zwei drei vier fünf sechs sieben acht neun zehn zwölf zwanzig dreißig hundert tausend halb halbe
+""",
 )

@@ -89,4 +89,13 @@ tovább újra utána végig végre vissza
         ending="(?:h[ae]t)?(?:[aeo]k|ök|[aeo]m|öm|[uü]nk|j[uü]k|j[aá]k?|ik?|sz|[ao]d|ed)?",
         forms=_forms,
     ),
+    asks_amount=r"""
+hany|mennyi(?:be|t)?|meddig|milyen (?:nagy|hosszu|gyakran|messze|magas|regi)
+""",
+    asks_time=r"""
+mikor
+""",
+    numbers="""
+két kettő három négy öt hat hét nyolc kilenc tíz húsz harminc száz ezer millió fele
+""",
 )

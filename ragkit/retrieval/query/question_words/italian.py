@@ -43,4 +43,17 @@ per favore
 (che )?cos(a (è|sono|significa) |['’]è )X
 chi (è|era) X
 """,
+    asks_amount=r"""
+quant[oaie]
+""",
+    asks_time=r"""
+quando
+""",
+    asks_who=r"""
+chi
+""",
+    numbers="""
+due tre quattro cinque sette otto nove dieci undici dodici quindici venti trenta quaranta
+cinquanta cento mille milioni metà
+""",
 )

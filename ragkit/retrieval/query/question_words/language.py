@@ -95,3 +95,18 @@ class Language:
 
     asking_pattern: str = ""
     """A pattern of what is left out with them; {words} in it is any of them."""
+
+    asks_amount: str = ""
+    """Questions for an amount, without accents and a pattern a line: "how many"."""
+
+    asks_time: str = ""
+    """Questions for a time, written like those for an amount: "when"."""
+
+    asks_who: str = ""
+    """Questions for a person, written like those for an amount."""
+
+    asks_yes_no: str = ""
+    """With what questions begin that ask for yes or no, written like those for an amount."""
+
+    numbers: str = ""
+    """Words for numbers that are not often other words, apart by spaces."""

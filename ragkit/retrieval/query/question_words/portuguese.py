@@ -44,4 +44,18 @@ por favor
 o que (é|e|são|sao|significam?) X
 quem (é|foi) X
 """,
+    asks_amount=r"""
+quant[oa]s?
+que (?:tamanho|idade|distancia)
+""",
+    asks_time=r"""
+quando
+""",
+    asks_who=r"""
+quem
+""",
+    numbers="""
+dois duas três quatro cinco seis sete oito nove dez onze doze quinze vinte trinta quarenta
+cinquenta cem mil milhões metade
+""",
 )

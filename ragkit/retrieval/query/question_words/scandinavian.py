@@ -68,6 +68,21 @@ finns det( något| ett| en| sätt| möjlighet)*( att)?
 (fungerar|finns|för mig)
 """,
     meanings=_MEANINGS,
+    asks_amount=r"""
+hur (?:manga|mycket|lange|langt?|ofta|gammal|stor[at]?|hog|dyr|snabbt?)
+""",
+    asks_time=r"""
+nar
+""",
+    asks_who=r"""
+vem
+""",
+    asks_yes_no=r"""
+finns det|kan (?:jag|man|du)|far (?:jag|man)|maste
+""",
+    numbers="""
+två tre fyra fem sex sju åtta nio tio elva tolv tjugo trettio femtio hundra tusen miljoner hälften
+""",
 )
 DANISH = Language(
     codes=("da",),
@@ -81,6 +96,21 @@ af pa om hvis jeg vi min mit din dit dine mig dig kan skal sig dette denne disse
     objects=_OBJECTS,
     endings=_ENDINGS,
     meanings=_MEANINGS,
+    asks_amount=r"""
+hvor (?:mange|meget|lange?|langt|ofte|gammel|stor[et]?|dyr|hurtigt?)
+""",
+    asks_time=r"""
+hvornar
+""",
+    asks_who=r"""
+hvem
+""",
+    asks_yes_no=r"""
+findes der|kan (?:jeg|man|du)|skal (?:jeg|man)
+""",
+    numbers="""
+to tre fire fem seks syv otte ni ti elleve tolv tyve tredive hundrede tusind millioner halvdelen
+""",
 )
 NORWEGIAN = Language(
     codes=("no",),
@@ -94,4 +124,14 @@ om hvis jeg vi min mitt din ditt dine meg deg oss kan skal seg dette denne disse
     objects=_OBJECTS,
     endings=_ENDINGS,
     meanings=_MEANINGS,
+    asks_amount=r"""
+hvor (?:mye|lenge|raskt?)
+""",
+    asks_yes_no=r"""
+finnes det|ma (?:jeg|man)
+""",
+    numbers="""
+to tre fire fem seks sju åtte ni ti elleve tolv tjue tretti femti hundre tusen millioner
+halvparten
+""",
 )

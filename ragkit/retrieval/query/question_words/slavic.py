@@ -46,6 +46,22 @@ czy wiesz( gdzie| jak| czy| kiedy)?( jest| są)?
 (nie działa(ją)?|działa(ją)?)
 """,
     meanings=_MEANINGS,
+    asks_amount=r"""
+ile(?! d['’e])|jak (?:dlugo|czesto|duz[aey]|wysok[aei]|daleko|star[aey])
+""",
+    asks_time=r"""
+kiedy
+""",
+    asks_who=r"""
+kto|kogo|komu
+""",
+    asks_yes_no=r"""
+czy
+""",
+    numbers="""
+dwa dwie trzy cztery pięć sześć siedem osiem dziewięć dziesięć dwanaście dwadzieścia trzydzieści
+sto tysiąc tysięcy milion połowa
+""",
 )
 CZECH = Language(
     codes=("cs",),
@@ -76,10 +92,28 @@ existuje( nějaký)? způsob( jak)?
 (ne)?funguj[eí]
 """,
     meanings=_MEANINGS,
+    asks_amount=r"""
+kolika?|jak (?:dlouho|casto|velk[aey]|vysok[aey]|daleko|star[aey])
+""",
+    asks_time=r"""
+kdy
+""",
+    asks_who=r"""
+kdo|komu
+""",
+    numbers="""
+dva dvě tři čtyři pět šest sedm osm devět deset dvanáct dvacet třicet sto tisíc milion polovina
+""",
 )
 SLOVAK = Language(
     codes=("sk",),
     meanings=_OTHER_MEANINGS,
+    asks_amount=r"""
+kolko
+""",
+    asks_time=r"""
+kedy
+""",
 )
 # Croatian and Slovene are asked with its stemmer and function words.
 SERBIAN = Language(
@@ -92,6 +126,19 @@ kdaj tko kdo ko sto sta kaj koji koja koje kateri katera katere koliko zasto zak
 treba moj moja moje mojih mi mene nas nasa nase mozemo ako jer
 """,
     meanings=_OTHER_MEANINGS,
+    asks_amount=r"""
+koliko|kako dugo
+""",
+    asks_time=r"""
+kada|kdaj
+""",
+    asks_yes_no=r"""
+da li
+""",
+    numbers="""
+dva dvije dve tri četiri pet šest sedam osam devet deset dvanaest dvadeset trideset sto tisuća
+hiljada milijun polovica
+""",
 )
 LITHUANIAN = Language(
     codes=("lt",),

@@ -49,4 +49,18 @@ por favor
 ((cu[aá]l es )?(la|el) )?(definici[oó]n|significado) d(el?|e la|e los|e las) X
 (qu[eé]|qui[eé]n) (es|son|fue|significan?) X
 """,
+    asks_amount=r"""
+cuant[oa]s?
+que (?:tamano|edad|distancia|altura)
+""",
+    asks_time=r"""
+cuando
+""",
+    asks_who=r"""
+quien(?:es)?
+""",
+    numbers="""
+dos tres cuatro cinco seis siete ocho nueve diez once doce quince veinte treinta cuarenta
+cincuenta cien ciento mil millones mitad
+""",
 )

@@ -53,4 +53,19 @@ merhaba|selam|l[üu]tfen|acaba|bana|bize|peki|te[şs]ekk[üu]r(ler| ederim)
     meanings=r"""
 X['’]?( nedir| ne demek(tir)?| kimdir| ne anlama gelir)
 """,
+    asks_amount=r"""
+kac|ne kadar
+""",
+    asks_time=r"""
+ne zaman
+""",
+    asks_who=r"""
+kim(?:ler|in)?
+""",
+    asks_yes_no=r"""
+.*\b(?:var|yok|olur|mumkun) m[iu](?:d[iu]r)?\W*$
+""",
+    numbers="""
+iki üç dört beş altı yedi sekiz dokuz yirmi otuz kırk elli yüz bin milyon yarısı
+""",
 )
