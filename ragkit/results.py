@@ -338,7 +338,8 @@ class Answer:
     are the phrases that can be read as filters, in order. ``listed`` says that the question has
     filters only: results then have no scores. ``asked_sort`` is the order that the question asks
     for, if any. ``questions`` is the number of questions in it, ``options`` are those of the
-    search. ``rerank`` and ``phrasings`` are set if these asked for them.
+    search. ``rerank`` and ``phrasings`` are set if these asked for them. ``foreign``
+    says that the question is not in English, so that the built-in vectors know little of it.
     """
 
     query: str
@@ -359,6 +360,7 @@ class Answer:
     questions: int = 1
     options: SearchOptions | None = field(default=None, compare=False, repr=False)
     asked_sort: Sort | None = None
+    foreign: bool = False
 
     @property
     def forms(self) -> Mapping[str, str]:

@@ -34,6 +34,7 @@ from ragkit.retrieval.grouping import Group, Grouping
 from ragkit.retrieval.proximity import Scores
 from ragkit.retrieval.query.date_forms import with_date_forms
 from ragkit.retrieval.query.encoding import Query
+from ragkit.retrieval.query.word_forms import has_other_letters
 from ragkit.retrieval.ranking import Hit
 from ragkit.types import Field
 
@@ -45,6 +46,9 @@ WEAK = 0.25
 
 WEAK_BY_WORDS = 0.34
 """The same where words alone count."""
+
+_BACKGROUND = 0.15
+"""How much more alike texts of another language are by the built-in vectors, whatever they say."""
 
 _LONGEST_JUDGED = 2000
 _MOST_NAMED, _LONGEST_NAMED = 12, 40
@@ -167,7 +171,7 @@ def judge(
     }
     for (result, group), coverage in zip(paired, coverages, strict=True):
         held = held_by[result.document.id]
-        fit = _fit(group.hits[0], coverage, by_words) if calibrated or by_words else None
+        fit = _fit(group.hits[0], coverage, query) if calibrated or by_words else None
         weak = fit is not None and fit < least
         lacking = words.without(held)
         judged.append(replace(result, fit=fit, weak=weak, missing_terms=lacking))
@@ -211,8 +215,7 @@ def _is_weak(hit: Hit, query: Query, indexes: Sequence[EntryIndex], *, written: 
     asked = _Asked.of(query) if index_tokens(query.text) else _Asked()
     lead = np.array([hit.entry_id], np.int64)
     (coverage,) = _coverages(lead, asked, indexes, written=written)
-    by_words = _is_by_words(query)
-    return _fit(hit, coverage, by_words) < (WEAK_BY_WORDS if by_words else WEAK)
+    return _fit(hit, coverage, query) < (WEAK_BY_WORDS if _is_by_words(query) else WEAK)
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,14 +264,14 @@ def _paired(results: Sequence[Result], groups: Sequence[Group]) -> Iterator[tupl
 
 def _is_by_words(query: Query) -> bool:
     """Return whether words alone say how a result fits: no vectors, or other letters than Latin."""
-    if query.mode is Mode.KEYWORD:
-        return True
-    letters = [letter for letter in fold(query.text[:_LONGEST_JUDGED]) if letter.isalpha()]
-    return 2 * sum(map(str.isascii, letters)) < len(letters)
+    return query.mode is Mode.KEYWORD or has_other_letters(query.text)
 
 
-def _fit(hit: Hit, coverage: float, by_words: bool) -> float:
-    return coverage if by_words else (coverage + hit.cosine) / 2
+def _fit(hit: Hit, coverage: float, query: Query) -> float:
+    if _is_by_words(query):
+        return coverage
+    background = _BACKGROUND if query.foreign else 0.0
+    return (coverage + max(hit.cosine - background, 0.0)) / 2
 
 
 def _fields(index: EntryIndex, *, written: bool) -> list[Field]:

@@ -332,6 +332,7 @@ class SearchEngine:
             document_ids=document_ids,
             questions=_questions_in(query.text),
             options=options,
+            foreign=query.foreign,
         )
         return query, answer, 0.0 if query.trouble else seconds_kept(answer)
 

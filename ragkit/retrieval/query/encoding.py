@@ -38,6 +38,7 @@ from ragkit.retrieval.query.spelling import respelled_text
 from ragkit.retrieval.query.subject import subject_of
 from ragkit.retrieval.query.word_forms import (
     form_weights,
+    is_foreign,
     known_forms,
     language_of_forms,
     with_joined_verb,
@@ -77,7 +78,8 @@ class Query(IndexQuery):
     ``filters`` must hold, and what ``parsed`` requires and excludes.
     ``mode`` is the one asked for, or by keywords where ``trouble`` says why there is no vector.
     ``note`` is for the trace, ``notices`` are for the person. ``spelled`` are words of the question
-    for which ``text`` has others. ``vector_share`` says how much of the text the vector knows.
+    for which ``text`` has others. ``vector_share`` says how much of the text the vector knows, and
+    ``foreign`` that it is not in English.
     """
 
     text: str = ""
@@ -93,6 +95,7 @@ class Query(IndexQuery):
     notices: tuple[str, ...] = ()
     spelled: tuple[Spelling, ...] = ()
     vector_share: float = 1.0
+    foreign: bool = False
 
     @property
     def lists(self) -> bool:
@@ -102,10 +105,11 @@ class Query(IndexQuery):
 
 @dataclass(frozen=True, slots=True)
 class _Words:
-    """A query's own tokens, and other forms of its words by the token of the word."""
+    """A query's own tokens, other forms of its words by the token of the word, and its language."""
 
     own: tuple[str, ...]
     forms: Mapping[str, tuple[str, ...]]
+    foreign: bool
 
     @property
     def tokens(self) -> tuple[str, ...]:
@@ -219,6 +223,7 @@ class QueryEncoder:
                     ),
                     spelled=spelled,
                     vector_share=self._embedder.known_share(query.text),
+                    foreign=asked.foreign,
                 )
             )
         return queries
@@ -247,7 +252,8 @@ class QueryEncoder:
     def _words(self, text: str, collections: Sequence[CollectionRecord]) -> _Words:
         """Return what to search for; stop words are not indexed, but a query of them has them."""
         entries, forms = self._catalog.entries, dict[str, tuple[str, ...]]()
-        stemmer = language_of_forms(text, self._language_of(collections))
+        language = self._language_of(collections)
+        stemmer = language_of_forms(text, language)
         joined, of_verb = with_joined_verb(self._catalog, text, stemmer)
         about = subject_of(joined)
         own = without_function_words(text, query_tokens(about), stemmer)
@@ -256,7 +262,8 @@ class QueryEncoder:
         forms |= of_verb
         forms |= han_variants(self._catalog, about)
         days = list(date_forms(text))
-        return _Words((*own, *entries.token_ids(days)) if days else own, forms)
+        tokens = (*own, *entries.token_ids(days)) if days else own
+        return _Words(tokens, forms, is_foreign(text, stemmer, language))
 
     def _language_of(self, collections: Sequence[CollectionRecord]) -> str:
         """Return the language in which most documents of collections are written, or ``""``."""

@@ -34,6 +34,7 @@ from ragkit.types import Field
 _LETTERS = re.compile(r"[^\W\d_]+")
 _FEWEST = 2
 _LONGEST = 500
+_LONGEST_JUDGED = 2_000
 _LONGEST_WITH_VERB = 300
 _SHORTEST_STEM = 3
 _SHORTEST_ROOT = 2
@@ -114,6 +115,24 @@ def language_of_forms(text: str, language: str) -> str:
     if not english and not words.isdisjoint(_function_words().get(stemmer, ())):
         return stemmer
     return "" if english >= _FEWEST or not _has_many_forms(stemmer) else stemmer
+
+
+def has_other_letters(text: str) -> bool:
+    """Return whether most letters of a text are not Latin."""
+    letters = [letter for letter in fold(text[:_LONGEST_JUDGED]) if letter.isalpha()]
+    return 2 * sum(map(str.isascii, letters)) < len(letters)
+
+
+def is_foreign(text: str, stemmer: str, language: str) -> bool:
+    """Return whether a question is in another language than English.
+
+    ``stemmer`` is that of its forms; without one, letters do or the language of most of what is
+    searched, whose code is given, unless the question has a function word of English.
+    """
+    if stemmer or has_other_letters(text):
+        return True
+    words = set(_LETTERS.findall(fold(text[:_LONGEST]).casefold()))
+    return language not in ("", *ENGLISH.codes) and words.isdisjoint(STOP_WORDS)
 
 
 def known_forms(catalog: Catalog, text: str, stemmer: str) -> dict[str, tuple[str, ...]]:
