@@ -1,6 +1,6 @@
 """A manual in nine languages: is it found by the same questions in each of them?
 
-python benchmarks/bench_guide.py FOLDER [--languages en,de] [--json]
+python benchmarks/bench_guide.py FOLDER [--unrelated FOLDER] [--languages en,de] [--json]
 
 FOLDER holds the pages of Debian's installation guide, a folder for each language (``doc`` of
 Debian's ``installation-guide-amd64``). ``guide_questions.tsv`` has 42 questions of one who installs
@@ -8,10 +8,16 @@ it, with the pages that answer them between bars, written before the pages were 
 put into eight other languages. ``first`` and ``among three`` are the shares that find one of their
 pages there; ``mrr`` is the mean of one by its place. ``quick`` is the share that gets a quick
 answer, ``quick right`` the share of these whose first sentence is of such a page.
+
+With ``--unrelated``, 600 pages of a manual that answers next to none of them are asked as well: a
+folder for each language again, such as LibreOffice's ``help``. ``unrelated nothing close`` and
+``unrelated quick`` are the shares of questions that are said to have no answer there, and that get
+a quick one all the same.
 """
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
 
 from bench_index_terms import library_of
@@ -19,6 +25,7 @@ from common import arguments, report
 
 from ragkit.library import Library
 
+_UNRELATED_PAGES = 600
 QUESTIONS = Path(__file__).with_name("guide_questions.tsv")
 
 
@@ -58,9 +65,26 @@ def asked(library: Library, of_language: list[tuple[str, set[str]]]) -> dict[str
     }
 
 
+def asked_in_vain(library: Library, of_language: list[tuple[str, set[str]]]) -> dict[str, float]:
+    answers = [library.search(question) for question, _ in of_language]
+    quick = sum(bool(library.answers.quick(answer)) for answer in answers)
+    return {
+        "unrelated nothing close": sum(each.nothing_close for each in answers) / len(answers),
+        "unrelated quick": quick / len(answers),
+    }
+
+
+def unrelated_pages(folder: Path, language: str) -> tuple[Path, list[str]]:
+    """Return the folder of a language and some of its pages."""
+    own = folder / ("en-US" if language == "en" else language)
+    paths = sorted(str(file.relative_to(own)) for file in own.rglob("*.html"))
+    return own, sorted(random.Random(1).sample(paths, min(len(paths), _UNRELATED_PAGES)))
+
+
 def main() -> None:
     parser = arguments(__doc__ or "")
     parser.add_argument("folder", type=Path)
+    parser.add_argument("--unrelated", type=Path)
     parser.add_argument("--languages", default="", help="codes with commas; all if none is named")
     given = parser.parse_args()
     figures: dict[str, float] = {}
@@ -70,6 +94,9 @@ def main() -> None:
         paths = sorted(file.name for file in (given.folder / language).glob("*.html"))
         with library_of(given.folder / language, paths) as library:
             shares = asked(library, of_language)
+        if given.unrelated:
+            with library_of(*unrelated_pages(given.unrelated, language)) as library:
+                shares |= asked_in_vain(library, of_language)
         figures |= {f"{language} {name}": share for name, share in shares.items()}
     report(figures, given.json)
 

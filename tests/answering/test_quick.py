@@ -630,6 +630,29 @@ def test_words_are_embedded_once():
         ("متى وُقّع العقد؟", Kind.TIME),
         ("회장은 누구입니까?", Kind.WHO),
         ("Whose boat is it?", Kind.WHO),
+        ("Hur många båtar får ligga här?", Kind.AMOUNT),
+        ("Hvor mye koster det?", Kind.AMOUNT),
+        ("Hvornår åbner havnen?", Kind.TIME),
+        ("Kuinka monta venettä mahtuu?", Kind.AMOUNT),
+        ("Hány hajó fér el?", Kind.AMOUNT),
+        ("Mikor nyit a kikötő?", Kind.TIME),
+        ("Ile łodzi się zmieści?", Kind.AMOUNT),
+        ("Île de Ré, port principal", Kind.OTHER),
+        ("Kdo opravil maják?", Kind.WHO),
+        ("Czy port jest otwarty?", Kind.YES_NO),
+        ("Onko satama auki?", Kind.YES_NO),
+        ("Kaç tekne sığar?", Kind.AMOUNT),
+        ("Quelle taille fait le quai ?", Kind.AMOUNT),
+        ("¿De qué tamaño es el muelle?", Kind.AMOUNT),
+        ("Hoe lang is de kade?", Kind.AMOUNT),
+        ("Berapa harga tiket?", Kind.AMOUNT),
+        ("Cine a reparat farul?", Kind.WHO),
+        ("何台のディスクが必要ですか", Kind.AMOUNT),
+        ("港はどこにありますか", Kind.OTHER),
+        ("港は開いていますか", Kind.YES_NO),
+        ("Was liegt im Hafen?", Kind.OTHER),
+        ("was ist der Unterschied zwischen Boot und Schiff", Kind.OTHER),
+        ("Was the harbour open?", Kind.YES_NO),
         ("Is the harbour open?", Kind.YES_NO),
         ("Darf ich hier parken?", Kind.YES_NO),
         ("how to moor a boat", Kind.OTHER),
@@ -652,9 +675,80 @@ def test_what_the_question_says_itself_is_no_answer_to_it():
     assert question.is_met_by("There were 300 of them.")
     assert not question.is_met_by("In 2021 people came.")
     assert not Question("Who is Marta?").is_met_by("We asked Marta.")
+    assert Question("Combien de bateaux y a-t-il ?").is_met_by("Il y en a quatre.")
+    assert not Question("Avons-nous quatre bateaux, combien ?").is_met_by("Nous en avons quatre.")
+    assert Question("Ile łodzi jest w porcie?").is_met_by("Są dwie.")
+    assert not Question("How many boats?").is_met_by("Il y en a quatre.")
     assert Question("会長は誰？").is_met_by("田中太郎さんが会長です。")
     assert Question("Кто передал ключи?").is_met_by("Ключи передала Алёна.")
     assert not Question("Кто передал ключи?").is_met_by("Ключи передала соседка.")
+
+
+# -- other languages, of which the built-in vectors know little ---
+
+
+_MANUAL = {
+    "zellen.md": """# Zellen
+
+Sie können die Größe einer Zelle ändern, indem Sie ihren Rand mit der Maus ziehen. Wählen Sie die
+Zelle vorher aus.
+""",
+    "druck.md": """# Drucken
+
+Wählen Sie im Menü Datei den Befehl Drucken. Sie können einzelne Seiten drucken oder das ganze
+Dokument. Das Programm merkt sich den Drucker, den Sie zuletzt benutzt haben.
+""",
+    "feuille.md": """# Cellules
+
+Vous pouvez changer la taille d'une cellule en tirant son bord avec la souris. Choisissez la cellule
+avant.
+""",
+    "celdas.md": """# Celdas
+
+Puede cambiar el tamaño de una celda si arrastra su borde con el ratón. Seleccione antes la celda.
+""",
+    "imprimir.md": """# Imprimir
+
+Elija la orden Imprimir en el menú Archivo. Puede imprimir páginas sueltas o todo el documento.
+""",
+}
+
+
+@pytest.fixture(scope="module")
+def manual(tmp_path_factory):
+    place = tmp_path_factory.mktemp("manual")
+    with Library.open(load_settings(library=place / "library"), create=True) as library:
+        add(library, write_files(place / "files", _MANUAL))
+        yield library
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Wie komme ich in das Menü des BIOS?",
+        "Welche Programme können eine Festplatte einteilen?",
+        "Verliere ich mein Dokument, wenn ich das Programm neu installiere?",
+        "¿Cómo entro en el menú de la BIOS?",
+        "¿De qué tamaño debe ser el disco duro?",
+    ],
+)
+def test_texts_that_are_alike_by_their_language_alone_are_no_answer(manual, question):
+    assert quick(manual, question) == ()
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("Wie ändere ich die Größe einer Zelle?", "Sie können die Größe einer Zelle ändern"),
+        (
+            "Comment changer la taille d'une cellule ?",
+            "Vous pouvez changer la taille d'une cellule",
+        ),
+        ("¿Cómo puedo imprimir páginas sueltas?", "Puede imprimir páginas sueltas"),
+    ],
+)
+def test_questions_of_other_languages_are_answered_by_their_words(manual, question, text):
+    assert quick(manual, question)[0].text.startswith(text)
 
 
 # -- the sample library ---------------------------------------------------------------------------

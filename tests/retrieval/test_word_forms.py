@@ -13,6 +13,7 @@ from ragkit.retrieval.highlight import highlight_question
 from ragkit.retrieval.query.word_forms import (
     foreign_language,
     form_weights,
+    is_foreign,
     language_of_forms,
     separable_verb,
     with_infinitive,
@@ -66,6 +67,23 @@ def test_the_language_of_forms_is_that_of_the_question_or_of_what_is_searched(
     text, language, stemmer
 ):
     assert language_of_forms(text, language) == stemmer
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "foreign"),
+    [
+        ("Wie lang ist die Kündigungsfrist?", "en", True),
+        ("Kündigungsfrist Mitarbeiter", "de", True),
+        ("Kündigungsfrist Mitarbeiter", "en", False),
+        ("where is the Kündigungsfrist", "de", False),
+        ("Kündigungsfrist Mitarbeiter", "", False),
+        ("срок аренды", "", True),
+        ("貸出期間 ISO 9001", "en", True),
+        ("", "en", False),
+    ],
+)
+def test_a_question_is_foreign_by_its_words_or_by_what_is_searched(text, language, foreign):
+    assert is_foreign(text, language_of_forms(text, language), language) is foreign
 
 
 @pytest.mark.parametrize(
