@@ -29,7 +29,7 @@ from ragkit.settings import ModelSettings
 
 @pytest.fixture
 def writer(server):
-    settings = ModelSettings(ollama_url=server.url, retries=0, chat_seconds=2)
+    settings = ModelSettings(ollama_url=server.url, retries=0)
     with OllamaClient(settings) as client:
         yield ContextWriter.open(client)
 
@@ -138,8 +138,9 @@ def test_a_prompt_that_was_cut_is_marked(writer, server):
 
 def test_a_missing_model_and_a_slow_one(writer, server):
     server.delay = 20.0
-    with pytest.raises(OllamaTimeoutError):
-        writer.write(about())
+    settings = ModelSettings(ollama_url=server.url, retries=0, chat_seconds=0.5)
+    with OllamaClient(settings) as client, pytest.raises(OllamaTimeoutError):
+        ContextWriter.open(client).write(about())
     server.delay = 0
     del server.models[WRITER]
     with pytest.raises(ModelMissingError, match=r"llama3\.2"):

@@ -30,7 +30,7 @@ QUESTION = "wheel mill"
 @pytest.fixture(scope="module")
 def library(tmp_path_factory, running):
     place = tmp_path_factory.mktemp("phrased")
-    models = {"embedder": "hash", "ollama_url": running.url, "phrasing_seconds": 5}
+    models = {"embedder": "hash", "ollama_url": running.url, "phrasing_seconds": 60}
     opened = open_library(place / "library", models=models)
     add(opened, write_files(place / "files", FILES))
     yield opened

@@ -74,7 +74,7 @@ def served():
 
 @pytest.fixture
 def library(files, served, server):
-    models = {"embedder": "hash", "ollama_url": server.url, "chat_seconds": 5}
+    models = {"embedder": "hash", "ollama_url": server.url, "chat_seconds": 60}
     with open_library(files, create=False, models=models) as library:
         served[0].library = library
         yield library
