@@ -171,7 +171,8 @@ def judge(
     }
     for (result, group), coverage in zip(paired, coverages, strict=True):
         held = held_by[result.document.id]
-        fit = _fit(group.hits[0], coverage, query) if calibrated or by_words else None
+        is_judged = calibrated or by_words
+        fit = _fit(group.hits[0], coverage, by_words, query.foreign) if is_judged else None
         weak = fit is not None and fit < least
         lacking = words.without(held)
         judged.append(replace(result, fit=fit, weak=weak, missing_terms=lacking))
@@ -215,7 +216,9 @@ def _is_weak(hit: Hit, query: Query, indexes: Sequence[EntryIndex], *, written: 
     asked = _Asked.of(query) if index_tokens(query.text) else _Asked()
     lead = np.array([hit.entry_id], np.int64)
     (coverage,) = _coverages(lead, asked, indexes, written=written)
-    return _fit(hit, coverage, query) < (WEAK_BY_WORDS if _is_by_words(query) else WEAK)
+    by_words = _is_by_words(query)
+    fit = _fit(hit, coverage, by_words, query.foreign)
+    return fit < (WEAK_BY_WORDS if by_words else WEAK)
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,11 +270,10 @@ def _is_by_words(query: Query) -> bool:
     return query.mode is Mode.KEYWORD or has_other_letters(query.text)
 
 
-def _fit(hit: Hit, coverage: float, query: Query) -> float:
-    if _is_by_words(query):
+def _fit(hit: Hit, coverage: float, by_words: bool, foreign: bool) -> float:
+    if by_words:
         return coverage
-    background = _BACKGROUND if query.foreign else 0.0
-    return (coverage + max(hit.cosine - background, 0.0)) / 2
+    return (coverage + max(hit.cosine - _BACKGROUND * foreign, 0.0)) / 2
 
 
 def _fields(index: EntryIndex, *, written: bool) -> list[Field]:
