@@ -67,6 +67,11 @@ _SUMMARY = re.compile(r"<summary\b[^<>]*>((?:(?!<summary\b).)*?)</summary\s*>", 
 _HEADING = re.compile(r"(<h([1-6])\b[^<>]*>)((?:(?!<h[1-6]\b).)*?)(</h\2\s*>)", re.I | re.S)
 _BLOCK_TAG = re.compile(r"</?(?:h[1-6]|section|div|p|ul|ol|pre|table)\b[^>]*>", re.I)
 _LINK = re.compile(r"<a\b[^<>]*>(?:[^<]|<(?!/?(?:a|table)\b))*</a\s*>", re.I)
+_CODE = re.compile(r"<(pre|code|kbd|samp)\b[^<>]*>.*?</\1\s*>", re.I | re.S)
+_LINK_IN_CODE = re.compile(
+    r"(<(code|kbd|samp)\b[^<>]*>)\s*(<a\b[^<>]*>)([^<]*)(</a\s*>)\s*(</\2\s*>)", re.I
+)
+_LINK_TAG = re.compile(r"</?a\b[^<>]*>", re.I)
 _PRE = re.compile(r"(<(pre|textarea)\b.*?</\2\s*>)", re.I | re.S)
 # The converter loses what parts words where a line ends before some elements, or a link in a space,
 # in items with blank lines beside their tags, and where an element holds nothing but spaces.
@@ -124,7 +129,7 @@ def to_markdown(source: str, label: str = Format.HTML.label) -> str:
     formulas = Formulas()
     seen = _UNSEEN_TAG.sub("", _without_unseen(formulas.hidden(source)))
     seen = _LEFT_OUT.sub(r"\1div", _without(_HIDDEN, _without(_MENU, seen)))
-    seen = _LINK.sub(_plain_link, levelled(_flattened(seen)))
+    seen = _LINK.sub(_plain_link, _CODE.sub(_plain_code, levelled(_flattened(seen))))
     seen = _with_spaces(without_unended(seen))
     result = convert(f"<html><body>{seen}</body></html>".encode(), "html", label)
     converted = tidy(clean(formulas.shown(strip_embedded(result.content))))
@@ -191,6 +196,14 @@ def _flattened(source: str) -> str:
 
     source = _OUTER_LINK.sub("", _SELF_LINK.sub("", source))
     return _HEADING.sub(heading, _SUMMARY.sub(summary, source))
+
+
+def _plain_code(code: re.Match[str]) -> str:
+    """Return code that is the text of a link, or has none: its signs would be taken for code."""
+    link = _LINK_IN_CODE.fullmatch(code[0])
+    if link:
+        return f"{link[3]}{link[1]}{link[4]}{link[6]}{link[5]}"
+    return _LINK_TAG.sub("", code[0])
 
 
 def _with_spaces(source: str) -> str:

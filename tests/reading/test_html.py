@@ -105,6 +105,21 @@ def test_words_of_an_item_with_blank_lines_stay_apart(words, item):
     assert re.findall(r"\w+", text)[:2] == ["from", "next"]
 
 
+@pytest.mark.parametrize(
+    ("source", "text"),
+    [
+        ("<pre>fn <a href=x>zip</a>(&amp;self) -&gt; <a href=y><b>Zip</b></a></pre>",
+         "```\nfn zip(&self) -> Zip\n```"),
+        ("<p>Call <code>f(<a href=x title=Foo>Foo</a> a)</code> now</p>", "Call `f(Foo a)` now"),
+        ("<p>Call <code><a href=x>Foo</a></code> now</p>", "Call [`Foo`](x) now"),
+        ("<p>Call <a href=x><code>Foo</code></a> now</p>", "Call [`Foo`](x) now"),
+        ("<p>Press <kbd><a href=x>Esc</a></kbd></p>", "Press [`Esc`](x)"),
+    ],
+)  # fmt: skip
+def test_signs_of_links_are_no_part_of_code(source, text):
+    assert read_html(source, "a.html").text == text
+
+
 def test_lines_of_code_stay_lines():
     page = (
         "<pre>a = 1\n<span>b</span> = 2\n  <span>c</span> = <a href=x>3\n</a>"
