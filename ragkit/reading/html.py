@@ -71,7 +71,7 @@ _CODE = re.compile(r"<(pre|code|kbd|samp)\b[^<>]*>.*?</\1\s*>", re.I | re.S)
 _LINK_IN_CODE = re.compile(
     r"(<(code|kbd|samp)\b[^<>]*>)\s*(<a\b[^<>]*>)([^<]*)(</a\s*>)\s*(</\2\s*>)", re.I
 )
-_LINK_TAG = re.compile(r"</?a\b[^<>]*>", re.I)
+_TAG_IN_CODE = re.compile(r"</?(?:a|b|em|font|i|span|strong|tt|u|var)\b[^<>]*>", re.I)
 _PRE = re.compile(r"(<(pre|textarea)\b.*?</\2\s*>)", re.I | re.S)
 # The converter loses what parts words where a line ends before some elements, or a link in a space,
 # in items with blank lines beside their tags, and where an element holds nothing but spaces.
@@ -199,11 +199,14 @@ def _flattened(source: str) -> str:
 
 
 def _plain_code(code: re.Match[str]) -> str:
-    """Return code that is the text of a link, or has none: its signs would be taken for code."""
+    """Return code that is the text of a link, or has none: its signs would be taken for code.
+
+    Nor has it other marks of words, at which the converter loses spaces.
+    """
     link = _LINK_IN_CODE.fullmatch(code[0])
     if link:
         return f"{link[3]}{link[1]}{link[4]}{link[6]}{link[5]}"
-    return _LINK_TAG.sub("", code[0])
+    return _TAG_IN_CODE.sub("", code[0])
 
 
 def _with_spaces(source: str) -> str:

@@ -113,6 +113,8 @@ def test_words_of_an_item_with_blank_lines_stay_apart(words, item):
         ("<p>Call <code>f(<a href=x title=Foo>Foo</a> a)</code> now</p>", "Call `f(Foo a)` now"),
         ("<p>Call <code><a href=x>Foo</a></code> now</p>", "Call [`Foo`](x) now"),
         ("<p>Call <a href=x><code>Foo</code></a> now</p>", "Call [`Foo`](x) now"),
+        ("<ul><li><pre>\n\nimport <span class=n>scala</span>\n\nval <b>x</b></pre></li></ul>",
+         "- ```\n  import scala\n\n  val x\n  ```"),
         ("<p>Press <kbd><a href=x>Esc</a></kbd></p>", "Press [`Esc`](x)"),
     ],
 )  # fmt: skip
