@@ -97,6 +97,18 @@ class Vectors:
         )
         return bytes(row[0]) if row else None
 
+    def of_language(
+        self, collection_id: int, language: str, embedder_id: int, most: int
+    ) -> list[bytes]:
+        """Return the vectors of some documents as a whole that are in a language, by its code."""
+        rows = self._connections.rows(
+            "SELECT v.data FROM documents d JOIN entries e ON e.document_id = d.id AND e.level = ? "
+            "JOIN vectors v ON v.text_hash = e.text_hash AND v.embedder_id = ? "
+            "WHERE d.collection_id = ? AND d.language = ? LIMIT ?",
+            (LEVEL_CODES[Level.DOCUMENT], embedder_id, collection_id, language, most),
+        )
+        return [bytes(row[0]) for row in rows]
+
     def is_complete(self, embedder_id: int | None) -> bool:
         """Return whether every entry has a vector of the embedder.
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from small_library import add, open_library, write_files
 
 from ragkit.errors import NotFoundError
 from ragkit.library import Library
 from ragkit.retrieval import similar
-from ragkit.retrieval.similar import _in_words
+from ragkit.retrieval.similar import _LEAST, _in_words
 from ragkit.settings import load_settings
 
 
@@ -32,6 +33,45 @@ def library(tmp_path):
     opened.jobs.wait(opened.sources.sync(opened.sources.add_folder(folder)))
     yield opened
     opened.close()
+
+
+_KITCHEN = (
+    "Der Koch rührt das Mehl langsam in die warme Butter.",
+    "Man lässt die Suppe eine Stunde lang auf dem Herd kochen.",
+    "Zum Schluss kommen Salz, Pfeffer und etwas Petersilie in den Topf.",
+    "Der Teig muss im Kühlschrank ruhen, bevor man ihn ausrollt.",
+    "Die Zwiebeln werden in feine Würfel geschnitten und angebraten.",
+    "Im Ofen wird der Braten bei kleiner Hitze besonders zart.",
+    "Für die Soße nimmt man den Saft aus der Pfanne und Sahne.",
+    "Das Gemüse soll noch bissfest sein, wenn es auf den Teller kommt.",
+)
+_HARBOUR = (
+    "Das Segelboot liegt im Winter in der Halle am Hafen.",
+    "Bei starkem Wind setzt die Mannschaft ein kleineres Segel.",
+    "Der Steuermann hält den Kurs und achtet auf die Strömung.",
+    "Vor dem Auslaufen werden Anker, Leinen und Rettungswesten geprüft.",
+    "Die Fähre fährt bei Ebbe nicht, weil die Rinne zu flach ist.",
+    "Am Leuchtturm wechselt die Tiefe, dort hilft eine Seekarte.",
+    "Der Motor braucht Diesel und jedes Jahr einen neuen Filter.",
+    "Im Hafenamt bezahlt man den Liegeplatz für die Nacht.",
+)
+
+
+def test_texts_that_are_alike_by_their_language_alone_are_distant(tmp_path):
+    texts = {
+        f"{name}{number}.txt": " ".join(lines[(number + step) % 8] for step in (0, 1, 2, 4))
+        for name, lines in (("koch", _KITCHEN), ("hafen", _HARBOUR))
+        for number in range(8)
+    }
+    with open_library(tmp_path / "library", models={"embedder": "wordllama"}) as library:
+        add(library, write_files(tmp_path / "files", texts))
+        own = {one.path: one.id for one in library.documents.list()}["koch0.txt"]
+        found = library.documents.similar(own, limit=15)
+    assert len(found.documents) == 15
+    near = [one.record.path[:4] for one in found.close]
+    assert near
+    assert set(near) == {"koch"}
+    assert {one.record.path[:5] for one in found.documents[-5:]} == {"hafen"}
 
 
 def test_the_nearest_come_first_without_the_document_and_its_copies(library):
@@ -88,7 +128,7 @@ def test_of_an_embedder_whose_cosines_have_no_words_none_is_distant(library, mon
      (0.5, "somewhat similar"), (0.2, "distant"), (-1.0, "distant")],
 )  # fmt: skip
 def test_how_alike_is_said_in_words(cosine, words):
-    assert _in_words(cosine) == words
+    assert _in_words(cosine, _LEAST) == words
 
 
 def test_a_document_that_is_gone_is_said(library):
