@@ -75,8 +75,7 @@ def test_what_is_related_to_a_document_or_file_leaves_it_out(here, place, what):
 
 
 def test_similar_documents_are_those_that_the_pages_list(here, monkeypatch):
-    words = ((0.05, "similar"), (-1.0, "distant"))
-    monkeypatch.setattr("ragkit.retrieval.similar._WORDS", words)
+    monkeypatch.setattr("ragkit.retrieval.similar._LEAST", (1.0, 0.05, 0.05))
     listed = here("related", "chats/both.md").stdout
     head, *lines = listed.split("2 segments")[0].splitlines()
     assert head == "Similar documents"
