@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ragkit.models.factory import local_embedder
 from ragkit.models.hashing import HashEmbedder
 from ragkit.options import ChunkedOptions, CutMethod
 from ragkit.retrieval.query_segmentation.topics import (
@@ -93,6 +94,48 @@ def test_a_few_messages_are_told_apart_and_replies_stay():
     assert few_borders(vectors, [train, train, train | parser, parser, dough]) == [4]
     assert few_borders(vectors, [{"hi"}, set(), parser, {"socket", "timeout"}, dough]) == [4]
     assert few_borders(np.array([a, a, a, a, a]), [train, parser, dough, train, parser]) == []
+
+
+_INVOICE = (
+    "Bitte schickt mir die Rechnung für die neue Heizung im Keller noch einmal zu, ich habe sie "
+    "beim Umzug leider verloren."
+)
+_GUTTER = (
+    "Die Dachrinne über dem Eingang ist undicht. Wenn es regnet, läuft das Wasser an der Wand "
+    "herunter und gefriert im Winter auf den Stufen."
+)
+_PARTY = (
+    "Für das Sommerfest brauchen wir einen Grill, Tische und jemanden, der mit den Kindern spielt."
+)
+_HEATING = (
+    "Die Rechnung für die Heizung war auf den Namen des Vaters ausgestellt, der den Keller "
+    "damals gemietet hatte."
+)
+
+
+@pytest.mark.parametrize(
+    ("parts", "begin"),
+    [
+        ((_INVOICE, _GUTTER, _PARTY), [_INVOICE, _GUTTER, _PARTY]),
+        ((_INVOICE, _HEATING, _PARTY), [_INVOICE, _PARTY]),
+        (
+            (
+                "Envoyez-moi encore une fois la facture du nouveau chauffage, je l'ai perdue "
+                "pendant le déménagement de l'année dernière.",
+                "La gouttière au-dessus de l'entrée fuit. Quand il pleut, l'eau coule le long du "
+                "mur et gèle en hiver sur les marches.",
+                "Pour la fête de l'été il nous faut un barbecue, des tables et quelqu'un qui joue "
+                "avec les enfants.",
+            ),
+            ["Envoyez", "La gouttière", "Pour la fête"],
+        ),
+    ],
+)
+def test_topics_of_other_languages_are_told_apart_though_their_texts_are_alike(parts, begin):
+    topics = cut_question("\n\n".join(parts), local_embedder().embed_passages, ADAPTIVE)
+    found = [topic.segments[0].text for topic in topics]
+    assert len(found) == len(begin)
+    assert all(map(str.startswith, found, begin))
 
 
 def test_borders_lie_where_likeness_dips():

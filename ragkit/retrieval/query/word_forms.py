@@ -87,6 +87,12 @@ def is_function_word(word: str) -> bool:
     return any(plain in words for words in _function_words().values())
 
 
+def function_tokens(stemmer: str) -> frozenset[str]:
+    """Return the tokens of a language's function words, by its stemmer; none of English."""
+    words = _function_words().get(stemmer, ())
+    return frozenset(token for word in words for token in index_tokens(word))
+
+
 def without_function_words(text: str, tokens: Sequence[str], language: str = "") -> tuple[str, ...]:
     """Return a question's tokens without those of its function words."""
     language = language or foreign_language(text)

@@ -21,6 +21,11 @@ from ragkit.chunking.sizes import WORD
 from ragkit.chunking.splitter import Size
 from ragkit.chunking.structure import front_matter_end
 from ragkit.options import ChunkedOptions, CutMethod
+from ragkit.retrieval.query.word_forms import (
+    foreign_language,
+    function_tokens,
+    has_other_letters,
+)
 from ragkit.retrieval.query_segmentation.exchanges import (
     Embed,
     Exchange,
@@ -49,11 +54,13 @@ _SHORT_WORDS = 60
 _WORDS_PER_QUESTION = 200
 _LONGEST_TEXT = 2_000_000
 _LONGEST_COUNTED = 2000
+_LONGEST_JUDGED = 500
 _NAME_CHARACTERS = 80
 _TELLING = 40
 _WINDOW = 3
 _FEW_UNITS = 8
-_UNLIKE = 0.15
+_UNLIKE, _UNLIKE_IN_FOREIGN, _UNLIKE_IN_OTHER_LETTERS = 0.15, 0.65, 0.85
+"""Below which cosine messages are unlike: texts of other languages are alike whatever they say."""
 _LEAST_TOKENS = 2
 _LINES = 3
 _CHARACTERS_PER_TOKEN = 4
@@ -179,13 +186,25 @@ def _by_topic(text: str, units: Sequence[Unit], embed: Embed | None) -> list[Seq
     if len(units) <= _FEW_UNITS and all(
         "\n" in text[a.end - 1 : b.start + 1] for a, b in pairwise(units)
     ):
-        borders = few_borders(vectors, [telling_tokens(unit.text) for unit in units])
+        stemmer = foreign_language(text[:_LONGEST_JUDGED])
+        only_form = function_tokens(stemmer)
+        tokens = [telling_tokens(unit.text) - only_form for unit in units]
+        borders = few_borders(vectors, tokens, _unlike(text, stemmer))
     else:
         borders = topic_borders(vectors)
     return [units[start:end] for start, end in pairwise([0, *borders, len(units)])]
 
 
-def few_borders(vectors: NDArray[np.float64], tokens: Sequence[set[str]]) -> list[int]:
+def _unlike(text: str, stemmer: str) -> float:
+    """Return the cosine below which parts of a text are unlike; ``stemmer`` is of its language."""
+    if has_other_letters(text):
+        return _UNLIKE_IN_OTHER_LETTERS
+    return _UNLIKE_IN_FOREIGN if stemmer else _UNLIKE
+
+
+def few_borders(
+    vectors: NDArray[np.float64], tokens: Sequence[set[str]], unlike: float = _UNLIKE
+) -> list[int]:
     """Return before which of the vectors (n, d) a new topic begins, where too few show a dip.
 
     A message begins a topic when it shares no word with the topic so far and is like none of its
@@ -197,7 +216,7 @@ def few_borders(vectors: NDArray[np.float64], tokens: Sequence[set[str]]) -> lis
         before = set().union(*tokens[start:at])
         if len(tokens[at]) < _LEAST_TOKENS or len(before) < _LEAST_TOKENS or tokens[at] & before:
             continue
-        if float((vectors[start:at] @ vectors[at]).max()) < _UNLIKE:
+        if float((vectors[start:at] @ vectors[at]).max()) < unlike:
             borders.append(at)
             start = at
     return borders
