@@ -138,6 +138,24 @@ def test_topics_of_other_languages_are_told_apart_though_their_texts_are_alike(p
     assert all(map(str.startswith, found, begin))
 
 
+def test_each_conversation_of_another_language_asks_its_last_question():
+    said = """Ich: Wie lange ist die Kündigungsfrist für die Wohnung?
+Hilfe: Drei Monate zum Ende des Monats, schriftlich.
+Ich: Gilt die Kündigungsfrist für die Wohnung auch, wenn ich früher ausziehe?
+Hilfe: Ja, außer Sie finden einen Nachmieter.
+Ich: Welche Temperatur braucht der Ofen für ein Sauerteigbrot?
+Hilfe: Am Anfang 250 Grad, nach zehn Minuten 210 Grad.
+Ich: Wie starte ich den Datenbankserver nach einem Absturz neu?
+Hilfe: Mit systemctl restart postgresql, vorher die Protokolle prüfen."""
+    topics = cut_question(said, local_embedder().embed_passages, ADAPTIVE)
+    assert [topic.segments[0].text for topic in topics] == [
+        "Gilt die Kündigungsfrist für die Wohnung auch, wenn ich früher ausziehe?",
+        "Welche Temperatur braucht der Ofen für ein Sauerteigbrot?",
+        "Wie starte ich den Datenbankserver nach einem Absturz neu?",
+    ]
+    assert topics[0].segments[0].background.startswith("Wie lange ist die Kündigungsfrist")
+
+
 def test_borders_lie_where_likeness_dips():
     a, b = np.eye(2)
     assert topic_borders(np.array([a, a, a, b, b, b])) == [3]

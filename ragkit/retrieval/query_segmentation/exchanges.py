@@ -16,6 +16,11 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from ragkit.retrieval.query.word_forms import (
+    foreign_language,
+    function_tokens,
+    has_other_letters,
+)
 from ragkit.retrieval.query_segmentation.asking import without_mark
 from ragkit.retrieval.query_segmentation.leaning import has_pointer, leans, telling
 from ragkit.retrieval.query_segmentation.message_roles import Unit
@@ -30,6 +35,8 @@ _LONGEST_ALONE = 12
 _RECENT = 3
 _UNLIKE = 0.4
 _LEANING = 0.15
+_PER_WORD = 0.2
+_LONGEST_JUDGED = 500
 _MOST_TOGETHER = 4
 _FEWEST_TURNS, _ANSWERED_WORDS, _LONGER = 6, 20, 2
 
@@ -231,17 +238,40 @@ def conversations(
 def _likeness(exchanges: Sequence[Exchange], embed: Embed) -> NDArray[np.float64]:
     """Return how much each exchange, and its question alone, are like one of the few before, (n,).
 
-    The first, which has none before it, counts as like.
+    The first, which has none before it, counts as like. In other languages than English vectors are
+    alike whatever is said, and the words that exchanges share decide.
     """
-    n = len(exchanges)
     texts = [f"{exchange.question} {exchange.answer}" for exchange in exchanges]
-    vectors = embed([*texts, *(exchange.question for exchange in exchanges)]).astype(np.float64)
-    products = (vectors[:n] + 0.5 * vectors[n:]) @ vectors[:n].T
-    likeness = np.ones(n)
-    for at in range(1, n):
-        likeness[at] = max(0.0, products[at, max(0, at - _RECENT) : at].max())
-        likeness[at] += _LEANING * leans(exchanges[at].question)
+    beginning = " ".join(texts)[:_LONGEST_JUDGED]
+    stemmer = foreign_language(beginning)
+    if stemmer or has_other_letters(beginning):
+        likeness = _PER_WORD * _shared_words(texts, function_tokens(stemmer))
+    else:
+        likeness = _by_vectors(texts, [exchange.question for exchange in exchanges], embed)
+    likeness += _LEANING * np.array([leans(exchange.question) for exchange in exchanges])
+    likeness[:1] = 1.0
     return likeness
+
+
+def _by_vectors(
+    texts: Sequence[str], questions: Sequence[str], embed: Embed
+) -> NDArray[np.float64]:
+    n = len(texts)
+    vectors = embed([*texts, *questions]).astype(np.float64)
+    products = (vectors[:n] + 0.5 * vectors[n:]) @ vectors[:n].T
+    return np.array([max([0.0, *products[at, max(0, at - _RECENT) : at]]) for at in range(n)])
+
+
+def _shared_words(texts: Sequence[str], left_out: Collection[str]) -> NDArray[np.float64]:
+    """Return how many telling words each text shares with one of the few before, (n,)."""
+    tokens = [telling_tokens(text).difference(left_out) for text in texts]
+    return np.array(
+        [
+            max((len(own & before) for before in tokens[max(0, at - _RECENT) : at]), default=0)
+            for at, own in enumerate(tokens)
+        ],
+        np.float64,
+    )
 
 
 def last_questions(groups: Sequence[Sequence[Exchange]]) -> list[tuple[Exchange, str]]:
