@@ -43,6 +43,16 @@ def test_addresses_plain_words_and_other_scripts_are_no_names():
     assert named("検索システムの評価について話しましょう、来週の会議で決めることが多いです") == [""]
 
 
+def test_function_words_of_other_languages_are_no_names():
+    names = named(
+        "Wie lange ist die Kündigungsfrist für die Wohnung?",
+        "Wie hoch ist die Sturmflut, ab der die Fluttore geschlossen sein müssen?",
+    )
+    assert names[0].endswith("Kündigungsfrist, Wohnung")
+    words = {word for name in names for word in name.replace(",", "").split()}
+    assert words.isdisjoint({"die", "der", "ist", "Wie", "für", "müssen"})
+
+
 def test_a_name_is_short_and_the_same_each_time():
     text = " ".join(f"extraordinarily{'x' * n} word{n}" for n in range(9))
     (name,) = named(text, embed=EMBED)
