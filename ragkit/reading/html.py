@@ -76,9 +76,9 @@ _PRE = re.compile(r"(<(pre|textarea)\b.*?</\2\s*>)", re.I | re.S)
 # The converter loses what parts words where a line ends before some elements, or a link in a space,
 # in items with blank lines beside their tags, and where an element holds nothing but spaces.
 _BLANK_LINES = re.compile(
-    r"(?<=>)[^\S\n]*+\n[^\S\n]*+\n\s*+|(?<!\s)[^\S\n]*+\n[^\S\n]*+\n\s*+(?=<)"
+    r"\n(?:[^\S\n]{0,200}+\n\s{0,200}+(?=<)|(?<=>\n)[^\S\n]{0,200}+\n\s{0,200}+)"
 )
-_BEFORE_SPAN = re.compile(r"(?<![\s>])[^\S\n]*+\n\s*+(?=<span\b)", re.I)
+_BEFORE_SPAN = re.compile(r"\n(?<!>\n)\s{0,200}+(?=<span\b)", re.I)
 _BETWEEN = re.compile(
     r"(</(?:[abiuq]|abbr|acronym|big|code|em|font|kbd|nobr|small|span|strong|su[bp]|tt"
     r"|[a-z]\w{0,20}-[\w-]{1,20})>)\s++(?=<(?:(?:acronym|big|font|nobr|tt)\b|[a-z]\w{0,20}-))",
@@ -87,7 +87,7 @@ _BETWEEN = re.compile(
 _ONLY_SPACES = re.compile(
     r"<(acronym|big|font|nobr|tt)\b[^<>]{0,300}>(?:\s|&nbsp;|&#160;){1,20}</\1\s*>", re.I
 )
-_LAST_SPACE = re.compile(r"(?<![\s>])(\s++)(</(?:a|ruby)\s*>)", re.I)
+_LAST_SPACE = re.compile(r"<(?<=\s<)/(?:a|ruby)\s*>", re.I)
 _LINK_TITLE = re.compile(r"\stitle\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))", re.I)
 _WORD = re.compile(r"\w+")
 _TITLE = re.compile(r"<title\b[^>]*>(.{0,2000}?)</title\s*>", re.I | re.S)
@@ -214,9 +214,10 @@ def _with_spaces(source: str) -> str:
 
     What is preformatted stays as it is.
     """
-    pieces = _PRE.split(_LAST_SPACE.sub(r"\2\1", source))
+    pieces = _PRE.split(source)
     for at in range(0, len(pieces), 3):
-        piece = _ONLY_SPACES.sub(" ", _BLANK_LINES.sub("\n", pieces[at]))
+        piece = _LAST_SPACE.sub(r"\g<0> ", _BLANK_LINES.sub("\n", pieces[at]))
+        piece = _ONLY_SPACES.sub(" ", piece)
         pieces[at] = _BETWEEN.sub(r"\1 ", _BEFORE_SPAN.sub(" ", piece))
     del pieces[2::3]
     return "".join(pieces)
