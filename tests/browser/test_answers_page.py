@@ -148,6 +148,7 @@ def test_a_follow_up_is_understood_shown_and_taken_back(open_page, writer, ollam
     expect(page.locator(".rk-turn")).to_have_count(0)
     expect(answer.locator(".rk-answer-text")).to_have_text(first)
     page.go_forward()
+    expect(page.locator(".rk-said-of").first).to_contain_text("and for faulty ones?")
     for words in ("returning faulty buoys", "buoys that are broken"):
         # What a page before had drawn may stand there for a moment.
         expect(page.get_by_role("button", name="Edit", exact=True)).to_have_count(1)

@@ -43,12 +43,14 @@ def draw(library: Library, collection: str) -> None:
     # With another text, the box would keep what was typed before.
     key = f"prompt-{kind}-{prompts[kind].hash}"
     typed = st.text_area("Prompt", prompts[kind].text, height=320, max_chars=20_000, key=key) or ""
+    # Places of their own: else the buttons below would move, and stand there twice for a moment.
+    notice, choice = st.empty(), st.empty()
     try:
         outdated, problem = library.contexts.outdated(collection, kind, typed), ""
     except RagkitError as error:
         outdated, problem = 0, str(error)
-        st.html(markup.notices([problem]))
-    rewrite = bool(outdated) and st.checkbox(
+        notice.html(markup.notices([problem]))
+    rewrite = bool(outdated) and choice.checkbox(
         f"Rewrite {plural(outdated, 'context')} written with another prompt",
         key=_REWRITE,
         help=_estimate(library.contexts.status(collection), outdated),
