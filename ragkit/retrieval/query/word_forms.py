@@ -31,10 +31,12 @@ from ragkit.retrieval.query.question_words.russian import RUSSIAN
 from ragkit.retrieval.query_segmentation.asking import asks
 from ragkit.types import Field
 
+LONGEST_JUDGED = 500
+"""Characters of the longest text whose language is told; of a longer one, ask its beginning."""
+
 _LETTERS = re.compile(r"[^\W\d_]+")
 _FEWEST = 2
-_LONGEST = 500
-_LONGEST_JUDGED = 2_000
+_MOST_LETTERS = 2_000
 _LONGEST_WITH_VERB = 300
 _SHORTEST_STEM = 3
 _SHORTEST_ROOT = 2
@@ -70,7 +72,7 @@ def foreign_language(text: str) -> str:
 
     Two different function words speak for a language, and more than for English or another.
     """
-    if len(text) > _LONGEST:
+    if len(text) > LONGEST_JUDGED:
         return ""
     words = set(_LETTERS.findall(fold(text).casefold()))
     votes = {name: len(words & own) for name, own in _function_words().items()}
@@ -115,7 +117,7 @@ def language_of_forms(text: str, language: str) -> str:
     """
     if named := foreign_language(text):
         return named
-    words = set(_LETTERS.findall(fold(text[:_LONGEST]).casefold()))
+    words = set(_LETTERS.findall(fold(text[:LONGEST_JUDGED]).casefold()))
     stemmer = _by_code().get(language, "")
     english = len(words & STOP_WORDS)
     if not english and not words.isdisjoint(_function_words().get(stemmer, ())):
@@ -125,7 +127,7 @@ def language_of_forms(text: str, language: str) -> str:
 
 def has_other_letters(text: str) -> bool:
     """Return whether most letters of a text are not Latin."""
-    letters = [letter for letter in fold(text[:_LONGEST_JUDGED]) if letter.isalpha()]
+    letters = [letter for letter in fold(text[:_MOST_LETTERS]) if letter.isalpha()]
     return 2 * sum(map(str.isascii, letters)) < len(letters)
 
 
@@ -137,7 +139,7 @@ def is_foreign(text: str, stemmer: str, language: str) -> bool:
     """
     if stemmer or has_other_letters(text):
         return True
-    words = set(_LETTERS.findall(fold(text[:_LONGEST]).casefold()))
+    words = set(_LETTERS.findall(fold(text[:LONGEST_JUDGED]).casefold()))
     return language not in ("", *ENGLISH.codes) and words.isdisjoint(STOP_WORDS)
 
 
@@ -147,7 +149,7 @@ def known_forms(catalog: Catalog, text: str, stemmer: str) -> dict[str, tuple[st
     In languages of few forms, those of words that it does not have as they stand.
     """
     functions = _function_words().get(stemmer, frozenset())
-    words = dict.fromkeys(_LETTERS.findall(fold(text[:_LONGEST]).casefold()))
+    words = dict.fromkeys(_LETTERS.findall(fold(text[:LONGEST_JUDGED]).casefold()))
     tokens_of = {word: index_tokens(word) for word in words if word not in functions}
     own_of = {word: tokens[0] for word, tokens in tokens_of.items() if len(tokens) == 1}
     known: Collection[str] = ()

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragkit.retrieval.query.word_forms import (
+    LONGEST_JUDGED,
     foreign_language,
     function_tokens,
     has_other_letters,
@@ -36,7 +37,6 @@ _RECENT = 3
 _UNLIKE = 0.4
 _LEANING = 0.15
 _PER_WORD = 0.2
-_LONGEST_JUDGED = 500
 _MOST_TOGETHER = 4
 _FEWEST_TURNS, _ANSWERED_WORDS, _LONGER = 6, 20, 2
 
@@ -242,7 +242,7 @@ def _likeness(exchanges: Sequence[Exchange], embed: Embed) -> NDArray[np.float64
     alike whatever is said, and the words that exchanges share decide.
     """
     texts = [f"{exchange.question} {exchange.answer}" for exchange in exchanges]
-    beginning = " ".join(texts)[:_LONGEST_JUDGED]
+    beginning = " ".join(texts)[:LONGEST_JUDGED]
     stemmer = foreign_language(beginning)
     if stemmer or has_other_letters(beginning):
         likeness = _PER_WORD * _shared_words(texts, function_tokens(stemmer))

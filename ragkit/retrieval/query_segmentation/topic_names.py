@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ragkit.indexes.analyzer import STOP_WORDS
 from ragkit.indexes.protocol import EntryIndex
 from ragkit.indexes.tokenizer import index_tokens
-from ragkit.retrieval.query.word_forms import foreign_language, function_tokens
+from ragkit.retrieval.query.word_forms import LONGEST_JUDGED, foreign_language, function_tokens
 from ragkit.types import Field
 
 Embed: TypeAlias = Callable[[Sequence[str]], NDArray[np.float32]]
@@ -31,7 +31,6 @@ _MOST_PARTS = 4
 _UNKNOWN = 0.6
 _CONSIDERED = 12
 _LONGEST_READ = 20_000
-_LONGEST_JUDGED = 500
 
 _WORD = re.compile(r"[^\W\d_][\w]*(?:[.'\u2019-][^\W_]+)*")
 _OPENING = re.compile(r"(?:^|[.!?:\n])[\s\"'(\u2018\u201c*_]*$")
@@ -105,7 +104,7 @@ def topic_names(
     A name has up to four words as they are written, in reading order. It is empty where a text
     has none that would tell, as those in scripts without spaces.
     """
-    only_form = function_tokens(foreign_language(" ".join(texts)[:_LONGEST_JUDGED]))
+    only_form = function_tokens(foreign_language(" ".join(texts)[:LONGEST_JUDGED]))
     terms = [[term for term in _terms(text) if term.token not in only_form] for text in texts]
     topics_with = Counter(term.token for of_topic in terms for term in of_topic)
     weighted = [_weighted(of_topic, topics_with, len(texts), rarity) for of_topic in terms]

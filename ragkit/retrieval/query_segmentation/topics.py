@@ -22,6 +22,7 @@ from ragkit.chunking.splitter import Size
 from ragkit.chunking.structure import front_matter_end
 from ragkit.options import ChunkedOptions, CutMethod
 from ragkit.retrieval.query.word_forms import (
+    LONGEST_JUDGED,
     foreign_language,
     function_tokens,
     has_other_letters,
@@ -54,7 +55,6 @@ _SHORT_WORDS = 60
 _WORDS_PER_QUESTION = 200
 _LONGEST_TEXT = 2_000_000
 _LONGEST_COUNTED = 2000
-_LONGEST_JUDGED = 500
 _NAME_CHARACTERS = 80
 _TELLING = 40
 _WINDOW = 3
@@ -186,7 +186,7 @@ def _by_topic(text: str, units: Sequence[Unit], embed: Embed | None) -> list[Seq
     if len(units) <= _FEW_UNITS and all(
         "\n" in text[a.end - 1 : b.start + 1] for a, b in pairwise(units)
     ):
-        stemmer = foreign_language(text[:_LONGEST_JUDGED])
+        stemmer = foreign_language(text[:LONGEST_JUDGED])
         only_form = function_tokens(stemmer)
         tokens = [telling_tokens(unit.text) - only_form for unit in units]
         borders = few_borders(vectors, tokens, _unlike(text, stemmer))
