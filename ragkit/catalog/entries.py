@@ -271,7 +271,9 @@ class Entries:
             )
 
     def token_ids(self, tokens: Sequence[str]) -> dict[str, int]:
-        """Return the ids of tokens, leaving out those that no document has."""
+        """Return the ids of tokens, leaving out those that no document has; none for none."""
+        if not tokens:
+            return {}
         rows = self._connections.rows(
             f"SELECT token, id FROM vocabulary WHERE token {IN_LIST}",
             (json.dumps(sorted(set(tokens))),),

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
-from pathlib import PurePosixPath
+from posixpath import basename, splitext
 from typing import TypeAlias
 
 import numpy as np
@@ -252,7 +252,7 @@ def in_formats(files: Mapping[int, tuple[str, str]]) -> dict[int, str]:
     ``files`` has paths and formats by document id.
     """
     names = {
-        document: PurePosixPath(path.casefold().removesuffix(".gz")).stem
+        document: splitext(basename(path.casefold().removesuffix(".gz")))[0]
         for document, (path, _format) in files.items()
     }
     formats: dict[str, set[str]] = {}

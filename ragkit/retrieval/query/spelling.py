@@ -15,7 +15,7 @@ and lack a letter or have one too many.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import compress, groupby
 from typing import NamedTuple
 
@@ -28,6 +28,7 @@ from ragkit.indexes.tokenizer import fold, index_tokens
 from ragkit.models.factory import local_embedder
 from ragkit.results import Spelling
 from ragkit.retrieval.query.filter_syntax import quotations
+from ragkit.retrieval.query.stem_endings import may_stand_for
 from ragkit.retrieval.query.word_forms import is_function_word
 from ragkit.types import Field
 
@@ -36,7 +37,7 @@ _LONG_ABROAD = 8
 _SHORTEST_STEM = 4
 _ENDING = 2
 _NEIGHBOURS, _TRIED = 20, 5
-_CHUNKS_READ, _AT_ONCE = 40, 10
+_CHUNKS_READ = (slice(0, 10), slice(10, 40))
 _MOST_WORDS, _LONGEST_TEXT = 4, 500
 # Nothing of an identifier, address, path or hyphenated word beside it.
 _WORD = re.compile(r"(?<![\w:/.@#$_'’-])[^\W\d_]+(?![\w/@$_'’-]|[.:]\w)")
@@ -137,16 +138,21 @@ def nearest_word(catalog: Catalog, indexes: Sequence[EntryIndex], word: str) -> 
     if process.extractOne(word, _STOPS, scorer=OSA.distance, score_cutoff=1):
         return ""
     most = 1 if len(word) < _LONG else 2
+    plain = fold(word).casefold()
     # A slip near the end of a word leaves another stem.
     forms = dict.fromkeys((tokens[0], word, f"{word[:-1]}i" if word.endswith("y") else word))
     whole = [(form, most) for form in forms]
     # One within its ending hides the stem, which is then like the beginning of the word.
     begins = [(word[:end], 1) for end in range(len(word) - 1, _SHORTEST_STEM - 1, -1)]
     best = _Near(_FARTHEST, "")
+    looked_at: set[str] = set()
     for looked_for in (whole, begins):
         for stem in _stems_near(catalog, indexes, looked_for):
-            if stem.slip < best.slip:
-                best = min(best, _written(catalog, indexes, stem, word, most))
+            if stem.slip >= best.slip or stem.token in looked_at:
+                continue
+            looked_at.add(stem.token)
+            if may_stand_for(stem.token, plain, most):
+                best = min(best, _written(catalog, indexes, stem, plain, most))
         if best.slip <= _CLOSE:
             break
     return best.word
@@ -194,12 +200,11 @@ def _undoubled(word: str) -> str:
 
 
 def _written(
-    catalog: Catalog, indexes: Sequence[EntryIndex], stem: _Stem, word: str, most: int
+    catalog: Catalog, indexes: Sequence[EntryIndex], stem: _Stem, plain: str, most: int
 ) -> _Near:
-    """Return the form of a stem, as some chunks write it, that is nearest to a word."""
+    """Return the form of a stem, as some chunks write it, that is nearest to a folded word."""
     from rapidfuzz.distance import OSA
 
-    plain = fold(word).casefold()
     is_latin = plain.isascii()
     # Endings differ: most words of a text are dismissed by what they begin with, and by length.
     start = stem.token[: max(len(stem.token) - _ENDING, 1)]
@@ -210,19 +215,20 @@ def _written(
         rf"{first}(?<![^\W\d_]{first})[^\W\d_]{{{max(shortest, 0)},{longest}}}(?![^\W\d_])"
     )
     for index in indexes:
-        entries = index.holding([stem.id])[0][:_CHUNKS_READ].tolist()
-        for at in range(0, len(entries), _AT_ONCE):
-            texts = list(_texts(catalog, entries[at : at + _AT_ONCE]))
+        entries = index.holding([stem.id])[0]
+        for read in _CHUNKS_READ:
+            texts = list(_texts(catalog, entries[read].tolist()))
             words = {
-                (found, known)
-                for text, known in texts
+                (found, document)
+                for text, document in texts
                 for found in begins.findall(fold(text).casefold())
+                if OSA.distance(found, plain) <= (most if found[0] == plain[0] else 1)
             }
+            known = _in_english(catalog, words) if is_latin else frozenset()
             near = [
                 _Near(_slip(plain, found), found)
-                for found, known in words
-                if OSA.distance(found, plain) <= (most if found[0] == plain[0] else 1)
-                and ((known and is_latin) or _is_surely_meant(plain, found))
+                for found, document in words
+                if (document in known or _is_surely_meant(plain, found))
                 and index_tokens(found) == [stem.token]
             ]
             if near:
@@ -246,13 +252,16 @@ def _is_surely_meant(word: str, meant: str) -> bool:
     return not slip[1] or (slip[0] == 1 and len(word) >= _LONG_ABROAD and len(word) != len(meant))
 
 
-def _texts(catalog: Catalog, entries: Sequence[int]) -> Iterator[tuple[str, bool]]:
-    """Yield chunks with their headings, without capitals, and whether the embedder knows words.
-
-    Documents of unknown language are taken for English.
-    """
+def _texts(catalog: Catalog, entries: Sequence[int]) -> Iterator[tuple[str, int]]:
+    """Yield chunks with their headings, without capitals, and the id of each one's document."""
     rows = catalog.entries.chunk_spans(entries)
     texts = catalog.documents.slices([row[1:4] for row in rows])
-    languages = catalog.documents.languages({row[1] for row in rows})
     for (_, document, *_, context), text in zip(rows, texts, strict=True):
-        yield f"{context}\n{text}".lower(), languages.get(document, "") in ("", "en")
+        yield f"{context}\n{text}".lower(), document
+
+
+def _in_english(catalog: Catalog, words: Iterable[tuple[str, int]]) -> frozenset[int]:
+    """Return which documents of words are English, as those of unknown language are taken for."""
+    documents = {document for _, document in words}
+    languages = catalog.documents.languages(documents) if documents else {}
+    return frozenset(each for each in documents if languages.get(each, "") in ("", "en"))
