@@ -152,3 +152,10 @@ def test_what_comes_twice_or_in_the_middle_or_at_another_place_stays():
 def test_the_header_of_a_table_stays_on_every_page():
     pages = [page(at, "| In millions | 2021 |") for at in range(4)]
     assert edges(without_running_lines(pages)) == [["| In millions | 2021 |"]] * 4
+
+
+def test_a_number_sign_at_an_edge_is_no_number():
+    # The first has two numbers, the others only the one that counts on.
+    tops = ["1 2 ferries", "# 2 ferries", "# 3 ferries", "# 4 ferries"]
+    pages = [page(at, top) for at, top in enumerate(tops)]
+    assert edges(without_running_lines(pages)) == [["1 2 ferries"], ["# 2 ferries"], [], []]

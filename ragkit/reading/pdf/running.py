@@ -29,7 +29,9 @@ _FEWEST_NUMBERED, _REPEATED = 5, 0.3
 a page has it first."""
 _LARGEST_FIRST, _LONGEST_HEADING, _NUMBERS_OF_CHAPTER = 1000, 100, 2
 _NUMBER = re.compile(r"\d+|(?<!\w)[ivxlc]+(?!\w)")
-_PARTS = re.compile(r"#(?:\.#)+")
+_ANY = "\0"
+"""Stands for a number; no text has it."""
+_PARTS = re.compile(rf"{_ANY}(?:\.{_ANY})+")
 _LETTERS = re.compile(r"[^\W\d_]+")
 _PAGE_WORDS = (
     "page pages pg p of seite seiten von s pagina página páginas pag pág de di sida side sur av af"
@@ -81,12 +83,12 @@ def _at_edges(page: int, lines: Sequence[Line]) -> list[tuple[_Key, _Seen]]:
     edge_lines = []
     for at in (*top, *bottom):
         line = lines[at]
-        text = line.text.casefold()
+        text = line.text.casefold().replace(_ANY, "")
         if text.startswith("| "):
             continue
         numbers = tuple(map(_value, _NUMBER.findall(text)))
         large = at in top and line.top - line.bottom > usual * _LARGER
-        key = _NUMBER.sub("#", text), round(line.bottom / _NEAR)
+        key = _NUMBER.sub(_ANY, text), round(line.bottom / _NEAR)
         edge_lines.append((key, _Seen(page, at, numbers, large)))
     return edge_lines
 
@@ -139,7 +141,7 @@ def _of_sections(
     numbered: defaultdict[str, set[_Seen]] = defaultdict(set)
     for group in _numbered(seen):
         repeats = len(group) - len({words for words, _ in group})
-        last = sum(words.endswith("#") for words, _ in group)
+        last = sum(words.endswith(_ANY) for words, _ in group)
         enough = max(repeats, last) >= _REPEATED * len(group)
         if enough and not _are_headings([line for _, line in group]):
             for words, line in group:
@@ -165,8 +167,8 @@ def _numbered(seen: Mapping[_Key, Sequence[_Seen]]) -> Iterator[list[tuple[str, 
         if not _LETTERS.search(words):
             continue
         for line in lines:
-            ends = {at for at, end in ((0, words[:1]), (-1, words[-1:])) if end == "#"}
-            for first in {line.numbers[at] - line.page for at in ends if line.numbers}:
+            ends = {at for at, end in ((0, words[:1]), (-1, words[-1:])) if end == _ANY}
+            for first in {line.numbers[at] - line.page for at in ends}:
                 # Years are larger.
                 if first < _LARGEST_FIRST:
                     groups[place, first].append((words, line))
@@ -180,9 +182,9 @@ def _is_among(words: str, others: Collection[str]) -> bool:
 
     Not if it says more numbers, such as a date.
     """
-    if _PARTS.sub("#", words).count("#") > _NUMBERS_OF_CHAPTER:
+    if _PARTS.sub(_ANY, words).count(_ANY) > _NUMBERS_OF_CHAPTER:
         return False
-    return _letters(words) in others or _letters(words.strip("# ").partition(" ")[2]) in others
+    return _letters(words) in others or _letters(words.strip(f"{_ANY} ").partition(" ")[2]) in others
 
 
 def _letters(text: str) -> str:
