@@ -17,6 +17,7 @@ from typing import Any, NamedTuple, TypeAlias
 from ragkit.reading.pdf.cells import Row
 from ragkit.reading.pdf.contents import DOTS, Line, without_dots
 from ragkit.reading.pdf.glyphs import accented, meant
+from ragkit.reading.pdf.loose_letters import is_loose, without_space_before
 
 _Edges: TypeAlias = tuple[float, float, float, float]
 """Left, bottom, right, top, in points."""
@@ -180,7 +181,9 @@ class Characters:
 
     def _seams_of(self, words: list[tuple[int, int]], places: _Places) -> list[_Seam]:
         """Return where the text has what the page has not, or the other way round, in order."""
-        seams = self._narrow_gaps(words, places)
+        seams = self._false_spaces(words, places)
+        none = {seam.end for seam in seams}
+        seams += (gap for gap in self._narrow_gaps(words, places) if gap.end not in none)
         seams += self._second_letters()
         seams += self._accented_letters()
         if self._part_words and not self._rotation:
@@ -197,6 +200,28 @@ class Characters:
         if len(narrow) > len(words) * _MOST_NARROW:
             return []
         return [_Seam(words[at][1], words[at + 1][0], NARROW) for at in narrow]
+
+    def _false_spaces(self, words: list[tuple[int, int]], places: _Places) -> list[_Seam]:
+        """Return the gaps between words that are no wider than those between letters beside them.
+
+        Looked for where some of a few words are set loosely.
+        """
+        _, bottom, _, top = places
+        long = [at for at, (start, end) in enumerate(words) if end - start > 1]
+        ends = [end for _, end in words]
+        sampled = self._gaps_before(ends, long[:: len(long) // _SAMPLED + 1])
+        loose = any(is_loose(gap, top[at] - bottom[at]) for at, gap in sampled.items())
+        if self._rotation or not loose:
+            return []
+        last = self._gaps_before(ends, long)
+        first = self._gaps_before([start + 2 for start, _ in words], long)
+        false = without_space_before(list(zip(*places, strict=True)), last, first)
+        return [_Seam(words[at - 1][1], words[at][0], "") for at in false]
+
+    def _gaps_before(self, ends: Sequence[int], wanted: Sequence[int]) -> dict[int, float]:
+        """Return the gaps between the two characters before places in the text, by their index."""
+        boxes = self._boxes([ends[at] - back for at in wanted for back in (2, 1)])
+        return dict(zip(wanted, map(sub, boxes[4::8], boxes[2::8]), strict=True))
 
     def _second_letters(self) -> Iterator[_Seam]:
         """Yield the second of each two letters of words that are drawn twice, as with a shadow."""

@@ -184,7 +184,9 @@ def _is_among(words: str, others: Collection[str]) -> bool:
     """
     if _PARTS.sub(_ANY, words).count(_ANY) > _NUMBERS_OF_CHAPTER:
         return False
-    return _letters(words) in others or _letters(words.strip(f"{_ANY} ").partition(" ")[2]) in others
+    return (
+        _letters(words) in others or _letters(words.strip(f"{_ANY} ").partition(" ")[2]) in others
+    )
 
 
 def _letters(text: str) -> str:
