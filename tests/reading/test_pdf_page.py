@@ -14,7 +14,14 @@ import pytest
 from ragkit.errors import ReadingError
 from ragkit.reading import wire
 from ragkit.reading.pdf.page import picture_of, render_page, sizes_of
-from ragkit.reading.pdf.page_words import Cut, Rectangle, lines_of, matching_words, words_in
+from ragkit.reading.pdf.page_words import (
+    Cut,
+    Rectangle,
+    lines_of,
+    matching_words,
+    rejoined,
+    words_in,
+)
 
 
 @pytest.fixture
@@ -234,6 +241,16 @@ def test_small_differences_are_bridged_and_strays_left_out():
     passage = ["a", "b", "c", "d", "e", "f", "g", "h"]
     assert [page[i] for i in matching_words(page, passage)] == list("abcdxefgh")
     assert matching_words([], ["a"]) == []
+
+
+def test_words_that_the_page_parts_are_those_of_the_passage():
+    page = words_in("Chin a Ocea n, t f tpc l i en t a shop")
+    known = {"china", "ocean", "tftpclient", "a"}
+    assert [word.form for word in rejoined(page, known)] == [
+        "china", "ocean", "tftpclient", "a", "shop",
+    ]  # fmt: skip
+    assert rejoined(page, known)[0].characters == (0, 1, 2, 3, 5)
+    assert rejoined(page, set()) == page
 
 
 def test_boxes_of_one_line_are_joined():

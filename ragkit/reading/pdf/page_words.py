@@ -6,12 +6,14 @@ import ctypes
 import difflib
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate, chain
 from typing import Any, TypeAlias
 
 MOST_CHARACTERS = 40_000
 _BRIDGED_WORDS = 6
+_MOST_PIECES = 8
 _WORD_SPACE = 0.05
 _TOKEN = re.compile(r"[\u3040-\u9fff]|[^\s\u3040-\u9fff]+")
 _UNSEEN = dict.fromkeys(map(ord, "\xad\u200b\ufffe\x02"))
@@ -74,6 +76,23 @@ def words_in(characters: Iterable[str]) -> list[_Word]:
     if form:
         words.append(_Word("".join(form), tuple(indexes)))
     return words
+
+
+def rejoined(words: Sequence[_Word], known: Container[str]) -> list[_Word]:
+    """Join the pieces of known words, which pdfium parts where letters are set apart ("Chin a")."""
+    joined: list[_Word] = []
+    at = 0
+    while at < len(words):
+        pieces = 1
+        if words[at].form not in known:
+            wholes = accumulate(word.form for word in words[at : at + _MOST_PIECES])
+            found = (count for count, whole in enumerate(wholes, 1) if whole in known)
+            pieces = next(found, 1)
+        own = words[at : at + pieces]
+        characters = chain.from_iterable(word.characters for word in own)
+        joined.append(_Word("".join(word.form for word in own), tuple(characters)))
+        at += pieces
+    return joined
 
 
 def matching_words(page: Sequence[str], passage: Sequence[str]) -> list[int]:
@@ -144,12 +163,12 @@ class Characters:
 
     def framing(self, passage: Cut) -> tuple[Rectangle, ...]:
         """Return the rectangles of the lines of a passage."""
-        words = words_in(self._text)
-        page = [word.form for word in words]
         before, forms, after = (
             [word.form for word in words_in(part)]
             for part in (passage.before, passage.text, passage.after)
         )
+        words = rejoined(words_in(self._text), {*before, *forms, *after})
+        page = [word.form for word in words]
         if before or after:
             matches = words_between(page, before, forms, after)
         else:
