@@ -1,11 +1,11 @@
-"""A manual in nine languages: is it found by the same questions in each of them?
+"""A manual in thirteen languages: is it found by the same questions in each of them?
 
 python benchmarks/bench_guide.py FOLDER [--unrelated FOLDER] [--languages en,de] [--json]
 
 FOLDER holds the pages of Debian's installation guide, a folder for each language (``doc`` of
 Debian's ``installation-guide-amd64``). ``guide_questions.tsv`` has 42 questions of one who installs
 it, with the pages that answer them between bars, written before the pages were looked at, and then
-put into eight other languages. ``first`` and ``among three`` are the shares that find one of their
+put into twelve other languages. ``first`` and ``among three`` are the shares that find one of their
 pages there; ``mrr`` is the mean of one by its place. ``quick`` is the share that gets a quick
 answer, ``quick right`` the share of these whose first sentence is of such a page.
 

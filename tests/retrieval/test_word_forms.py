@@ -97,6 +97,14 @@ def test_a_question_is_foreign_by_its_words_or_by_what_is_searched(text, languag
          "onde está a minha placa azul", ("azul",)),
         ("Видеокарта определяется, если в системе есть драйвер для неё.",
          "определяется ли моя видеокарта сразу?", ("сразу",)),
+        ("Grafická karta se rozpozná, pokud má systém ovladač.",
+         "Jsem zde, rozpozná se moje karta, kterou bych měnil?", ("zde", "měnil")),
+        ("Karta graficzna jest rozpoznawana, gdy system ma sterownik.",
+         "jestem ciekaw, skąd mamy sterownik swojej karty", ("ciekaw",)),
+        ("Grafikkortet känns igen när drivrutinen finns i systemet.",
+         "måste drivrutinen vara blå, och har den sina filer?", ("blå", "filer")),
+        ("그래픽 카드는 드라이버가 있으면 인식됩니다.", "내 그래픽 카드는 파란가요?",
+         ("파란가요",)),
     ],
 )  # fmt: skip
 def test_pronouns_are_no_missing_words(tmp_path, text, question, missing):

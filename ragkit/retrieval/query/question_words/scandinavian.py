@@ -45,7 +45,8 @@ SWEDISH = Language(
     has_many_forms=True,
     function_words="""
 och eller inte ar det den en ett som hur var nar vad vem vilken vilka varfor med for till fran av
-pa om jag vi min mitt mina din ditt dina mig dig oss kan ska sig detta denna dessa
+pa om jag vi min mitt mina din ditt dina mig dig oss kan ska sig detta denna dessa vara blir blev
+har hade bor maste skulle kunde gor sitt sina
 """,
     openings=r"""
 (kan|kunde|skulle) (du|ni|någon)\

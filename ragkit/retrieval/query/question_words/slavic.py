@@ -27,7 +27,10 @@ POLISH = Language(
     function_words="""
 w we z ze o u na od oraz lub albo nie jest sa sie jak gdzie kiedy ile czy co kto ktory ktora ktore
 dla po przy przez pod nad za ta te tego tej byc moze mozna trzeba dlaczego jaki jaka jakie moj
-moja moje moich mojej mojego moim mnie mi nasz nasza nasze naszych moge mozemy jesli zeby
+moja moje moich mojej mojego moim mnie mi nasz nasza nasze naszych moge mozemy jesli zeby jestem
+jestes jestesmy bedzie bede beda byl byla bylo byli bym aby wiec tez tych tym temu
+swoj swoja swoje swoich swojego swojej jego jej ich nim niej nich ktorego ktorej ktorym ktorych komu
+kogo czego czym skad gdy mam mamy maja musze musi musimy chce
 """,
     openings=r"""
 (czy )?(możesz|mógłbyś|mogłabyś|możecie|może pani?|ktoś może|proszę)\
@@ -70,7 +73,10 @@ CZECH = Language(
     function_words="""
 v ve z ze k o u na od nebo ne je jsou se si jak kde kdy kolik co kdo ktery ktera ktere pro po pri
 pod nad za ta byt muze proc jaky jaka jake muj moje moji mych mi mne nas nase nasi mohu muzu
-muzeme kdyz aby
+muzeme kdyz aby jsem jsi jsme jste neni nejsou budu bude budeme budou byl byla bylo byli bych bychom
+mam mame maji musim musi musime lze chci chceme kam odkud jestli zda protoze take
+tento tato toto tyto tohoto teto techto svuj sve svou svych jeho jeji jejich nim nich ktereho kterou
+kterych kterym cim cem kym
 """,
     openings=r"""
 (můžete|můžeš|mohl[ai]? byste|mohla? bys|prosím)\
@@ -123,7 +129,8 @@ SERBIAN = Language(
     function_words="""
 je su se si sa o u na za po pri od iz ili ali ne nije ni da ce li kao kako gdje gde kje kada kad
 kdaj tko kdo ko sto sta kaj koji koja koje kateri katera katere koliko zasto zakaj moze mogu lahko
-treba moj moja moje mojih mi mene nas nasa nase mozemo ako jer
+treba moj moja moje mojih mi mene nas nasa nase mozemo ako jer smo ste bio bila bilo bih imam imamo
+moram moramo zelim svoj svoja svoje svojih ovaj ovo njih kojeg kojem kome cemu odakle kamo kuda
 """,
     meanings=_OTHER_MEANINGS,
     asks_amount=r"""
