@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache, cached_property
@@ -14,15 +14,15 @@ from ragkit.retrieval.figures import is_figure
 from ragkit.retrieval.query.question_words import LANGUAGES
 from ragkit.retrieval.query.question_words.english import ENGLISH
 from ragkit.retrieval.query.question_words.german import GERMAN
+from ragkit.retrieval.query.question_words.language import phrases_in
 from ragkit.retrieval.query.question_words.russian import RUSSIAN
 from ragkit.retrieval.query.subject import subject_of, without_asking, without_asking_words
 from ragkit.retrieval.query.word_forms import (
+    LONGEST_JUDGED,
     foreign_language,
     with_infinitive,
     without_function_words,
 )
-
-_LONGEST = 600
 
 
 class Kind(StrEnum):
@@ -79,7 +79,7 @@ class Question:
     @cached_property
     def words(self) -> dict[str, str]:
         """The word that each token is of, as it is written; those that only ask are none."""
-        about = without_asking(self.text[:_LONGEST])
+        about = without_asking(self.text[:LONGEST_JUDGED])
         # English verbs that ask count little (``factors``), and may be met by others.
         if language := foreign_language(about):
             rest = subject_of(with_infinitive(about, language))
@@ -101,8 +101,8 @@ class Question:
     @cached_property
     def kind(self) -> Kind:
         """What it asks for."""
-        text = fold(self.text[:_LONGEST]).casefold().strip()
-        for kind, asks in _asks(foreign_language(self.text[:_LONGEST])).items():
+        text = fold(self.text[:LONGEST_JUDGED]).casefold().strip()
+        for kind, asks in _asks(foreign_language(self.text[:LONGEST_JUDGED])).items():
             if asks.match(text) if kind is Kind.YES_NO else asks.search(text):
                 return kind
         return Kind.OTHER
@@ -110,7 +110,7 @@ class Question:
     @cached_property
     def _numbers(self) -> frozenset[str]:
         """Words that are an amount in an answer."""
-        words = _numbers(foreign_language(self.text[:_LONGEST]))
+        words = _numbers(foreign_language(self.text[:LONGEST_JUDGED]))
         return words.difference(_WORD.findall(self.text.casefold()))
 
     def factors(self) -> list[float]:
@@ -146,11 +146,10 @@ def _asks(stemmer: str) -> Mapping[Kind, re.Pattern[str]]:
         Kind.WHO: [language.asks_who for language in LANGUAGES],
         Kind.YES_NO: [language.asks_yes_no for language in own],
     }
-    return {kind: _any_of("\n".join(of_kind)) for kind, of_kind in lines.items()}
+    return {kind: _whole_words(phrases_in(of_kind)) for kind, of_kind in lines.items()}
 
 
-def _any_of(lines: str) -> re.Pattern[str]:
-    patterns = filter(None, lines.replace("\\\n", "").split("\n"))
+def _whole_words(patterns: Iterable[str]) -> re.Pattern[str]:
     return re.compile("|".join(map(_bounded, patterns)) or "(?!)")
 
 

@@ -652,6 +652,7 @@ def test_words_are_embedded_once():
         ("港は開いていますか", Kind.YES_NO),
         ("Was liegt im Hafen?", Kind.OTHER),
         ("was ist der Unterschied zwischen Boot und Schiff", Kind.OTHER),
+        (f"Was schützt gegen Rost am Kran {'und bei dem Boot von mir ' * 20}?", Kind.OTHER),
         ("Was the harbour open?", Kind.YES_NO),
         ("Is the harbour open?", Kind.YES_NO),
         ("Darf ich hier parken?", Kind.YES_NO),

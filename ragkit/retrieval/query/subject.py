@@ -8,7 +8,7 @@ language.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import cache, lru_cache
 from typing import NamedTuple
 
@@ -19,7 +19,7 @@ from ragkit.retrieval.query.question_words.chinese import CHINESE
 from ragkit.retrieval.query.question_words.english import ENGLISH
 from ragkit.retrieval.query.question_words.japanese import JAPANESE
 from ragkit.retrieval.query.question_words.korean import KOREAN
-from ragkit.retrieval.query.question_words.language import Language
+from ragkit.retrieval.query.question_words.language import Language, phrases_in
 from ragkit.retrieval.query.word_forms import is_function_word
 
 ARTICLE = (
@@ -208,15 +208,9 @@ def _typed_plainly(lines: str) -> str:
 
 def _any_of(texts: Iterable[str]) -> str:
     """Return a pattern for any of the lines of texts."""
-    phrases = "|".join(_lines(texts))
+    phrases = "|".join(phrases_in(texts))
     groups = re.sub(r"\((?!\?)", "(?:", phrases)
     return f"(?:{groups.replace(' ', _SPACE)})"
-
-
-def _lines(texts: Iterable[str]) -> Iterator[str]:
-    """Yield the lines of texts, of which several languages may have the same."""
-    for text in dict.fromkeys(texts):
-        yield from filter(None, text.replace("\\\n", "").split("\n"))
 
 
 @cache
@@ -225,7 +219,7 @@ def _meanings(*languages: Language) -> tuple[re.Pattern[str], ...]:
 
     They are for questions in these languages, or in any.
     """
-    asked = _lines(each.meanings for each in languages or LANGUAGES)
+    asked = phrases_in(each.meanings for each in languages or LANGUAGES)
     lines = [line.replace("(", "(?:").replace(" ", r"\s+") for line in asked]
     behind = [line.removesuffix("X") for line in lines if line.endswith("X")]
     before = [line.removeprefix("X") for line in lines if line.startswith("X")]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 
@@ -110,3 +110,9 @@ class Language:
 
     numbers: str = ""
     """Words for numbers that are not often other words, apart by spaces."""
+
+
+def phrases_in(fields: Iterable[str]) -> Iterator[str]:
+    """Yield the lines of fields of phrases, of which several languages may have the same."""
+    for field_ in dict.fromkeys(fields):
+        yield from filter(None, field_.replace("\\\n", "").split("\n"))
