@@ -37,6 +37,9 @@ _FILE = re.compile(
     re.I,
 )
 _CODE = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{16,}", re.I)
+_NUMBER = re.compile(r"\d+")
+_FEWEST_NUMBERS = 4
+"""So many numbers and fewer letters, without a space, are a code of a program for layout."""
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 _WORD = re.compile(r"[^\W_]+")
 _HYPHEN = re.compile(r"(?<=[^\W\d_])-+(?=[^\W\d_]{2})|(?<=\d)-+(?=[^\W\d_]{2})|-+(?=\d{4})")
@@ -184,13 +187,16 @@ def _meaning(title: str) -> _Meaning:
     title = title.strip()
     if any(pattern.fullmatch(title) for pattern in (_CODE, _FILE)) or _PROGRAM.match(title):
         return _Meaning.NOTHING
+    digits, letters = sum(map(str.isdigit, title)), sum(map(str.isalpha, title))
+    many = digits > letters and len(_NUMBER.findall(title)) >= _FEWEST_NUMBERS
+    if many and " " not in title:
+        return _Meaning.NOTHING
     if _distinctive(title):
         return _Meaning.ITSELF
     tokens, words = _WORD.findall(title.casefold()), _words(title)
     if words & _KINDS:
         return _Meaning.NOTHING if words & _NEVER else _Meaning.KIND
     # A short name such as "3M" or "LM-40", but not a date or the number of a form.
-    digits, letters = sum(map(str.isdigit, title)), sum(map(str.isalpha, title))
     short = letters and digits <= _MOST_DIGITS and max(map(len, tokens)) <= _LONGEST_CODE
     short = short and _EMPTY.isdisjoint([*tokens, *words])
     return _Meaning.KIND if short else _Meaning.NOTHING
