@@ -7,7 +7,7 @@ titles name only the kind of document.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from enum import IntEnum
 from statistics import median
 from typing import TYPE_CHECKING
@@ -22,9 +22,10 @@ _LONGEST_KIND = 40
 _MOST_HEADINGS = 4
 _LARGER = 1.15
 """How much larger than most of its page a heading must be."""
-_ABOUT, _ALIKE, _CLOSE = 0.8, 0.85, 2.0
+_ABOUT, _ALIKE, _SAME, _CLOSE = 0.8, 0.85, 0.97, 2.0
 """A heading of this share of the largest one's size is as large; lines of one heading are this much
-alike, and no more than so many times their height below each other."""
+alike, or the same where authors follow in nearly that size, and no more than so many times their
+height below each other."""
 _NO_HEADING = ("| ", "\u00a9")
 _MARK = re.compile(r"(?<=\w)[\u2217\u2020\u2021]+(?!\w)")
 """The sign of a footnote."""
@@ -149,9 +150,8 @@ def headings_of(pages: Sequence[Sequence[Line]]) -> list[str]:
     least = median(sizes or [0.0]) * _LARGER
     headings: list[tuple[float, str]] = []
     lines = [line for line in (pages[0] if pages else ()) if not line.text.startswith(_NO_HEADING)]
-    for inside in _close_lines(lines):
-        size = max(map(_size, inside))
-        text = _MARK.sub("", one_line(" ".join(line.text for line in inside)))
+    for inside in _possible_headings(lines):
+        size, text = max(map(_size, inside)), _text(inside)
         # Letters stacked on each other are a note in the margin.
         upright = all(line.right - line.left > size for line in inside if len(line.text) > 2)
         says = not _SECTION.match(text) or _distinctive(text)
@@ -165,12 +165,24 @@ def headings_of(pages: Sequence[Sequence[Line]]) -> list[str]:
     return [*(text for _, text in headings[:_MOST_HEADINGS]), *years[:1]]
 
 
-def _close_lines(lines: Iterable[Line]) -> list[list[Line]]:
-    """Group consecutive lines of about one size that are closely below each other."""
+def _possible_headings(lines: Iterable[Line]) -> Iterator[list[Line]]:
+    """Yield consecutive lines of about one size, or of the same where these would be too many."""
+    for group in _close_lines(lines, _ALIKE):
+        too_long = len(_text(group)) > _LONGEST_HEADING
+        yield from _close_lines(group, _SAME) if too_long else (group,)
+
+
+def _text(lines: Iterable[Line]) -> str:
+    """Return the text of a heading's lines."""
+    return _MARK.sub("", one_line(" ".join(line.text for line in lines)))
+
+
+def _close_lines(lines: Iterable[Line], alike_from: float) -> list[list[Line]]:
+    """Group consecutive lines of sizes that are so much alike, closely below each other."""
     groups: list[list[Line]] = []
     for line in lines:
         size, before = _size(line), groups[-1][-1] if groups else line
-        alike = min(size, _size(before)) >= max(size, _size(before)) * _ALIKE
+        alike = min(size, _size(before)) >= max(size, _size(before)) * alike_from
         if groups and alike and abs(before.bottom - line.bottom) <= size * _CLOSE:
             groups[-1].append(line)
         else:

@@ -123,6 +123,14 @@ def test_the_largest_lines_of_page_one_are_headings():
          ["Ferries on the lake", "Ann Lee"]),
         ([("Errata list for the Book of Ferries", 15.4, 720), ("(2nd printing)", 17.2, 694)],
          ["Errata list for the Book of Ferries (2nd printing)"]),
+        # With the authors it would be too long for one.
+        ([("Ferries on the lake in winter, their captains and the", 16, 720),
+          ("passengers of the last crossing before the ice closes", 16, 700),
+          ("Ann Lee, Bo Ek, Cy Fox, Di Gray, Ed Hall and Flo Ives", 15, 682),
+          ("Journal of Lakes", 19, 500)],
+         ["Ferries on the lake in winter, their captains and the"
+          " passengers of the last crossing before the ice closes",
+          "Journal of Lakes", "Ann Lee, Bo Ek, Cy Fox, Di Gray, Ed Hall and Flo Ives"]),
         ([("The book\u2217 on ferries\u2217\u2020", 16, 700)], ["The book on ferries"]),
         ([("Lists and lists* of C*", 16, 700)], ["Lists and lists* of C*"]),
         ([("\u00a92019 Ann Lee", 20, 700), ("| 1 | Table |", 20, 650), ("Ferries", 15, 600)],
