@@ -7,7 +7,7 @@ titles name only the kind of document.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import IntEnum
 from statistics import median
 from typing import TYPE_CHECKING
@@ -29,6 +29,8 @@ height below each other."""
 _NO_HEADING = ("| ", "\u00a9")
 _MARK = re.compile(r"(?<=\w)[\u2217\u2020\u2021]+(?!\w)")
 """The sign of a footnote."""
+_ADDRESS = re.compile(r"\w@\w|https?://|\bwww\.")
+"""What no title has, but what stands below one, in letters that seem as large."""
 _SECTION = re.compile(r"\d{1,2}(?:\.\d{1,2}){0,3}\.? +[^\W\d_]")
 
 _PROGRAM = re.compile(r"microsoft (?:office )?(?:word|excel|powerpoint|publisher) - ", re.I)
@@ -39,8 +41,8 @@ _FILE = re.compile(
 )
 _CODE = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{16,}", re.I)
 _NUMBER = re.compile(r"\d+")
-_FEWEST_NUMBERS = 4
-"""So many numbers and fewer letters, without a space, are a code of a program for layout."""
+_FEWEST_NUMBERS, _FEWEST_OF_CODE = 6, 4
+"""So many numbers and fewer letters are a row of figures; without a space, a code of a program."""
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 _WORD = re.compile(r"[^\W_]+")
 _HYPHEN = re.compile(r"(?<=[^\W\d_])-+(?=[^\W\d_]{2})|(?<=\d)-+(?=[^\W\d_]{2})|-+(?=\d{4})")
@@ -140,21 +142,24 @@ def readable(name: str) -> str:
     return " ".join(humps) if len(humps) > 2 else spaced
 
 
-def headings_of(pages: Sequence[Sequence[Line]]) -> list[str]:
+def headings_of(
+    pages: Sequence[Sequence[Line]], join: Callable[[Iterable[str]], str] = " ".join
+) -> list[str]:
     """Return the headings of a PDF's first page: lines larger than most text.
 
     The largest come first, in the order of the page; those with a number of a section come after
-    the others, and a year on a line of its own comes last.
+    the others, and a year on a line of its own comes last. ``join`` makes lines one.
     """
     sizes = [_size(line) for lines in pages[:3] for line in lines for _ in line.text]
     least = median(sizes or [0.0]) * _LARGER
     headings: list[tuple[float, str]] = []
     lines = [line for line in (pages[0] if pages else ()) if not line.text.startswith(_NO_HEADING)]
     for inside in _possible_headings(lines):
-        size, text = max(map(_size, inside)), _text(inside)
+        size = max(map(_size, inside))
+        text = _MARK.sub("", one_line(join(line.text for line in inside)))
         # Letters stacked on each other are a note in the margin.
         upright = all(line.right - line.left > size for line in inside if len(line.text) > 2)
-        says = not _SECTION.match(text) or _distinctive(text)
+        says = not _ADDRESS.search(text) and (not _SECTION.match(text) or bool(_distinctive(text)))
         if size > least and upright and says and len(text) <= _LONGEST_HEADING:
             headings.append((size, text))
     about_largest = max((size for size, _ in headings), default=0.0) * _ABOUT
@@ -168,13 +173,8 @@ def headings_of(pages: Sequence[Sequence[Line]]) -> list[str]:
 def _possible_headings(lines: Iterable[Line]) -> Iterator[list[Line]]:
     """Yield consecutive lines of about one size, or of the same where these would be too many."""
     for group in _close_lines(lines, _ALIKE):
-        too_long = len(_text(group)) > _LONGEST_HEADING
+        too_long = len(" ".join(line.text for line in group)) > _LONGEST_HEADING
         yield from _close_lines(group, _SAME) if too_long else (group,)
-
-
-def _text(lines: Iterable[Line]) -> str:
-    """Return the text of a heading's lines."""
-    return _MARK.sub("", one_line(" ".join(line.text for line in lines)))
 
 
 def _close_lines(lines: Iterable[Line], alike_from: float) -> list[list[Line]]:
@@ -200,8 +200,8 @@ def _meaning(title: str) -> _Meaning:
     if any(pattern.fullmatch(title) for pattern in (_CODE, _FILE)) or _PROGRAM.match(title):
         return _Meaning.NOTHING
     digits, letters = sum(map(str.isdigit, title)), sum(map(str.isalpha, title))
-    many = digits > letters and len(_NUMBER.findall(title)) >= _FEWEST_NUMBERS
-    if many and " " not in title:
+    fewest = _FEWEST_NUMBERS if " " in title else _FEWEST_OF_CODE
+    if digits > letters and len(_NUMBER.findall(title)) >= fewest:
         return _Meaning.NOTHING
     if _distinctive(title):
         return _Meaning.ITSELF

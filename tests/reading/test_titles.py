@@ -1,8 +1,12 @@
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 
 from ragkit.reading.pdf.contents import Line
+from ragkit.reading.pdf.paragraphs import in_one_line
+from ragkit.reading.pdf.vocabulary import Vocabulary
 from ragkit.reading.titles import choose, headings_of, in_order, readable
 
 SAW = "HX-200 Panel Saw"
@@ -13,6 +17,7 @@ SAW = "HX-200 Panel Saw"
     [
         "0001193125-22-123456",
         "sag-39-3-4-0902-21:sag-0",
+        "2026 3,585 30.667% 17.89% 615 4 February 2026 40.3729",
         "550e8400-e29b-41d4-a716-446655440000",
         "d41d8cd98f00b204e9800998ecf8427e",
         "doc12345",
@@ -131,6 +136,10 @@ def test_the_largest_lines_of_page_one_are_headings():
          ["Ferries on the lake in winter, their captains and the"
           " passengers of the last crossing before the ice closes",
           "Journal of Lakes", "Ann Lee, Bo Ek, Cy Fox, Di Gray, Ed Hall and Flo Ives"]),
+        # In letters of one width, boxes are higher than those of the title.
+        ([("Ferries on the lake", 13, 700), ("Ann Lee, ann@lake.example 2 Mills", 17, 660)],
+         ["Ferries on the lake"]),
+        ([("See www.lake.example/ferries", 17, 720), ("Ferries", 13, 600)], ["Ferries"]),
         ([("The book\u2217 on ferries\u2217\u2020", 16, 700)], ["The book on ferries"]),
         ([("Lists and lists* of C*", 16, 700)], ["Lists and lists* of C*"]),
         ([("\u00a92019 Ann Lee", 20, 700), ("| 1 | Table |", 20, 650), ("Ferries", 15, 600)],
@@ -142,6 +151,18 @@ def test_the_largest_lines_of_page_one_are_headings():
 )  # fmt: skip
 def test_headings_are_those_that_a_reader_sees(cover, headings):
     assert headings_of([[line(*each) for each in cover] + TEXT, TEXT]) == headings
+
+
+def test_words_that_the_lines_of_a_heading_break_are_whole():
+    known = Vocabulary(["the self-service of harbourmasters", "at the self-service"])
+    join = partial(in_one_line, vocabulary=known)
+    cover = [
+        ("A guide for harbour-", 16, 720),
+        ("masters and self-", 16, 700),
+        ("service", 16, 680),
+    ]
+    lines = [line(*each) for each in cover]
+    assert headings_of([lines + TEXT * 3], join) == ["A guide for harbourmasters and self-service"]
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from itertools import pairwise
 from statistics import median
 
@@ -74,6 +74,15 @@ def flow(lines: Sequence[Line], vocabulary: Vocabulary, headings: Collection[str
             pieces.append(gap + text)
         before = _whole(before, line) if gap == " " else line
     return "".join(pieces)
+
+
+def in_one_line(lines: Iterable[str], vocabulary: Vocabulary) -> str:
+    """Return lines as one, without the hyphens of words that they break."""
+    whole = ""
+    for line in lines:
+        breaks = _broken_word(whole) and line[:1].islower()
+        whole = _joined_word(whole, line, vocabulary) if breaks else f"{whole} {line}".strip()
+    return whole
 
 
 def runs_on(page: str, after: str) -> bool:

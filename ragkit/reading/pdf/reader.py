@@ -28,7 +28,7 @@ from ragkit.reading.pdf import by_pdfium, by_pypdf
 from ragkit.reading.pdf.contents import Contents, KnownPages, letters, sound
 from ragkit.reading.pdf.forms import filled_in
 from ragkit.reading.pdf.ocr_files import unpacked, with_recognised
-from ragkit.reading.pdf.paragraphs import flow, runs_on, with_whole_words
+from ragkit.reading.pdf.paragraphs import flow, in_one_line, runs_on, with_whole_words
 from ragkit.reading.pdf.running import without_running_lines
 from ragkit.reading.pdf.vocabulary import Vocabulary
 from ragkit.reading.reading_parts import joined, nonempty, one_line, tidy, tile
@@ -88,9 +88,10 @@ def read_pdf(data: bytes, name: str, limits: Limits, known: KnownPages | None = 
     text, pages = tile(zip(labels, shown_pages, strict=True), runs_on)
     metadata, title = _properties(contents.info)
     beginning = text[: pages[min(len(pages), _FIRST_PAGES) - 1].end]
+    headings = headings_of(mended, partial(in_one_line, vocabulary=vocabulary))
     return Reading(
         text=text,
-        title=choose(in_order(title, headings_of(mended), beginning), name),
+        title=choose(in_order(title, headings, beginning), name),
         format=Format.PDF,
         markup=Markup.PLAIN,
         pages=pages,
