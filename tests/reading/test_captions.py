@@ -125,3 +125,30 @@ def test_names_before_colons_are_speakers(later):
 
 def test_a_file_without_captions_stays_as_it_is():
     assert read_captions("WEBVTT\n\nnothing yet", "a.vtt").text == "WEBVTT\n\nnothing yet"
+
+
+def test_times_may_be_written_with_fewer_digits():
+    # As Teams writes the transcript of a meeting.
+    reading = read_captions(
+        """WEBVTT
+
+6e2b1f0c-0d3a-4c1e-9a7b-2f5d8e1c4a90/12-0
+0:0:0.0 --> 0:0:3.540
+<v Jane Doe>Good morning everyone.</v>
+
+6e2b1f0c-0d3a-4c1e-9a7b-2f5d8e1c4a90/17-0
+0:0:3.540 --> 0:0:7.23
+<v John Smith>Morning, let's get started.</v>
+
+6e2b1f0c-0d3a-4c1e-9a7b-2f5d8e1c4a90/25-0
+1:5:5 --> 1:5:9
+<v Jane Doe>Thanks for joining.</v>
+""",
+        "standup.vtt",
+    )
+    assert [(span.author, reading.text[span.start : span.end]) for span in reading.messages] == [
+        ("Jane Doe", "**Jane Doe**\nGood morning everyone."),
+        ("John Smith", "**John Smith**\nMorning, let's get started."),
+        ("Jane Doe", "**Jane Doe**\nThanks for joining."),
+    ]
+    assert "## 1:05:00" in reading.text

@@ -17,7 +17,7 @@ from ragkit.types import Markup, Reading
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-_CLOCK = r"(?:(\d{1,3}):)?(\d{1,2}):(\d{2}[.,]\d{1,3})"
+_CLOCK = r"(?:(\d{1,3}):)?(\d{1,2}):(\d{1,2}(?:[.,]\d{1,3})?)(?![\d:])"
 _TIMES = re.compile(rf"\s*{_CLOCK}\s*-->\s*{_CLOCK}")
 _VOICE = re.compile(r"<v(?:\.[^\s<>]{1,40})?\s+([^<>\n]{1,120})>")
 _TAG = re.compile(r"</?(?:[a-z]{1,4}\b[^<>]{0,200}|[\d:.]{4,20})>|\{\\[^{}\n]{1,100}\}", re.I)
