@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import contextlib
 import re
 import unicodedata
 
@@ -37,7 +38,7 @@ _MIXED = re.compile(
 )
 _EASTERN_RUN = re.compile("[\u3040-\u9fff\uac00-\ud7a3]{2}")
 _ENCODED_WORDS = re.compile(
-    r"(=\?[\w.:-]{1,40})\?[bq]\?[^?\s]*\?=(?:\s+\1\?[bq]\?[^?\s]*\?=)+", re.I
+    r"(=\?[\w.:-]{1,40})\?[bq]\?[^?\s]*\?=(?:\s+\1\?[bq]\?[^?\s]*\?=)*", re.I
 )
 _CHARSET = re.compile(
     rb"<(?:meta|\?xml)\b[^>]{0,300}?(?:charset|encoding)\s*=\s*[\"']?([\w.:-]{2,40})", re.I
@@ -136,10 +137,10 @@ def clean(text: str) -> str:
 
 
 def with_whole_words(header: str) -> str:
-    """Return a header in which encoded words that follow each other are one.
+    """Return a header in which encoded words that follow each other are one, of UTF-8.
 
     A letter may begin in one and end in the next, which the standard library reads in subjects
-    only; a space between them is none of the text.
+    only; a space between them is none of the text. Nor does it know what labels mean ("gb2312").
     """
     return _ENCODED_WORDS.sub(_as_one_word, header)
 
@@ -153,6 +154,10 @@ def _as_one_word(words: re.Match[str]) -> str:
         [(data, charset)] = decode_header(words[0])
     except (HeaderParseError, ValueError):
         return words[0]
+    for encoding in _meant(charset or ""):
+        with contextlib.suppress(UnicodeError, LookupError):
+            data, charset = data.decode(encoding).encode(), "utf-8"
+            break
     return f"=?{charset}?b?{b64encode(data).decode()}?="
 
 

@@ -59,6 +59,26 @@ def test_names_whose_letters_are_cut_by_their_encoding_are_whole(tmp_path):
     assert "d@b.example" in metadata["cc"]
 
 
+@pytest.mark.parametrize(
+    ("label", "encoding", "subject"),
+    [
+        # Programs write what is not in GB 2312 under its name, and the like.
+        ("gb2312", "gb18030", "看这个朱镕基和〇"),
+        ("big5", "big5hkscs", "港鐵嘅車"),
+        ("iso-8859-1", "cp1252", "Preis: 5 €"),
+        ("x-windows-949", "cp949", "똠방각하"),
+        ("utf-8", "utf-8", "Réunion"),
+        ("klingon", "utf-8", ""),
+    ],
+)
+def test_subjects_are_read_as_their_programs_mean(tmp_path, label, encoding, subject):
+    word = base64.b64encode(subject.encode(encoding)).decode()
+    file = tmp_path / "mail.eml"
+    file.write_text(f"From: a@b.example\nSubject: x =?{label}?B?{word}?= y\n\nHello", "ascii")
+    title = read_file(file, file.name, Limits.of(SETTINGS)).title
+    assert title == " ".join(("x", *filter(None, [subject]), "y"))
+
+
 def test_every_recipient_of_a_long_list_is_kept(tmp_path):
     people = ", ".join(f"person{number}@example.org" for number in range(40))
     reading = read(tmp_path, "a.eml", f"From: a@example.org\nTo: {people}\nSubject: s\n\nHello")
