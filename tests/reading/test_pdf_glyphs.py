@@ -10,7 +10,7 @@ from reportlab.pdfgen.canvas import Canvas
 
 from ragkit.reading import read_file
 from ragkit.reading.pdf.contents import Line
-from ragkit.reading.pdf.glyphs import accented, meant
+from ragkit.reading.pdf.glyphs import accented, meant, unswapped
 from ragkit.reading.pdf.layout import in_order
 from ragkit.settings import ReadingSettings
 
@@ -88,3 +88,11 @@ def test_what_has_no_text_is_no_row():
         "| Fares | 10 | 20 |", "| Dogs | 30 | 40 |",
     ]  # fmt: skip
     assert in_order([row(700, "", "")]) == []
+
+
+def test_text_whose_bytes_are_swapped_is_turned_back():
+    text = "Pure Black (K=100)\r\nand 20 inks"
+    swapped = "".join(sign if sign in "\r\n" else chr(ord(sign) << 8) for sign in text)
+    assert unswapped(swapped) == text
+    for other in ("漢字と仮名　の文", "Kreuz „Ā“ und 一 Strich", "\u3000 \u3000", "一", ""):
+        assert unswapped(other) == other

@@ -25,6 +25,8 @@ _SIGNS = {
 _MEANT = str.maketrans(_LIGATURES) | _VARIANTS | _PARTS | _SIGNS
 _HALVES = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 
+_SAMPLED, _FEWEST, _MOSTLY = 200, 10, 0.8
+
 _ACCENTS = dict(
     zip(
         "`\u00b4\u02c6^\u02dc~\u00a8\u02da\u02c7\u02d8\u02d9\u00af\u02dd\u00b8\u02db",
@@ -47,6 +49,25 @@ def meant(text: str) -> str:
         lambda pair: pair.group().encode("utf-16", "surrogatepass").decode("utf-16"), text
     )
     return text.translate(_MEANT)
+
+
+def unswapped(text: str) -> str:
+    """Return a text as it is meant if the two bytes of its characters are the other way round.
+
+    Photoshop has written the tables of fonts so. The text keeps its length.
+    """
+    if text.isascii():
+        return text
+    sampled = [ord(sign) for sign in text[:_SAMPLED] if not sign.isspace()]
+    swapped = sum(map(_is_swapped, sampled))
+    if swapped < _FEWEST or swapped <= len(sampled) * _MOSTLY:
+        return text
+    return "".join(chr(ord(sign) >> 8) if _is_swapped(ord(sign)) else sign for sign in text)
+
+
+def _is_swapped(code: int) -> bool:
+    """Return whether a code is that of a character of ASCII with its bytes the other way round."""
+    return code & 0xFF == 0 and 0x20 <= code >> 8 < 0x7F
 
 
 def accented(text: str) -> Iterator[tuple[int, str]]:

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from ragkit.reading.pdf.cells import Row
 from ragkit.reading.pdf.contents import DOTS, Line, without_dots
-from ragkit.reading.pdf.glyphs import accented, meant
+from ragkit.reading.pdf.glyphs import accented, meant, unswapped
 from ragkit.reading.pdf.loose_letters import is_loose, without_space_before
 
 _Edges: TypeAlias = tuple[float, float, float, float]
@@ -90,6 +90,7 @@ class Characters:
             # The text omits some characters or splits them in two: take them one by one.
             codes = (raw.FPDFText_GetUnicode(self.text_page, at) for at in range(characters))
             text = "".join(chr(code) if 0 < code < 0x110000 else " " for code in codes)
+        text = unswapped(text)
         if _UNNAMED.search(text):
             text = _LIGATURE.sub(lambda code: _LIGATURES[code.group()], text)
         self._text = _UNSEEN.sub(" ", text)

@@ -11,6 +11,8 @@ from dataclasses import dataclass, replace
 from itertools import accumulate, chain
 from typing import Any, TypeAlias
 
+from ragkit.reading.pdf.glyphs import unswapped
+
 MOST_CHARACTERS = 40_000
 _BRIDGED_WORDS = 6
 _MOST_PIECES = 8
@@ -146,7 +148,7 @@ class Characters:
         textpage = page.get_textpage()
         count = min(int(textpage.count_chars()), MOST_CHARACTERS)
         codes = [pdfium.FPDFText_GetUnicode(textpage, index) for index in range(count)]
-        text = "".join(chr(code) if 0 < code < 0x110000 else " " for code in codes)
+        text = unswapped("".join(chr(code) if 0 < code < 0x110000 else " " for code in codes))
         boxes = (_box(pdfium, page, textpage, index, width, height) for index in range(count))
         return cls(text, list(boxes))
 
