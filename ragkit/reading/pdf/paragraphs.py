@@ -37,6 +37,7 @@ _WIDER = 1.35
 """A step of this many times the usual one, from line to line, starts a paragraph."""
 _LARGER = 1.3
 """A heading is at least this many times as high as other lines."""
+_NUMBER = "0123456789."
 _BAR = "| "
 """Begins the rows of a table."""
 
@@ -242,4 +243,4 @@ def _joined_word(text: str, line: str, vocabulary: Vocabulary) -> str:
 
 def _key(title: str) -> str:
     """Return a title without its number, case and spaces, for comparison."""
-    return re.sub(r"\s+", "", re.sub(r"^[\d.]+\s*", "", title.casefold()))
+    return "".join(title.casefold().lstrip(_NUMBER).split())

@@ -48,10 +48,12 @@ class Vocabulary:
         if not broken:
             return pages
         self._words.subtract(part for text in broken for part in text.casefold().split(NARROW))
-        return [
-            [line._replace(text=_BROKEN.sub(self._mend, line.text)) for line in page]
-            for page in pages
-        ]
+        return [[self._mended(line) for line in page] for page in pages]
+
+    def _mended(self, line: Line) -> Line:
+        if NARROW not in line.text:
+            return line
+        return line._replace(text=_BROKEN.sub(self._mend, line.text))
 
     def _mend(self, broken: re.Match[str]) -> str:
         """Return the parts of what may be one word, joined if the document has it, or its singular.
