@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ragkit.errors import SkippedError
 from ragkit.reading.conversations.assistants import are_turns, read_assistant, turn_messages
+from ragkit.reading.conversations.meetings import read_meeting
 from ragkit.reading.conversations.message_rows import are_rows, load_json, load_lines, row_messages
 from ragkit.reading.conversations.messages import Conversation, in_order, to_reading
 from ragkit.reading.conversations.messengers import (
@@ -88,7 +89,8 @@ def _conversation(text: str, name: str, file_format: Format) -> Conversation | N
 
 def of_text(text: str, name: str) -> Conversation | None:
     """Return the conversation in a plain text, or ``None``."""
-    return read_whatsapp(text, name) or read_transcript(text, name)
+    known = read_whatsapp(text, name) or read_meeting(text, name)
+    return known or read_transcript(text, name)
 
 
 def of_json(value: Any, name: str) -> Conversation | None:
