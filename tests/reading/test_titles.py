@@ -21,6 +21,7 @@ SAW = "HX-200 Panel Saw"
         "550e8400-e29b-41d4-a716-446655440000",
         "d41d8cd98f00b204e9800998ecf8427e",
         "doc12345",
+        "D",
         "2023-04-01",
         "Template",
         "Normal.dotm",
