@@ -208,9 +208,9 @@ def _meaning(title: str) -> _Meaning:
     tokens, words = _WORD.findall(title.casefold()), _words(title)
     if words & _KINDS:
         return _Meaning.NOTHING if words & _NEVER else _Meaning.KIND
-    # A short name such as "3M" or "LM-40", but not a letter, a date or the number of a form.
+    # A short name such as "3M" or "題", but not "D", a date or the number of a form.
     short = letters and digits <= _MOST_DIGITS and max(map(len, tokens)) <= _LONGEST_CODE
-    short = short and len(title) > 1 and _EMPTY.isdisjoint([*tokens, *words])
+    short = short and len(title.encode()) > 1 and _EMPTY.isdisjoint([*tokens, *words])
     return _Meaning.KIND if short else _Meaning.NOTHING
 
 
