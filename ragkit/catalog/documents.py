@@ -130,10 +130,12 @@ class Documents:
         return self.texts([document_id]).get(document_id, "")
 
     def languages(self, document_ids: Iterable[int]) -> dict[int, str]:
-        """Return the codes of languages by document id; empty where a language is not known."""
+        """Return the codes of languages by document id, ``""`` if not known, or none for none."""
+        wanted = list(document_ids)
+        if not wanted:
+            return {}
         rows = self._connections.rows(
-            f"SELECT id, language FROM documents WHERE id {IN_LIST}",
-            (id_list(document_ids),),
+            f"SELECT id, language FROM documents WHERE id {IN_LIST}", (id_list(wanted),)
         )
         return dict(rows)
 

@@ -32,6 +32,13 @@ def stem(name: str) -> str:
     return one_line(clean(path.stem or path.name or name))
 
 
+def stem_or_folder(name: str, generic: re.Pattern[str]) -> str:
+    """Return the stem, or the name of the folder if a program gives all its files such a stem."""
+    title = stem(name)
+    folder = PurePosixPath(name.replace("\\", "/")).parent.name
+    return folder if folder and generic.fullmatch(title) else title
+
+
 def file_name(name: str) -> str:
     """Return the file name without folders, for use as a title."""
     return one_line(clean(PurePosixPath(name.replace("\\", "/")).name or name))

@@ -210,7 +210,8 @@ def _meaning(title: str) -> _Meaning:
         return _Meaning.NOTHING if words & _NEVER else _Meaning.KIND
     # A short name such as "3M" or "題", but not "D", a date or the number of a form.
     short = letters and digits <= _MOST_DIGITS and max(map(len, tokens)) <= _LONGEST_CODE
-    short = short and len(title.encode()) > 1 and _EMPTY.isdisjoint([*tokens, *words])
+    one_letter = len(title) == 1 and title.isascii()
+    short = short and not one_letter and _EMPTY.isdisjoint([*tokens, *words])
     return _Meaning.KIND if short else _Meaning.NOTHING
 
 

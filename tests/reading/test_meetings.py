@@ -82,6 +82,9 @@ def test_a_transcript_has_turns_and_what_stands_above_them():
     ]
     sessions = [message.session for message in read_meeting(TRANSCRIPT, "board.txt").messages]
     assert sessions == ["0:00:00", "0:00:00", "0:00:00", "1:05:00", "1:05:00"]
+    in_minutes = TRANSCRIPT.replace("1:05:1", "65:1")
+    sessions = [message.session for message in read_meeting(in_minutes, "board.txt").messages]
+    assert sessions[3:] == ["1:05:00", "1:05:00"]
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,13 @@ from html import unescape
 from itertools import groupby, pairwise
 from typing import TYPE_CHECKING
 
-from ragkit.reading.conversations.messages import Conversation, Message, safe_text, to_reading
+from ragkit.reading.conversations.messages import (
+    Conversation,
+    Message,
+    recording_part,
+    safe_text,
+    to_reading,
+)
 from ragkit.reading.formats import Format
 from ragkit.reading.reading_parts import stem, whole_line
 from ragkit.types import Markup, Reading
@@ -25,7 +31,6 @@ _NAMED = re.compile(r"(?:[-–]\s*)?([^\W\d_][^\n:.?!<>\[\]{}\"/]{0,39}):\s+(\S.
 _ASIDE = re.compile(r"(?:NOTE|STYLE|REGION)(?:\s|$)")
 _ENDED = re.compile(r"[.?!…。？！][\"'”’)]*$")
 _NEW_VOICE = re.compile(r"[-–] ?[^\W\d_]")
-_PART_SECONDS = 300
 _LONGEST_PAUSE = 4
 _LONG_PARAGRAPH = 500
 _MOST_SPEAKERS = 40
@@ -44,8 +49,7 @@ class _Cue:
     @property
     def part(self) -> str:
         """The time at which its part of the recording begins."""
-        minutes = int(self.start // _PART_SECONDS) * _PART_SECONDS // 60
-        return f"{minutes // 60}:{minutes % 60:02}:00"
+        return recording_part(self.start)
 
 
 def read_captions(text: str, name: str, file_format: Format = Format.CAPTIONS) -> Reading:

@@ -89,8 +89,7 @@ def _conversation(text: str, name: str, file_format: Format) -> Conversation | N
 
 def of_text(text: str, name: str) -> Conversation | None:
     """Return the conversation in a plain text, or ``None``."""
-    known = read_whatsapp(text, name) or read_meeting(text, name)
-    return known or read_transcript(text, name)
+    return read_whatsapp(text, name) or read_meeting(text, name) or read_transcript(text, name)
 
 
 def of_json(value: Any, name: str) -> Conversation | None:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 from datetime import datetime
-from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from ragkit.reading.conversations.messages import Conversation, Message, name_of
-from ragkit.reading.reading_parts import stem
+from ragkit.reading.conversations.messages import Conversation, Message, name_of, recording_part
+from ragkit.reading.reading_parts import stem_or_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -30,7 +29,6 @@ _PRIVATE = re.compile(r"\s*\([^()]*\)$")
 _DAY = re.compile(r"(?<!\d)(20\d\d)[-._](\d\d)[-._](\d\d)(?!\d)")
 _SAVED = re.compile(r"(?:meeting_)?(?:saved_)?(?:new_)?chat(?:_file)?", re.I)
 _FEWEST, _FEWEST_TURNS = 2, 4
-_PART_MINUTES = 5
 _FIRST_LINES = 20
 
 
@@ -42,9 +40,11 @@ def read_meeting(text: str, name: str) -> Conversation | None:
     for begins in (_TABBED.fullmatch, _FROM.fullmatch):
         messages = list(_messages(text, name, begins))
         if sum(bool(message.author) for message in messages) >= _FEWEST:
-            return Conversation(_title(name), "Zoom", messages)
+            return Conversation(stem_or_folder(name, _SAVED), "Zoom", messages)
     turns = list(_messages(text, name, _TURN.fullmatch))
-    return Conversation(_title(name), "transcript", turns) if _are_turns(turns) else None
+    if _are_turns(turns):
+        return Conversation(stem_or_folder(name, _SAVED), "transcript", turns)
+    return None
 
 
 def _are_turns(messages: Sequence[Message]) -> bool:
@@ -102,19 +102,11 @@ def _moment(day: re.Match[str], clock: str) -> datetime | None:
 
 
 def _part(clock: str) -> str:
-    """Return the time at which a part of the meeting begins, in which a time is."""
-    hours, minutes, _ = _hours(clock)
-    return f"{hours}:{minutes // _PART_MINUTES * _PART_MINUTES:02}:00"
+    hours, minutes, seconds = _hours(clock)
+    return recording_part(hours * 3600 + minutes * 60 + seconds)
 
 
 def _hours(clock: str) -> tuple[int, int, int]:
     """Return hours, minutes and seconds; a time may lack the hours."""
     hours, minutes, seconds = ([0] + [int(part) for part in clock.split(":")])[-3:]
     return hours, minutes, seconds
-
-
-def _title(name: str) -> str:
-    """Return a title from the file's name, or its folder's if that is what Zoom names all chats."""
-    title = stem(name)
-    folder = PurePosixPath(name.replace("\\", "/")).parent.name
-    return folder if folder and _SAVED.fullmatch(title) else title

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 _MOST_PARTICIPANTS = 200
 _LONGEST_NAME = 120
+_PART_SECONDS = 300
 _MARKS = re.compile("[\u200b-\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]")
 _HEADER = re.compile(r"\*\*.{1,200}\*\*(?: · .*)?[ \t]*$")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
@@ -116,6 +117,12 @@ def moment(value: Any) -> datetime | None:
 def day_title(day: date) -> str:
     """Write a day as people do: "Saturday, 14 March 2026"."""
     return f"{_DAYS[day.weekday()]}, {day.day} {months.ENGLISH[day.month - 1]} {day.year}"
+
+
+def recording_part(seconds: float) -> str:
+    """Return when the five minutes of a recording begin in which a second is, as h:mm:00."""
+    minutes = int(seconds // _PART_SECONDS) * _PART_SECONDS // 60
+    return f"{minutes // 60}:{minutes % 60:02}:00"
 
 
 def _since_1970(number: float) -> datetime | None:

@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 from itertools import pairwise
-from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from ragkit.reading.conversations.messages import Conversation, Message, name_of
-from ragkit.reading.reading_parts import stem
+from ragkit.reading.reading_parts import stem_or_folder
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,6 +41,7 @@ _LOG_WORDS = re.compile(
     r"\b(?:INFO|WARN(?:ING)?|ERROR|DEBUG|TRACE|FATAL|CRITICAL|NOTICE)\b|[\[\]{}=\\/|]"
 )
 _FIRST_LINES = 20
+_GENERIC = re.compile("_chat|chat|index")
 _SAVED_AS = re.compile(r"WhatsApp Chat (?:with|-) (.+)|Chat de WhatsApp con (.+)", re.IGNORECASE)
 
 
@@ -186,9 +186,6 @@ def _platform(entries: Sequence[tuple[_Line, list[str]]], text: str, name: str) 
 
 def _title(name: str) -> str:
     """Return a title from the file's name, or its folder's if that is generic."""
-    title = stem(name)
-    if title in ("_chat", "chat", "index"):
-        folder = PurePosixPath(name.replace("\\", "/")).parent.name
-        title = folder or title
+    title = stem_or_folder(name, _GENERIC)
     saved = _SAVED_AS.fullmatch(title)
     return (saved[1] or saved[2]) if saved else title

@@ -26,6 +26,7 @@ _MEANT = str.maketrans(_LIGATURES) | _VARIANTS | _PARTS | _SIGNS
 _HALVES = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 
 _SAMPLED, _FEWEST, _MOSTLY = 200, 10, 0.8
+"""Text is swapped if so many of its first signs are, and more than this share of them."""
 
 _ACCENTS = dict(
     zip(

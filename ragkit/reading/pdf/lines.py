@@ -182,7 +182,7 @@ class Characters:
 
     def _seams_of(self, words: list[tuple[int, int]], places: _Places) -> list[_Seam]:
         """Return where the text has what the page has not, or the other way round, in order."""
-        seams = self._false_spaces(words, places)
+        seams = [] if self._rotation else self._false_spaces(words, places)
         none = {seam.end for seam in seams}
         seams += (gap for gap in self._narrow_gaps(words, places) if gap.end not in none)
         seams += self._second_letters()
@@ -212,7 +212,7 @@ class Characters:
         ends = [end for _, end in words]
         sampled = self._gaps_before(ends, long[:: len(long) // _SAMPLED + 1])
         loose = any(is_loose(gap, top[at] - bottom[at]) for at, gap in sampled.items())
-        if self._rotation or not loose:
+        if not loose:
             return []
         last = self._gaps_before(ends, long)
         first = self._gaps_before([start + 2 for start, _ in words], long)

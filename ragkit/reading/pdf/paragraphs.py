@@ -37,7 +37,8 @@ _WIDER = 1.35
 """A step of this many times the usual one, from line to line, starts a paragraph."""
 _LARGER = 1.3
 """A heading is at least this many times as high as other lines."""
-_NUMBER = "0123456789."
+_NUMBER = re.compile(r"^[\d.]+")
+"""That of a heading, perhaps in digits of other scripts."""
 _BAR = "| "
 """Begins the rows of a table."""
 
@@ -243,4 +244,4 @@ def _joined_word(text: str, line: str, vocabulary: Vocabulary) -> str:
 
 def _key(title: str) -> str:
     """Return a title without its number, case and spaces, for comparison."""
-    return "".join(title.casefold().lstrip(_NUMBER).split())
+    return "".join(_NUMBER.sub("", title.casefold()).split())

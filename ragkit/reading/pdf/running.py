@@ -184,9 +184,8 @@ def _is_among(words: str, others: Collection[str]) -> bool:
     """
     if _PARTS.sub(_ANY, words).count(_ANY) > _NUMBERS_OF_CHAPTER:
         return False
-    return (
-        _letters(words) in others or _letters(words.strip(f"{_ANY} ").partition(" ")[2]) in others
-    )
+    rest = words.strip(f"{_ANY} ").partition(" ")[2]
+    return any(_letters(part) in others for part in (words, rest))
 
 
 def _letters(text: str) -> str:

@@ -263,5 +263,5 @@ def _texts(catalog: Catalog, entries: Sequence[int]) -> Iterator[tuple[str, int]
 def _in_english(catalog: Catalog, words: Iterable[tuple[str, int]]) -> frozenset[int]:
     """Return which documents of words are English, as those of unknown language are taken for."""
     documents = {document for _, document in words}
-    languages = catalog.documents.languages(documents) if documents else {}
+    languages = catalog.documents.languages(documents)
     return frozenset(each for each in documents if languages.get(each, "") in ("", "en"))
