@@ -18,7 +18,7 @@ _JOINER = "\u200d"
 
 _SMALL = "".join(filter(str.islower, map(chr, range(0x250)))) + "\u03ac-\u03ce\u0430-\u045f"
 # German closes with signs that open in English and French; French has a space before its own.
-_CLOSING = r"(?:\]\([^()\s]{0,500}\)|[\"'”’“‘)\]*_«»›]|[ \u00a0\u202f]»(?=\s))*+"
+_CLOSING = r"(?>(?:\]\([^()\s]{0,500}\)|[\"'”’“‘)\]*_«»›]|[ \u00a0\u202f]»(?=\s))*)"
 SENTENCE_END = re.compile(
     rf"(?<![.!?…])(?!(?:(?<=\s)…|\.{{4,}}) \d)[.!?…؟۔]++{_CLOSING}\s++(?![{_SMALL}])"
     rf"|(?<=[\u0370-\u03ff\u1f00-\u1fff]{{2}})[;\u037e]{_CLOSING}\s++(?![{_SMALL}])"

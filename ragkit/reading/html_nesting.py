@@ -12,7 +12,7 @@ from itertools import islice
 
 from ragkit.reading.html_tables import Table
 
-_ATTRIBUTES = r"(?:[^<>=]++|=\s*+\"[^\"]*+\"|=\s*+'[^']*+'|=)*+"
+_ATTRIBUTES = r"(?>(?:[^<>=]++|=\s*+\"[^\"]*+\"|=\s*+'[^']*+'|=)*)"
 _TAG = re.compile(
     rf"<(/?)([a-z][^\s/<>]*+)({_ATTRIBUTES})>"
     r"|<(/)([a-z]\w*+)()(?=[^<>]*+(?:<|$))", re.I,  # cut off

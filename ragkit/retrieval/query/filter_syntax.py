@@ -50,7 +50,7 @@ _HAD = {
 }  # fmt: skip
 _CODE = re.compile(r"[:(){}\[\]<>=;|&*$%#!?`@+~^\\]")
 
-QUOTED = rf'(?:"(?:[^"]|""){{0,{_LONGEST_VALUE}}}+"|[“„”][^“”„"]{{0,{_LONGEST_VALUE}}}+[”“"])'
+QUOTED = rf'(?:"(?>(?:[^"]|""){{0,{_LONGEST_VALUE}}})"|[“„”][^“”„"]{{0,{_LONGEST_VALUE}}}+[”“"])'
 _QUOTATION = re.compile(r'"[^"]*"|“[^”]*”|„[^“”]*[“”]|«[^»]*»|「[^」]*」')
 PART = rf"(?:{QUOTED}(?=[\s,]|\Z)|[^\s,]+)"
 _PARTS = re.compile(PART)

@@ -65,7 +65,7 @@ _TYPED = 500
 _MARKS = "\u200e\u200f\u202a-\u202e\u2066-\u2069"
 _TOKEN = re.compile(
     rf"(?<!\S)[{_MARKS}]*+(?:(?P<minus>-)?(?:(?P<phrase>{QUOTED}|«[^«»]{{0,500}}+»|「[^「」]{{0,500}}+」)(?=[\s.,;:!?)]|\Z)"
-    rf"|(?P<key>[^\W\d_][\w.-]{{0,63}}):(?P<value>(?!:|//),*+(?>{PART})(?:,++(?>{PART}))*+,*+)"
+    rf"|(?P<key>[^\W\d_][\w.-]{{0,63}}):(?P<value>(?!:|//),*+(?>{PART})(?>(?:,++(?>{PART}))*),*+)"
     r"(?!\S))|(?P<word>\S+))"
 )
 _LEADING_MARKS = re.compile(f"^[{_MARKS}]+")
