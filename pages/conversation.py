@@ -29,6 +29,7 @@ TEXT, TOPIC, ROUND, DRAFT, LEFT_OUT, FAULT, NOTED, NEW, WANTED = (
     f"long_{name}"
     for name in ("text", "topic", "round", "draft", "left_out", "fault", "noted", "new", "wanted")
 )
+_NO_TEXT = "There is no text yet.", "Paste some text or add a file."
 _SAMPLE = "conversations/2026-03-14-ines-and-rui.md"
 
 
@@ -81,14 +82,15 @@ def asking(library: Library) -> None:
         if sample is not None and st.button("Try the sample conversation", key="long_sample"):
             ask_with(library.documents.get(sample).text, (sample,))
             st.rerun()
-    # A file that arrives in this moment interrupts the run: the next one goes on from here.
-    if st.session_state.get(WANTED):
+    # A file that arrives in this moment interrupts the run: the next one goes on from here. One
+    # that was on its way when the button was pressed is what was meant.
+    if st.session_state.get(WANTED) or (dropped is not None and fault == _NO_TEXT):
         if dropped is not None:
             take_file(library, dropped.name, dropped.getvalue())
         elif pasted.strip():
             take_text(library, pasted)
         else:
-            st.session_state[FAULT] = "There is no text yet.", "Paste some text or add a file."
+            st.session_state[FAULT] = _NO_TEXT
         st.session_state[WANTED] = False
         st.rerun()
 

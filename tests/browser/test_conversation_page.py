@@ -64,6 +64,19 @@ def test_a_dropped_export_asks(open_page):
     expect(page.locator(".rk-counts")).to_have_text(METRICS)
 
 
+def test_a_file_that_arrives_after_the_click_asks(open_page):
+    page = open_page("conversation")
+    held = []
+    page.route("**/upload_file/**", lambda route: held.append(route))
+    page.locator("input[type=file]").set_input_files(WHATSAPP)
+    page.get_by_role("button", name="Find related documents").click()
+    expect(page.get_by_role("alert")).to_contain_text("There is no text yet.")
+    held.pop().continue_()
+    page.unroute_all(behavior="wait")
+    expect(page.locator(".rk-long-text")).to_contain_text("Lena Osei")
+    expect(page.get_by_role("alert")).to_have_count(0)
+
+
 def test_markup_in_a_text_is_only_text(open_page):
     page = open_page("conversation")
     paste(page, "<img src=x onerror=alert(1)> refund <script>alert(2)</script>\n\nharbour keys")
