@@ -144,7 +144,7 @@ def evidence(question: Question, results: Sequence[Result], meaning: Meaning) ->
     columns["placed"] = _faded(placed, candidates.group) @ weights / total
     columns["chunk"] = _chunk_scores(candidates, results)
     figures = np.array(question.figures[: held.shape[1]])
-    columns["figure"] = held[:, figures].sum(axis=1) / max(np.count_nonzero(figures), 1)
+    columns["figure"] = held[:, figures].sum(axis=1) / max(int(np.count_nonzero(figures)), 1)
     _of_form(candidates, question)
     rough = 2 * columns["placed"] + columns["held"] + columns["chunk"] / 2
     rough += columns["defines"] + columns["figure"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import sqlite3
 import threading
+from contextlib import closing
 from functools import partial
 
 import pytest
@@ -231,13 +232,13 @@ def test_a_scan_is_read_again_although_the_disk_was_full_when_it_was_recognised(
 ):
     library = open_with({"scan.pdf": TWO_PAGES})
     task = TextRecognition(library.writer())
-    with sqlite3.connect(library.paths.catalog) as catalog:
+    with closing(sqlite3.connect(library.paths.catalog)) as catalog, catalog:
         catalog.execute(
             "CREATE TRIGGER full BEFORE INSERT ON jobs BEGIN SELECT RAISE(ABORT, 'full'); END"
         )
     with pytest.raises(LibraryError):
         task.work()
-    with sqlite3.connect(library.paths.catalog) as catalog:
+    with closing(sqlite3.connect(library.paths.catalog)) as catalog, catalog:
         catalog.execute("DROP TRIGGER full")
     task.work()
     assert [job.kind for job in library.catalog.jobs.open()] == ["sync"]

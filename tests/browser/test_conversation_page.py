@@ -38,8 +38,9 @@ def test_a_pasted_conversation_shows_its_topics_and_their_results(open_page):
     chosen.get_by_role("button", name="Show all topics").click()
     expect(page.locator(".rk-of-topic")).to_have_count(0)
     dot = page.locator(".rk-compact .rk-dot").last
+    number = dot.inner_text()
     dot.click()
-    expect(chosen.locator("p .rk-dot").first).to_have_text(dot.inner_text())
+    expect(chosen.locator("p .rk-dot").first).to_have_text(number)
     expect(chosen).to_be_in_viewport()
     page.locator(".rk-span-head").nth(1).click()
     expect(topics.nth(1)).to_have_attribute("aria-pressed", "true")
