@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _T = TypeVar("_T")
 
-DOTS = re.compile(r"(?:[.\u00b7\u2026] {0,3}){4,}")
+DOTS = re.compile(r"[.\u00b7\u2026] {0,3}(?:[.\u00b7\u2026] {0,3}){3,}")
 """Dots for which ``LEADER`` stands. Three are an ellipsis."""
 
 _DOTS = re.compile(rf" *{DOTS.pattern} *")

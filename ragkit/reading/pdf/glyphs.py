@@ -24,6 +24,7 @@ _SIGNS = {
 
 _MEANT = str.maketrans(_LIGATURES) | _VARIANTS | _PARTS | _SIGNS
 _HALVES = re.compile("[\ud800-\udbff][\udc00-\udfff]")
+_NOT_MEANT = re.compile(f"[{''.join(map(chr, _MEANT))}\ud800-\udbff]")
 
 _SAMPLED, _FEWEST, _MOSTLY = 200, 10, 0.8
 """Text is swapped if so many of its first signs are, and more than this share of them."""
@@ -39,9 +40,14 @@ _ACCENTS = dict(
 
 _BELOW = "\u00b8\u02db"
 _ACCENTED = re.compile(
-    f"[{re.escape(''.join(_ACCENTS))}](?=[A-Za-z\u0131\u0237])|(?<=[A-Za-z])[{_BELOW}]"
+    f"[{re.escape(''.join(_ACCENTS))}](?:(?=[A-Za-z\u0131\u0237])|(?<=[A-Za-z][{_BELOW}]))"
 )
 _DOTLESS = str.maketrans("\u0131\u0237", "ij")
+
+
+def has_not_meant(text: str) -> bool:
+    """Return whether ``meant`` changes a text."""
+    return not text.isascii() and _NOT_MEANT.search(text) is not None
 
 
 def meant(text: str) -> str:

@@ -6,17 +6,17 @@ import ctypes
 import math
 import re
 from array import array
-from bisect import bisect_left
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from bisect import bisect_left, bisect_right
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
-from itertools import count, groupby
+from itertools import count, groupby, repeat
 from operator import gt, itemgetter, sub
 from typing import Any, NamedTuple, TypeAlias
 
 from ragkit.reading.pdf.cells import Row
 from ragkit.reading.pdf.contents import DOTS, Line, without_dots
-from ragkit.reading.pdf.glyphs import accented, meant, unswapped
+from ragkit.reading.pdf.glyphs import accented, has_not_meant, meant, unswapped
 from ragkit.reading.pdf.loose_letters import is_loose, without_space_before
 
 _Edges: TypeAlias = tuple[float, float, float, float]
@@ -32,7 +32,7 @@ _HYPHENS = "\ufffe\x02"
 """Either is a hyphen at the end of a line, and ends the line."""
 _BREAK = re.compile(f"[\n{_HYPHENS}]")
 _LIGATURES = {"\x0b": "ﬀ", "\x0c": "ﬁ", "\r": "ﬂ", "\x0e": "ﬃ", "\x0f": "ﬄ"}
-_UNNAMED = re.compile("[\x0b\x0c\x0e\x0f]|\r(?!\n)")
+_UNNAMED = re.compile("[\x0b\x0c\r\x0e\x0f](?:(?<!\r)|(?!\n))")
 _LIGATURE = re.compile(
     r"(?<=[A-Za-z])[\x0b\x0c\r\x0e\x0f](?=[a-z])|(?<![^\s(\[\"'\u2018\u201c-])\x0c(?=[a-z]{2})"
     r"|(?<=[a-z])\x0b(?![^\s.,;:)])"
@@ -40,7 +40,8 @@ _LIGATURE = re.compile(
 """What a font of TeX without names has at these codes inside words; also "fi" first, "ff" last."""
 _UNSEEN = re.compile("[\x00\x01\x03-\x09\x0b\x0c\x0e-\x1f\xa0]")
 _WORD = re.compile(rf"[^\s{_HYPHENS}]+[{_HYPHENS}]?")
-_FROM_RIGHT = re.compile("[\u0590-\u065f\u066e-\u06ef\u06fa-\u08ff]{2,}")
+_RIGHT_TO_LEFT = "[\u0590-\u065f\u066e-\u06ef\u06fa-\u08ff]"
+_FROM_RIGHT = re.compile(f"{_RIGHT_TO_LEFT}{_RIGHT_TO_LEFT}+")
 _LETTERSPACED = re.compile(r"(?<!\S)\w(?: +\w){3,}(?!\S)")
 _TWO_LETTERS = re.compile(r" \w \w ")
 """Part of every letterspaced text, and much quicker to find."""
@@ -93,7 +94,9 @@ class Characters:
         text = unswapped(text)
         if _UNNAMED.search(text):
             text = _LIGATURE.sub(lambda code: _LIGATURES[code.group()], text)
-        self._text = _UNSEEN.sub(" ", text)
+        self._text = text = _UNSEEN.sub(" ", text)
+        self._runs_both_ways = _FROM_RIGHT.search(text) is not None
+        self._has_not_meant = has_not_meant(text)
         self._measure = _measure()
         self._handle = ctypes.cast(self.text_page.raw, ctypes.c_void_p).value
 
@@ -135,12 +138,12 @@ class Characters:
 
     def rows(self) -> list[Row]:
         """Return the lines as cells, in the order in which the file draws them."""
-        words = [word.span() for word in _WORD.finditer(self._text)]
+        words = list(map(re.Match.span, _WORD.finditer(self._text)))
         if not words:
             return []
-        places = self._measured(words)
+        left, bottom, right, top = places = self._measured(words)
         self._seams = self._seams_of(words, places)
-        wide = _wide_gaps(*places, both_ways=_FROM_RIGHT.search(self._text) is not None)
+        wide = _wide_gaps(*places, both_ways=self._runs_both_ways)
         begun = [start for start, _ in words]
         for dots in DOTS.finditer(self._text):
             led = range(bisect_left(begun, dots.start()), bisect_left(begun, dots.end()))
@@ -150,8 +153,12 @@ class Characters:
         starts = sorted({*lines, *wide})
         rows: list[Row] = []
         for first, end in zip(starts, [*starts[1:], len(words)], strict=True):
-            left, bottom, right, top = (edges[first:end] for edges in places)
-            edges = min(left), min(bottom), max(right), max(top)
+            edges = (
+                min(left[first:end]),
+                min(bottom[first:end]),
+                max(right[first:end]),
+                max(top[first:end]),
+            )
             if first in lines:
                 rows.append([])
             rows[-1].append(self._cell(words[first][0], words[end - 1][1], edges))
@@ -160,24 +167,25 @@ class Characters:
     def _measured(self, words: list[tuple[int, int]]) -> _Places:
         """Return the edges of words on the page as shown."""
         boxes = self._boxes([at for start, end in words for at in (start, end - 1)])
-        # From right to left, the last character is leftmost.
-        edges = [boxes[edge::8].tolist() for edge in range(8)]
-        left, right = edges[0], edges[6]
+        # Of the first character but the right edge, which the last one has.
+        left, top, bottom, right = (boxes[edge::8].tolist() for edge in (0, 1, 3, 6))
         if any(map(gt, left, right)):
-            left, right = list(map(min, left, edges[4])), list(map(max, edges[2], right))
-        top, bottom = edges[1], edges[3]
+            # From right to left, the last character is leftmost.
+            left, right = list(map(min, left, boxes[4::8])), list(map(max, boxes[2::8], right))
         if self._rotation:
-            top, bottom = list(map(max, top, edges[5])), list(map(min, bottom, edges[7]))
+            top, bottom = list(map(max, top, boxes[5::8])), list(map(min, bottom, boxes[7::8]))
         return self._turned(left, bottom, right, top)
 
     def _boxes(self, characters: Sequence[int]) -> array[float]:
         """Return the boxes of characters one after another: left, top, right, bottom."""
         # For speed, pdfium writes them into one array.
-        boxes = array("f", bytes(16 * len(characters)))
-        measure, handle, address = self._measure, self._handle, boxes.buffer_info()[0]
-        for at in characters:
-            measure(handle, at, address)
-            address += 16
+        size = 16 * len(characters)
+        boxes = array("f", bytes(size))
+        start = boxes.buffer_info()[0]
+        measured = map(
+            self._measure, repeat(self._handle), characters, range(start, start + size, 16)
+        )
+        deque(measured, maxlen=0)
         return boxes
 
     def _seams_of(self, words: list[tuple[int, int]], places: _Places) -> list[_Seam]:
@@ -209,20 +217,18 @@ class Characters:
         """
         _, bottom, _, top = places
         long = [at for at, (start, end) in enumerate(words) if end - start > 1]
-        ends = [end for _, end in words]
-        sampled = self._gaps_before(ends, long[:: len(long) // _SAMPLED + 1])
-        loose = any(is_loose(gap, top[at] - bottom[at]) for at, gap in sampled.items())
-        if not loose:
+        sampled = self._gaps_before({at: words[at][1] for at in long[:: len(long) // _SAMPLED + 1]})
+        if not any(is_loose(gap, top[at] - bottom[at]) for at, gap in sampled.items()):
             return []
-        last = self._gaps_before(ends, long)
-        first = self._gaps_before([start + 2 for start, _ in words], long)
+        last = self._gaps_before({at: words[at][1] for at in long})
+        first = self._gaps_before({at: words[at][0] + 2 for at in long})
         false = without_space_before(list(zip(*places, strict=True)), last, first)
         return [_Seam(words[at - 1][1], words[at][0], "") for at in false]
 
-    def _gaps_before(self, ends: Sequence[int], wanted: Sequence[int]) -> dict[int, float]:
-        """Return the gaps between the two characters before places in the text, by their index."""
-        boxes = self._boxes([ends[at] - back for at in wanted for back in (2, 1)])
-        return dict(zip(wanted, map(sub, boxes[4::8], boxes[2::8]), strict=True))
+    def _gaps_before(self, ends: Mapping[int, int]) -> dict[int, float]:
+        """Return the gaps between the two characters before each of some places in the text."""
+        boxes = self._boxes([end - back for end in ends.values() for back in (2, 1)])
+        return dict(zip(ends, map(sub, boxes[4::8], boxes[2::8]), strict=True))
 
     def _second_letters(self) -> Iterator[_Seam]:
         """Yield the second of each two letters of words that are drawn twice, as with a shadow."""
@@ -253,19 +259,21 @@ class Characters:
     def _partings(self, words: list[tuple[int, int]]) -> list[int]:
         """Return where words must be parted, ascending: wide gaps, unless most of its gaps are."""
         partings: list[int] = []
+        boxes = self._boxes(range(words[-1][1]))
+        gaps = map(sub, boxes[4::4], boxes[2::4])
+        heights = map(sub, boxes[5::4], boxes[7::4])
+        wide = [
+            at
+            for at, gap, height in zip(count(1), gaps, heights, strict=False)
+            if gap > height * _PARTED and self._text[at] not in _NEVER_FIRST
+        ]
         for start, end in words:
             if end - start < _SHORTEST_PARTED:
                 continue
-            boxes = self._boxes(range(start, end))
-            gaps = map(sub, boxes[4::4], boxes[2::4])
-            heights = map(sub, boxes[5::4], boxes[7::4])
-            wide = [
-                at
-                for at, gap, height in zip(count(start + 1), gaps, heights, strict=False)
-                if gap > height * _PARTED and self._text[at] not in _NEVER_FIRST
-            ]
-            if len(wide) * 2 < end - start - 1:
-                partings += wide
+            # Its first letter is apart from another word.
+            inside = wide[bisect_right(wide, start) : bisect_left(wide, end)]
+            if len(inside) * 2 < end - start - 1:
+                partings += inside
         return partings
 
     def _turned(
@@ -297,8 +305,9 @@ class Characters:
     def _written(self, start: int, end: int) -> str:
         """Return the text from ``start`` to ``end``, as it is read."""
         text = self._text[start:end]
-        if not text.isascii():
+        if self._runs_both_ways:
             text = _FROM_RIGHT.sub(lambda word: self._from_right(start, word), text)
+        if self._has_not_meant:
             text = meant(text)
         if _TWO_LETTERS.search(text):
             text = _LETTERSPACED.sub(lambda words: self._unspaced(start, words), text)
