@@ -76,8 +76,17 @@ class Format(StrEnum):
     EPUB = "epub", "html.read_epub", ".epub", "e-book", "META-INF/container.xml"
     MSG = "msg", "outlook.read_message", ".msg", "e-mail"
     ENEX = "enex", "enex.read_notes", ".enex", "export of notes"
+    NOTES = "notes", "", "", "export of notes"
+    JOPLIN = "joplin", "joplin.read_joplin", "", "note of Joplin"
+    CLIPPINGS = "clippings", "clippings.read_clippings", "", "clippings of books"
     EML = "eml", "mail.read_mail", ".eml .emlx", "e-mail"
     CAPTIONS = "captions", "conversations.captions.read_captions", ".vtt .srt", "captions"
+    TEXT_MESSAGES = (
+        "text-messages",
+        "conversations.text_messages.read_text_messages",
+        "",
+        "text messages",
+    )
     CALENDAR = "calendar", "calendars.read_calendar", ".ics", "calendar"
     CONTACTS = "contacts", "calendars.read_contacts", ".vcf", "address book"
     STATEMENT = (
@@ -88,7 +97,7 @@ class Format(StrEnum):
     )
     CSV = "csv", "plain.read_csv", ".csv .tsv", "table"
     IPYNB = "ipynb", "notebook.read_notebook", ".ipynb", "notebook"
-    JSON = "json", "plain.read_data", ".json", "JSON file"
+    JSON = "json", "plain.read_data", ".json .canvas", "JSON file"
     JSONL = "jsonl", "plain.read_data", ".jsonl .ndjson", "JSON file"
     YAML = "yaml", "plain.read_data", ".yaml .yml"
     TOML = "toml", "plain.read_data", ".toml"

@@ -12,7 +12,7 @@ from ragkit.reading.dates import iso_date
 from ragkit.reading.formats import Format
 from ragkit.reading.heads import with_head
 from ragkit.reading.languages import language_code
-from ragkit.reading.reading_parts import lines_at, one_line, plain_key, stem
+from ragkit.reading.reading_parts import is_of_notion, lines_at, one_line, plain_key, stem
 from ragkit.types import Markup, Reading
 
 if TYPE_CHECKING:
@@ -35,6 +35,12 @@ _MODULE_LINE = re.compile(
     r"|export\s+(?:(?:const|let|var|default|function|async|class)\b|\{|\*)"
 )
 _LONGEST_STATEMENT = 200
+_PROPERTIES = re.compile(r"# [^\n]*\n\n((?:[^\n:]{1,60}: [^\n]*(?:\n|\Z))+)(?:\n|\Z)")
+_OF_LOGSEQ = re.compile(
+    r"^[ \t]*(?:id:: [0-9a-f]{8}-[0-9a-f-]{27}|collapsed:: (?:true|false)|logseq\.[\w.-]+:: .*)\n",
+    re.M,
+)
+"""Properties of blocks that say nothing to people."""
 
 
 def read_markdown(text: str, name: str, file_format: Format = Format.MARKDOWN) -> Reading:
@@ -46,17 +52,25 @@ def read_markdown(text: str, name: str, file_format: Format = Format.MARKDOWN) -
     body = text[front.end :].lstrip("\n") if front.end else text
     if file_format is Format.MDX:
         body = _without_modules(body)
-    body = strip_embedded(body)
+    body = strip_embedded(_OF_LOGSEQ.sub("", body))
     title = front.title or first_heading(body) or stem(name)
+    metadata = front.metadata or (_properties(body) if is_of_notion(name) else {})
     return Reading(
         text=with_head(front.title, front.metadata, body),
         title=title,
         format=file_format,
         markup=Markup.MARKDOWN,
         language=front.language,
-        metadata=front.metadata,
+        metadata=metadata,
         warnings=front.warnings,
     )
+
+
+def _properties(body: str) -> Metadata:
+    """Return what Notion writes below the heading of a page of a database."""
+    below = _PROPERTIES.match(body)
+    lines = below[1].strip().split("\n") if below else []
+    return metadata_from({key: value for key, _, value in (line.partition(": ") for line in lines)})
 
 
 def strip_embedded(text: str) -> str:

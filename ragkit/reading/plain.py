@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from ragkit.reading.decode import clean
 from ragkit.reading.formats import Format
 from ragkit.reading.markdown import metadata_from
+from ragkit.reading.note_exports import read_note_export
 from ragkit.reading.reading_parts import file_name, lines_at, one_line, stem, tidy
 from ragkit.reading.records import read_records
 from ragkit.reading.sheet_tables import titled_table
@@ -171,7 +172,15 @@ def _delimiter(text: str, name: str) -> str:
 
 
 def read_data(text: str, name: str, file_format: Format) -> Reading:
-    """Read JSON, YAML, TOML or INI: as records, or else with top-level keys as the outline."""
+    """Read JSON, YAML, TOML or INI: as records, or else with top-level keys as the outline.
+
+    JSON may be an export of notes.
+
+    Raises:
+        SkippedError: it is a note that was thrown away.
+    """
+    if file_format is Format.JSON and (notes := read_note_export(text, name)):
+        return notes
     if file_format in _OF_RECORDS and (records := read_records(text, name, file_format)):
         return records
     warnings: tuple[str, ...] = ()

@@ -23,13 +23,19 @@ _SPACE = re.compile(r"\s+")
 _DIRECTIONS = re.compile("[\u202a-\u202e\u2066-\u2069]")
 _LONGEST_TITLE = 300
 _TICKS = re.compile(r"`{3,}")
+_OF_NOTION = re.compile(r"(?<=\S) [0-9a-f]{32}(?:_all)?$")
 _BLANK_LINES = re.compile(r"\n[ \t]*\n(?:[ \t]*\n)+")
 
 
 def stem(name: str) -> str:
-    """Return the file name without folders and suffix, for use as a title."""
+    """Return the file name without folders, suffix and Notion's number, for use as a title."""
     path = PurePosixPath(name.replace("\\", "/"))
-    return one_line(clean(path.stem or path.name or name))
+    return one_line(_OF_NOTION.sub("", clean(path.stem or path.name or name)))
+
+
+def is_of_notion(name: str) -> bool:
+    """Return whether a file has the name of a page that Notion has exported."""
+    return _OF_NOTION.search(PurePosixPath(name.replace("\\", "/")).stem) is not None
 
 
 def stem_or_folder(name: str, generic: re.Pattern[str]) -> str:

@@ -43,6 +43,12 @@ _HTML_START = re.compile(
     rb"\s*(?:<\?xml[^>]{0,200}\?>\s*)?(?:<!--.{0,500}?-->\s*)?<(?:!doctype\s+html|html)\b",
     re.I | re.S,
 )
+_CLIPPINGS = re.compile(
+    rb"(?:\xef\xbb\xbf)?[^\r\n]{1,500}\r?\n(?:-|\xe2\x80\x93) [^\r\n|]*\d[^\r\n|]*\|[^\r\n]*\r?\n"
+    rb".*?\n={10}[ \t]*\r?(?:\n|\Z)",
+    re.S,
+)
+_JOPLIN = re.compile(rb"\n?id: [0-9a-f]{32}\r?\n(?:[a-z_]+:[^\n]*\n){3,60}type_: \d+\s*\Z")
 _INFO = re.compile(rb"^\x1f\r?\nFile: [^\n]{1,300}, +Node: ", re.M)
 _MANUAL = re.compile(rb"^\.(?:TH|Dd)[ \t]+\S", re.M)
 _STATEMENT = re.compile(
@@ -51,6 +57,7 @@ _STATEMENT = re.compile(
     re.S,
 )
 _XML_STATEMENT = re.compile(rb".{0,500}?<\w*:?Document\s[^<>]*:camt\.05[234]\.", re.S)
+_TEXT_MESSAGES = re.compile(rb".{0,1000}?<smses\s", re.S)
 _XML_START = re.compile(rb"(?:\xef\xbb\xbf)?\s*<\?xml")
 
 _SITE_INDEX = re.compile(
@@ -160,6 +167,12 @@ def _text_format(suffix: str, data: bytes) -> Format | None:
         suffix == ".xml" and _XML_STATEMENT.match(data[:2000])
     ):
         return Format.STATEMENT
+    if by_suffix is Format.TEXT and _CLIPPINGS.match(data[:30_000]):
+        return Format.CLIPPINGS
+    if suffix == ".xml" and _TEXT_MESSAGES.match(data[:2000]):
+        return Format.TEXT_MESSAGES
+    if by_suffix is Format.MARKDOWN and _JOPLIN.match(data, max(data.rfind(b"\nid: "), 0)):
+        return Format.JOPLIN
     if by_suffix is None and _INFO.search(data[:30_000]):
         return Format.INFO
     return Format.EML if by_suffix is None and _is_mail(data) else None

@@ -1,0 +1,198 @@
+"""Notes as Google Keep, Roam Research, Obsidian, Joplin, Logseq and Notion export them."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from ragkit.errors import SkippedError
+from ragkit.reading.formats import Format
+from ragkit.reading.readers import read_data
+from ragkit.settings import ReadingSettings
+from ragkit.types import Markup
+
+_LIMITS = ReadingSettings()
+
+
+def read(content, name):
+    text = content if isinstance(content, str) else json.dumps(content)
+    return read_data(text.encode(), name, _LIMITS)
+
+
+# -- Google Keep -----------------------------------------------------------------------------
+
+KEEP = {
+    "color": "TEAL", "isTrashed": False, "isPinned": True, "isArchived": False,
+    "textContent": "The router has the address 192.168.7.1.", "title": "Router",
+    "userEditedTimestampUsec": 1690859110667000, "createdTimestampUsec": 1690859100667000,
+    "labels": [{"name": "home"}, {"name": "network"}],
+    "annotations": [{"title": "Manual", "description": "", "url": "https://example.org/manual"}],
+}  # fmt: skip
+
+
+def test_a_note_of_keep_is_its_text_with_its_title_day_and_labels():
+    reading = read(KEEP, "Takeout/Keep/Router.json")
+    assert reading.format is Format.NOTES
+    assert reading.title == "Router"
+    assert reading.text == (
+        "The router has the address 192.168.7.1.\n\nManual\nhttps://example.org/manual"
+    )
+    assert reading.metadata == {
+        "date": "2023-08-01T03:05:00+00:00",
+        "updated": "2023-08-01T03:05:10+00:00",
+        "tags": ["home", "network"],
+    }
+
+
+def test_a_list_of_keep_keeps_what_is_done():
+    items = [{"text": "oat milk", "isChecked": False}, {"text": "rye", "isChecked": True}]
+    note = {"listContent": items, "title": "", "userEditedTimestampUsec": "1690859110667000"}
+    reading = read(note, "2023-08-01T14_29_43.842+10_00.json")
+    assert reading.text == "[ ] oat milk\n[x] rye"
+    assert reading.title == "oat milk"
+    assert reading.metadata == {"updated": "2023-08-01T03:05:10+00:00"}
+
+
+def test_a_note_that_was_thrown_away_is_skipped():
+    with pytest.raises(SkippedError, match="trash of Google Keep"):
+        read({**KEEP, "isTrashed": True}, "Router.json")
+
+
+# -- Obsidian --------------------------------------------------------------------------------
+
+
+def test_cards_of_a_canvas_are_read_from_the_top_down():
+    card = {"width": 250, "height": 60}
+    canvas = {
+        "nodes": [
+            {"id": "b", "type": "file", "file": "Trip.md", "x": 300, "y": 0, **card},
+            {"id": "c", "type": "link", "url": "https://example.org", "x": 0, "y": 900, **card},
+            {"id": "a", "type": "text", "text": "# Kitchen\nOak fronts", "x": 0, "y": 0, **card},
+            {"id": "g", "type": "group", "label": "House", "x": -20, "y": -20, **card},
+        ],
+        "edges": [
+            {"id": "e", "fromNode": "a", "toNode": "b", "label": "pays for"},
+            {"id": "f", "fromNode": "a", "toNode": "c"},
+        ],
+    }
+    reading = read(canvas, "Plan.canvas")
+    assert reading.title == "Plan"
+    assert reading.markup is Markup.MARKDOWN
+    assert reading.text == (
+        "House\n\n# Kitchen\nOak fronts\n\nTrip.md\n\nhttps://example.org\n\n"
+        "- Kitchen → pays for → Trip.md"
+    )
+
+
+# -- Roam Research ---------------------------------------------------------------------------
+
+
+def test_pages_of_roam_are_nested_lists_with_the_blocks_that_they_refer_to():
+    plan = {"string": "{{[[TODO]]}} write the plan", "uid": "abcdef123"}
+    met = {"string": "Met [[Ana]]", "uid": "abcdef124", "children": [plan]}
+    later = {"string": "See ((abcdef123)) and ((unknown99))", "uid": "abcdef125"}
+    pages = [
+        {"title": "April 3rd, 2023", "children": [met]},
+        {"title": "Ana", "children": [later, {"string": "two\nlines", "uid": "abcdef126"}]},
+    ]
+    reading = read(pages, "backup.json")
+    assert reading.title == "backup"
+    assert reading.text == (
+        "# April 3rd, 2023\n\n- Met [[Ana]]\n  - [ ] write the plan\n\n"
+        "# Ana\n\n- See [ ] write the plan and ((unknown99))\n- two\n  lines"
+    )
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"nodes": [{"id": 1, "string": "a"}], "edges": []},
+        [{"title": "a", "children": [{"string": "b"}]}],
+        {"string": "a", "nodes": []},
+        {"nodes": [{"type": "text", "text": "no place"}]},
+    ],
+)
+def test_other_json_is_no_note(value):
+    assert read(value, "graph.json").format in (Format.JSON, Format.RECORDS)
+
+
+# -- Joplin ----------------------------------------------------------------------------------
+
+
+def joplin(title, body, kind=1, **changed):
+    known = {
+        "id": "4a2c1b0e9d8f4c3fa1b2c3d4e5f60718", "parent_id": "f" * 32,
+        "created_time": "2023-02-01T10:00:00.000Z", "is_conflict": "0", "author": "",
+        "source_url": "", "is_todo": "0", "todo_completed": "0", "markup_language": "1",
+        "user_created_time": "2023-02-01T10:00:00.000Z",
+        "user_updated_time": "2023-02-02T10:00:00.000Z",
+        "encryption_cipher_text": "", "encryption_applied": "0", "deleted_time": "0",
+        **changed, "type_": str(kind),
+    }  # fmt: skip
+    foot = "\n".join(f"{key}: {value}" for key, value in known.items())
+    return "\n\n".join(filter(None, (title, body, foot)))
+
+
+def test_a_note_of_joplin_is_its_text_without_what_joplin_keeps_below():
+    body = (
+        "First offer: 14,300.\n\nid: not this\n\n![photo.jpg](:/0f1e2d3c4b5a69788796a5b4c3d2e1f0)"
+    )
+    text = joplin("Heat pump", body, source_url="https://example.org/pumps")
+    reading = read(text, "4a2c1b0e9d8f4c3fa1b2c3d4e5f60718.md")
+    assert reading.format is Format.JOPLIN
+    assert reading.title == "Heat pump"
+    assert reading.text == "First offer: 14,300.\n\nid: not this\n\nphoto.jpg"
+    assert reading.metadata == {
+        "date": "2023-02-01T10:00:00+00:00",
+        "updated": "2023-02-02T10:00:00+00:00",
+        "source": "https://example.org/pumps",
+    }
+
+
+def test_tasks_and_web_pages_of_joplin():
+    task = read(joplin("Call Ana", "at noon", is_todo="1", todo_completed="1675245600000"), "a.md")
+    assert task.text == "[x] Call Ana\n\nat noon"
+    page = read(joplin("Page", "<p>A <b>bold</b> word</p>", markup_language="2"), "a.md")
+    assert page.text == "A **bold** word"
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (joplin("House", "", kind=2), "no note"),
+        (joplin("", "", kind=6), "no note"),
+        (joplin("Old", "text", deleted_time="1675245600000"), "trash of Joplin"),
+        (joplin("", "", encryption_applied="1", encryption_cipher_text="JED01" + "0" * 9000),
+         "encrypted"),
+    ],
+)  # fmt: skip
+def test_what_is_no_note_of_joplin_is_skipped_and_says_why(text, reason):
+    with pytest.raises(SkippedError, match=reason):
+        read(text, "1111.md")
+
+
+# -- Logseq and Notion -----------------------------------------------------------------------
+
+
+def test_numbers_of_blocks_of_logseq_are_left_out():
+    text = (
+        "- ## Standup\n  collapsed:: true\n\t- met Ana\n"
+        "\t  id:: 6423f0aa-1111-2222-3333-444455556666\n\t  owner:: Rui\n"
+    )
+    assert read(text, "journals/2023_04_03.md").text == (
+        "- ## Standup\n\t- met Ana\n\t  owner:: Rui\n"
+    )
+
+
+def test_pages_of_notion_have_their_own_names_and_properties():
+    number = "3f2504e04f8941d39a0c0305e82c3301"
+    text = "# Reading list\n\nCreated: July 3, 2022 10:14 AM\nTags: books, todo\n\nPiranesi"
+    reading = read(text, f"Export/Reading list {number}.md")
+    assert reading.text == text
+    assert reading.metadata["tags"] == ["books", "todo"]
+    assert reading.metadata["date"] == "2022-07-03"
+    assert read(text, "Reading list.md").metadata == {}
+    assert read("Name,Due\na,b\n", f"Tasks {number}.csv").title == "Tasks"
+    assert read("Name,Due\na,b\n", f"Tasks {number}_all.csv").title == "Tasks"
+    assert read("words", f"{number}.md").title == number
