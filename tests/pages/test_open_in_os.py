@@ -39,6 +39,7 @@ def test_only_listed_kinds_of_files_are_opened(tmp_path: Path, suffix: str):
 def test_documents_are_opened(tmp_path: Path):
     for suffix in DOCUMENT_SUFFIXES:
         expected = suffix not in (
+            ".canvas",
             ".docm",
             ".pptm",
             ".dotx",

@@ -14,7 +14,8 @@ from pages.parts.rendering import prose
 from pages.parts.rendering.canvas import FAILURES, Anchor, Canvas, Picture, Span, lines_of
 from pages.parts.rendering.chat import draw_chat
 from pages.parts.rendering.code import draw_code
-from pages.parts.rendering.inline import Flow, draw_inline
+from pages.parts.rendering.flow import Flow
+from pages.parts.rendering.inline import draw_inline
 from pages.parts.rendering.markdown import continued, draw_markdown
 from pages.parts.rendering.rst import draw_rst
 from pages.parts.rendering.sheet import draw_sheet

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 from urllib.parse import urlsplit
@@ -16,12 +14,14 @@ from markdown_it.rules_block import StateBlock, reference
 from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 
+from pages.parts.rendering import note_syntax
 from pages.parts.rendering.allowed import safe_link
-from pages.parts.rendering.canvas import Canvas, Span
+from pages.parts.rendering.canvas import Canvas
+from pages.parts.rendering.flow import Flow
 from pages.parts.rendering.formula import draw_formula, is_formula, parts_of
 
 _DISPLAYED = {"$$": "$$", "\\[": "\\]"}
-_SPECIAL = re.compile(r"[\\`*_\[\]<&!~$\n]")
+_SPECIAL = re.compile(r"[\\`*_\[\]<&!~$\n]|==")
 _WORD = re.compile(r"[^\W_]")
 _TAG = re.compile(r"</?[A-Za-z][\w:.-]{0,60}(?:\s[^<>]{0,2000})?/?>|<!--.{0,4000}?-->", re.S)
 # Not of an index into an index.
@@ -40,30 +40,7 @@ _BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
 _LONGEST = 60_000
 _MOST_BRACKETS = 2_000
 _MOST_LINES = 60
-_ELEMENTS = {"em_open": "em", "strong_open": "strong", "s_open": "s"}
-
-
-@dataclass(frozen=True, slots=True)
-class Flow:
-    """The text that the inline parser sees, in runs of the stored text.
-
-    ``runs`` are pairs of an offset in ``content`` and the offset in the stored text of what begins
-    there; within a run both advance together.
-    """
-
-    content: str
-    runs: Sequence[tuple[int, int]]
-
-    def spans(self, start: int, end: int) -> Iterator[Span]:
-        """Yield the spans of the stored text for ``content[start:end]``."""
-        index = bisect_right(self.runs, (start, 1 << 62)) - 1
-        while start < end:
-            here, there = self.runs[index]
-            stop = self.runs[index + 1][0] if index + 1 < len(self.runs) else end
-            stop = min(stop, end)
-            yield there + start - here, there + stop - here
-            start = stop
-            index += 1
+_ELEMENTS = {"em_open": "em", "strong_open": "strong", "s_open": "s", "highlight_open": "b"}
 
 
 class _Traced(StateInline):
@@ -167,6 +144,8 @@ def parser() -> MarkdownIt:
     made.disable(["fragments_join"])
     made.inline.ruler.at("html_inline", _tag)
     made.inline.ruler.before("link", "note", _note)
+    made.inline.ruler.before("note", "note_link", note_syntax.link)
+    made.inline.ruler.before("emphasis", "highlight", note_syntax.highlight)
     made.inline.ruler.before("escape", "formula", _formula)
     interrupted = ["paragraph", "reference", "blockquote", "list"]
     made.block.ruler.before("fence", "display", _display, {"alt": interrupted})
@@ -338,6 +317,21 @@ class _Walk:
             self._draw(at + 2, at + 2 + len(token.content))
         self._pass(at + len(f"[^{token.content}]{token.markup}"))
 
+    def _note_link(self, token: Token, at: int) -> None:
+        """Draw a link to another note by its label, or by the names of the note and heading."""
+        end = at + len(token.content)
+        self._pass(at)
+        with self._canvas.element("span", class_="rk-nolink", title=token.content.strip("![]")):
+            for number, (first, last) in enumerate(note_syntax.shown(token.content)):
+                self._wordy = True
+                if number:
+                    self._pass(at + first - 1)
+                    self._canvas.put(" › ", *next(self._flow.spans(at + first - 1, at + first)))
+                    self._at = at + first
+                self._draw(at + first, at + last)
+            self._wordy = True
+            self._pass(end)
+
     def _open_link(self, url: str) -> None:
         safe = safe_link(url)
         if safe:
@@ -381,5 +375,6 @@ _DRAWN = {
     "image": _Walk._image,
     "tag": _Walk._tag,
     "note": _Walk._note,
+    "note_link": _Walk._note_link,
     "formula": _Walk._formula,
 }

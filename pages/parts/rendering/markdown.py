@@ -9,10 +9,11 @@ from typing import Any
 
 from markdown_it.token import Token
 
-from pages.parts.rendering import tables
+from pages.parts.rendering import note_syntax, tables
 from pages.parts.rendering.canvas import FAILURES, Canvas, Span, lines_of
 from pages.parts.rendering.code import draw_code
-from pages.parts.rendering.inline import Flow, draw_inline, parser
+from pages.parts.rendering.flow import Flow
+from pages.parts.rendering.inline import draw_inline, parser
 from ragkit.headings import without_attributes
 
 _FENCES = re.compile(r"^[ \t>]*(`{3,}|~{3,})([^\n]*)$", re.M)
@@ -141,6 +142,9 @@ class _Page:
                     flow = self._box(flow)
                 elif tokens[at - 1].type == "heading_open":
                     flow = self._without_attributes(flow)
+                elif at > 1 and tokens[at - 2].type == "blockquote_open":
+                    flow = self._without_title(flow)
+                flow = note_syntax.without_block_name(self._canvas, flow)
                 draw_inline(self._canvas, flow, self._env)
             elif token.type in ("fence", "code_block"):
                 self._code(token)
@@ -158,6 +162,16 @@ class _Page:
             return flow
         self._canvas.skip(there + len(title) - here, there + len(flow.content) - here)
         return Flow(title, flow.runs)
+
+    def _without_title(self, flow: Flow) -> Flow:
+        """Draw the title of a callout, which is a quotation; return the text below it."""
+        title, rest = note_syntax.callout(self._canvas, flow)
+        if title is not None:
+            with self._canvas.element("strong"):
+                draw_inline(self._canvas, title, self._env)
+        if rest is not flow and rest.content:
+            self._canvas.void("br")
+        return rest
 
     def _span(self, token: Token) -> Span | None:
         if token.map is None or token.map[1] <= token.map[0]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from pages.parts.rendering.canvas import Canvas, Span
-from pages.parts.rendering.inline import Flow
+from pages.parts.rendering.flow import Flow
 
 Cell = Callable[[Canvas, Flow], None]
 _DASHES = re.compile(r"[ \t>]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*")

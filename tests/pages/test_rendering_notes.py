@@ -1,0 +1,88 @@
+"""Notes of Obsidian, Logseq and Roam, and callouts of GitHub, as HTML."""
+
+from __future__ import annotations
+
+import pytest
+from test_rendering import draw, spans_of
+
+from pages.parts import rendering
+from pages.parts.rendering import Kind
+
+
+def html_of(text: str) -> str:
+    return rendering.blocks(text, (0, len(text)), (), Kind("markdown"))
+
+
+@pytest.mark.parametrize(
+    ("written", "shown", "title"),
+    [
+        ("See [[Packing]].", "See Packing.", "Packing"),
+        ("See [[People/Ana Torres|Ana]].", "See Ana.", "People/Ana Torres|Ana"),
+        ("See [[Packing#Clothes]].", "See Packing › Clothes.", "Packing#Clothes"),
+        ("See [[#Clothes]].", "See Clothes.", "#Clothes"),
+        ("See [[Packing#^ab12cd]].", "See Packing.", "Packing#^ab12cd"),
+        ("![[map.png]]", "map.png", "map.png"),
+        ("![[map.png|300]]", "map.png", "map.png|300"),
+        ("a **[[Packing]]** b", "a Packing b", "Packing"),
+    ],
+)
+def test_links_to_notes_are_their_names(written, shown, title):
+    drawn = draw(written)
+    assert drawn.text.strip() == shown
+    assert ("title", title) in drawn.values
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x[[1]] is the first", "[[ -f notes ]] is true", "[[]]", "[[a]", "[[a\nb]]",
+        "`[[Packing]]`", "a == b and c == d", "x==1 or y==2", "====", "=====text=====",
+        "10 ^2", "to the power ^abcdefg",
+    ],
+)  # fmt: skip
+def test_what_only_looks_like_it_stays(text):
+    assert draw(text).text.split() == text.replace("`", "").split()
+
+
+def test_the_number_of_a_source_in_brackets_is_a_link_as_before():
+    drawn = draw("as shown [[1]](https://example.org/1)")
+    assert drawn.text.strip() == "as shown [1]"
+    assert ("href", "https://example.org/1") in drawn.values
+
+
+def test_highlights_are_bold_with_what_is_in_them():
+    assert "<b>Bring <em>cash</em> and [1]</b>" in html_of("- ==Bring *cash* and [1]== now")
+
+
+def test_the_name_of_a_block_is_left_out():
+    assert draw("Book the ferry ^ab12cd").text.strip() == "Book the ferry"
+    assert draw("- [ ] book ^ab12cd\n- pay").text.split() == ["☐", "book", "pay"]
+
+
+@pytest.mark.parametrize(
+    ("written", "title"),
+    [
+        ("> [!warning]+ Ferry *first*\n> It leaves at 06:15.", "Ferry <em>first</em>"),
+        ("> [!NOTE]\n> It leaves at 06:15.", "Note"),
+        ("> [!tip|wide]-\n> It leaves at 06:15.", "Tip"),
+    ],
+)
+def test_callouts_begin_with_their_titles(written, title):
+    html = html_of(written)
+    assert f"<strong>{title}</strong><br>" in html
+    assert "!" not in draw(written).text
+    assert draw(written).text.strip().endswith("It leaves at 06:15.")
+    assert "<blockquote" in html
+
+
+def test_a_callout_may_be_only_its_title_and_other_quotations_are_as_before():
+    assert "<strong>Ferry</strong></p>" in html_of("> [!info] Ferry")
+    assert draw("> [1] is a source\n> text").text.split("\n")[0] == "[1] is a source"
+
+
+def test_what_is_found_in_a_part_that_is_not_drawn_is_shown():
+    text = "See [[People/Ana Torres|her]] there."
+    assert draw(text, spans_of(text, "Torres")).marked == "Torres"
+    text = "> [!warning] Ferry\n> at six"
+    assert draw(text, spans_of(text, "warning")).marked == "warning"
+    assert draw(text, spans_of(text, "Ferry")).marked == "Ferry"
