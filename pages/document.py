@@ -151,7 +151,7 @@ def show(library: Library, detail: DocumentDetail, request: Request) -> None:
         if as_pages:
             pdf_view.draw(pdf_view.Shown(detail, file, chunk, place, request.find, sentence, forms))
         else:
-            words(detail, request, shown, rendered=rendered)
+            words(library, detail, request, shown, rendered=rendered)
     for column in right:
         with column, st.container(key="chunks"):
             chunks(library, detail, request, place)
@@ -229,7 +229,9 @@ def _chunk(detail: DocumentDetail, request: Request) -> ChunkRecord | None:
     return next((record for record in detail.chunks if record.chunk.index == request.chunk), None)
 
 
-def words(detail: DocumentDetail, request: Request, shown: Shown, *, rendered: bool) -> None:
+def words(
+    library: Library, detail: DocumentDetail, request: Request, shown: Shown, *, rendered: bool
+) -> None:
     """Draw a window of the stored text, rendered or as it is written."""
     window, chunk = shown.window, shown.chunk
     key = (*request.visit, shown.place)
@@ -245,9 +247,11 @@ def words(detail: DocumentDetail, request: Request, shown: Shown, *, rendered: b
             for start, end in highlight_question(part, request.find, shown.forms)
         ]
     picture = pictures_of(Path(detail.record.root), detail.record.path, here=not detail.elsewhere)
+    links = library.documents.links(detail.record.id, detail.record.path)
     body = reader.body(
-        detail, window, shown.sentence or passage, spans, rendered=rendered, picture=picture
-    )
+        detail, window, shown.sentence or passage, spans, rendered=rendered, picture=picture,
+        links=links,
+    )  # fmt: skip
     st.html(f'<div class="rk-cited">{body}</div>' if shown.sentence else body)
     if detail.text[window.end : shown.whole.end].strip():
         st.button("Show more text", key="later", type="tertiary",

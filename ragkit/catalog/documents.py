@@ -91,6 +91,14 @@ class Documents:
         )
         return {number: (path, file_format) for number, path, file_format in rows}
 
+    def beside(self, document_id: int) -> list[tuple[int, str]]:
+        """Return the ids and paths of the documents with text in a document's source."""
+        return self._connections.rows(
+            "SELECT id, path FROM documents "
+            "WHERE source_id = (SELECT source_id FROM documents WHERE id = ?) AND chunks > 0",
+            (document_id,),
+        )
+
     def nameable(self, document_ids: Iterable[int]) -> dict[int, bool]:
         """Return whether documents have pages, by id, leaving out source code."""
         rows = self._connections.rows(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,7 @@ from ragkit.catalog.records import (
 from ragkit.errors import NotFoundError, QueryError, SourceError
 from ragkit.formatting import plural
 from ragkit.library.collections import valid_name
+from ragkit.library.document_links import DocumentLinks
 from ragkit.library.nested_folders import take_over
 from ragkit.paths import LibraryPaths
 from ragkit.sources.allowed import check_folder
@@ -374,6 +376,10 @@ class DocumentService:
         return similar_documents(
             self._catalog, services.indexes, services.embedder, document_id, limit
         )
+
+    def links(self, document_id: int, path: str) -> DocumentLinks:
+        """Return what finds the documents to which links of a document lead, by its path."""
+        return DocumentLinks(path, partial(self._catalog.documents.beside, document_id))
 
     def retry(self, document_ids: Sequence[int]) -> int:
         """Queue documents to be read again; return the job's number."""

@@ -35,6 +35,26 @@ def test_a_deep_link_as_the_first_page(open_page, served):
     expect(again.get_by_label("Search your documents")).to_have_value("harbour")
 
 
+def test_links_between_notes_lead_to_documents_and_back(open_page, served):
+    (served.folder / "notes/voyage.md").write_text(
+        "# Voyage\n\nPack as in [[Rucksack#Clothes]] and see [the crew](crew.md).\n", "utf-8"
+    )
+    (served.folder / "archive/Rucksack.md").write_text("# Rucksack\n\nWool socks.\n", "utf-8")
+    (served.folder / "notes/crew.md").write_text("# Crew\n\nAda steers.\n", "utf-8")
+    served.wait_until_read("notes/voyage.md", "archive/Rucksack.md", "notes/crew.md")
+    page = open_page("?q=voyage")
+    page.locator('.rk-card[data-path="notes/voyage.md"] .rk-link').first.click()
+    page.locator(".rk-text").get_by_role("link", name="Rucksack › Clothes").click()
+    expect(page.locator(".rk-text")).to_contain_text("Wool socks.")
+    page.go_back()
+    page.locator(".rk-text").get_by_role("link", name="the crew").click()
+    expect(page.locator(".rk-text")).to_contain_text("Ada steers.")
+    page.go_back()
+    expect(page.locator(".rk-text")).to_contain_text("Pack as in Rucksack › Clothes")
+    page.get_by_role("link", name="Back to the results").click()
+    expect(page.get_by_label("Search your documents")).to_have_value("voyage")
+
+
 def test_a_document_that_is_not_there(open_page):
     page = open_page("document?id=99999")
     expect(page.get_by_role("alert")).to_contain_text("There is no document 99999.")

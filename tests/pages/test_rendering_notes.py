@@ -7,6 +7,7 @@ from test_rendering import draw, spans_of
 
 from pages.parts import rendering
 from pages.parts.rendering import Kind
+from ragkit.library.document_links import DocumentLinks
 
 
 def html_of(text: str) -> str:
@@ -54,6 +55,15 @@ def test_highlights_are_bold_with_what_is_in_them():
     assert "<b>Bring <em>cash</em> and [1]</b>" in html_of("- ==Bring *cash* and [1]== now")
 
 
+def test_a_picture_that_a_note_shows_is_drawn_with_its_name():
+    source = "data:image/png;base64,iVBORw0KGgo="
+    pictures = {"map%20of%20it.png": source, "/top.png": source}
+    drawn = draw("![[map of it.png|300]] ![[top.png]] ![[none.png]]", picture=pictures.get)
+    assert [value for key, value in drawn.values if key == "src"] == [source, source]
+    assert drawn.text.split() == ["map", "of", "it.png", "top.png", "none.png"]
+    assert "img" not in draw("[[map of it.png]]", picture=pictures.get).tags
+
+
 def test_the_name_of_a_block_is_left_out():
     assert draw("Book the ferry ^ab12cd").text.strip() == "Book the ferry"
     assert draw("- [ ] book ^ab12cd\n- pay").text.split() == ["☐", "book", "pay"]
@@ -86,3 +96,15 @@ def test_what_is_found_in_a_part_that_is_not_drawn_is_shown():
     text = "> [!warning] Ferry\n> at six"
     assert draw(text, spans_of(text, "warning")).marked == "warning"
     assert draw(text, spans_of(text, "Ferry")).marked == "Ferry"
+
+
+def test_links_to_documents_of_the_library_lead_to_them():
+    text = (
+        "See [[Packing#Clothes]], [the list](Packing.md), [web](https://example.org), [no](x.md)."
+    )
+    links = DocumentLinks("Trip.md", lambda: [(7, "Packing.md")])
+    drawn = draw(text, links=links)
+    assert drawn.text.strip() == "See Packing › Clothes, the list, web, no."
+    hrefs = [value for key, value in drawn.values if key == "href"]
+    assert hrefs == ["document?id=7", "document?id=7", "https://example.org"]
+    assert drawn.values.count(("data-id", "7")) == 2

@@ -32,6 +32,7 @@ from ragkit.catalog.records import ChunkRecord
 from ragkit.catalog.summaries import SummaryRecord
 from ragkit.formatting import duration, local_time, plural
 from ragkit.library import DocumentDetail
+from ragkit.library.document_links import DocumentLinks
 from ragkit.retrieval.similar import SimilarDocuments
 from ragkit.surfaces.addresses import document_url
 from ragkit.types import Section
@@ -166,6 +167,7 @@ def body(
     *,
     rendered: bool = True,
     picture: Picture | None = None,
+    links: DocumentLinks | None = None,
 ) -> str:
     """Return a window of the stored text, with the requested ``passage`` framed.
 
@@ -184,7 +186,7 @@ def body(
     return rendering.blocks(
         detail.text, span, highlights,
         rendering.kind_of(record.format, record.path, record.markup),
-        passage=passage, anchors=anchors, picture=picture,
+        passage=passage, anchors=anchors, picture=picture, links=links,
         since=section_start(detail.sections, window.start),
     )  # fmt: skip
 

@@ -20,6 +20,7 @@ from pages.parts.rendering.markdown import continued, draw_markdown
 from pages.parts.rendering.rst import draw_rst
 from pages.parts.rendering.sheet import draw_sheet
 from pages.parts.rendering.tables import draw_table, is_rule
+from ragkit.library.document_links import DocumentLinks
 from ragkit.reading.formats import Format, code_language
 from ragkit.types import Markup
 
@@ -75,6 +76,7 @@ def blocks(
     anchors: Mapping[int, Anchor] | None = None,
     since: int | None = None,
     picture: Picture | None = None,
+    links: DocumentLinks | None = None,
     named: bool = True,
 ) -> str:
     """Return ``text[span]`` as HTML, with ``marks`` as ``<mark>`` and the ``passage`` framed.
@@ -82,13 +84,14 @@ def blocks(
     ``anchors`` maps offsets to the sections that begin there. ``since`` is the start of a block at
     or before the span, from where to look for the fence or table that the span begins in.
     ``picture`` returns a picture of the document as a ``data:`` address, by its address in the
-    text. A passage that is not ``named`` has no id: a page may have several.
+    text; ``links`` finds the documents that its links lead to. A passage that is not ``named`` has
+    no id: a page may have several.
     """
     start, end = max(0, span[0]), min(len(text), span[1])
     if start >= end:
         return ""
     since = max(0, start - _LONGEST_REGION) if since is None else since
-    canvas = Canvas(text, (start, end), marks, passage, anchors, picture, named=named)
+    canvas = Canvas(text, (start, end), marks, passage, anchors, picture, links, named=named)
     try:
         if end - start > _LONGEST:
             raise ValueError("too long")

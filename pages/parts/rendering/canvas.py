@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from pages.parts.common.markup import attributes, merged, name, text
 from pages.parts.rendering.allowed import check
+from ragkit.library.document_links import DocumentLinks
 
 Span = tuple[int, int]
 Picture = Callable[[str], str | None]
@@ -55,6 +56,7 @@ class Canvas:
         passage: Span | None = None,
         anchors: Mapping[int, Anchor] | None = None,
         picture: Picture | None = None,
+        links: DocumentLinks | None = None,
         *,
         flat: bool = False,
         named: bool = True,
@@ -62,6 +64,7 @@ class Canvas:
         self.source = source
         self.flat = flat
         self.picture = picture
+        self.links = links
         self._clip = span
         self._marks = merged(marks, 0, len(source))
         self._mark_starts = [start for start, _ in self._marks]

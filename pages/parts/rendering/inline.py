@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 from markdown_it import MarkdownIt
 from markdown_it.common.utils import normalizeReference
@@ -321,16 +321,29 @@ class _Walk:
         """Draw a link to another note by its label, or by the names of the note and heading."""
         end = at + len(token.content)
         self._pass(at)
-        with self._canvas.element("span", class_="rk-nolink", title=token.content.strip("![]")):
-            for number, (first, last) in enumerate(note_syntax.shown(token.content)):
-                self._wordy = True
-                if number:
-                    self._pass(at + first - 1)
-                    self._canvas.put(" › ", *next(self._flow.spans(at + first - 1, at + first)))
-                    self._at = at + first
-                self._draw(at + first, at + last)
+        target, links = note_syntax.target(token.content), self._canvas.links
+        source = self._shown_picture(target) if token.content.startswith("!") else None
+        if source:
+            self._canvas.open("span", class_="rk-picture")
+            self._canvas.void("img", src=source, alt="")
+        else:
+            number = links.of_note(target) if links else None
+            self._open_document(number, token.content.strip("![]"))
+        for place, (first, last) in enumerate(note_syntax.shown(token.content)):
             self._wordy = True
-            self._pass(end)
+            if place:
+                self._pass(at + first - 1)
+                self._canvas.put(" › ", *next(self._flow.spans(at + first - 1, at + first)))
+                self._at = at + first
+            self._draw(at + first, at + last)
+        self._wordy = True
+        self._pass(end)
+        self._canvas.close()
+
+    def _shown_picture(self, name: str) -> str | None:
+        """Return the picture that a note shows by its name: one beside it, or at the top."""
+        picture = self._canvas.picture
+        return picture and (picture(quote(name)) or picture(f"/{quote(name)}"))
 
     def _open_link(self, url: str) -> None:
         safe = safe_link(url)
@@ -339,8 +352,20 @@ class _Walk:
                 "a", href=safe, title=safe, rel="noopener noreferrer", target="_blank"
             )
         else:
-            self._canvas.open("span", class_="rk-nolink", title=url[:300] or None)
+            links = self._canvas.links
+            self._open_document(links.of_address(url) if links and url else None, url)
         self._links.append((bool(safe), url))
+
+    def _open_document(self, number: int | None, written: str) -> None:
+        """Begin a link to a document, by its id; without one the text leads nowhere."""
+        title = written[:300] or None
+        if number is None:
+            self._canvas.open("span", class_="rk-nolink", title=title)
+        else:
+            href = f"document?id={number}"
+            self._canvas.open(
+                "a", href=href, title=title, target="_self", data_rk="open", data_id=number
+            )
 
     def _close_link(self, at: int) -> None:
         if self._content.startswith(">", self._at):

@@ -81,6 +81,12 @@ def callout(canvas: Canvas, flow: Flow) -> tuple[Flow | None, Flow]:
     return None, rest
 
 
+def target(written: str) -> str:
+    """Return the name of the note to which a link leads."""
+    found = LINK.fullmatch(written)
+    return found["target"] if found else ""
+
+
 def shown(written: str) -> list[tuple[int, int]]:
     """Return what of a link to another note is drawn: its label, or else its note and heading."""
     found = LINK.fullmatch(written)
