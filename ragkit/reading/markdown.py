@@ -35,6 +35,7 @@ _MODULE_LINE = re.compile(
     r"|export\s+(?:(?:const|let|var|default|function|async|class)\b|\{|\*)"
 )
 _LONGEST_STATEMENT = 200
+_TAG_LINE = re.compile(r"[ \t]*#[^\W\d_][\w/-]{0,60}(?:[ \t]+#[^\W\d_][\w/-]{0,60}){0,20}[ \t]*")
 _PROPERTIES = re.compile(r"# [^\n]*\n\n((?:[^\n:]{1,60}: [^\n]*(?:\n|\Z))+)(?:\n|\Z)")
 _OF_LOGSEQ = re.compile(
     r"^[ \t]*(?:id:: [0-9a-f]{8}-[0-9a-f-]{27}|collapsed:: (?:true|false)|logseq\.[\w.-]+:: .*)\n",
@@ -55,6 +56,8 @@ def read_markdown(text: str, name: str, file_format: Format = Format.MARKDOWN) -
     body = strip_embedded(_OF_LOGSEQ.sub("", body))
     title = front.title or first_heading(body) or stem(name)
     metadata = front.metadata or (_properties(body) if is_of_notion(name) else {})
+    if tags := _tags_in(body):
+        metadata = {**metadata, "tags": list(dict.fromkeys((*metadata.get("tags", ()), *tags)))}
     return Reading(
         text=with_head(front.title, front.metadata, body),
         title=title,
@@ -71,6 +74,23 @@ def _properties(body: str) -> Metadata:
     below = _PROPERTIES.match(body)
     lines = below[1].strip().split("\n") if below else []
     return metadata_from({key: value for key, _, value in (line.partition(": ") for line in lines)})
+
+
+def _tags_in(body: str) -> list[str]:
+    """Return the tags in lines of nothing else, as notes have them: "#recipes #dessert".
+
+    A capitalised one by itself may be a heading without its space.
+    """
+    if "#" not in body:
+        return []
+    found: list[str] = []
+    for _, line, fenced in fenced_lines(body):
+        if fenced or not _TAG_LINE.fullmatch(line):
+            continue
+        tags = [tag.removeprefix("#") for tag in line.split()]
+        if len(tags) > 1 or tags[0][0].islower():
+            found += tags
+    return found[:_MOST_VALUES]
 
 
 def strip_embedded(text: str) -> str:

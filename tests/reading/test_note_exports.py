@@ -196,3 +196,20 @@ def test_pages_of_notion_have_their_own_names_and_properties():
     assert read("Name,Due\na,b\n", f"Tasks {number}.csv").title == "Tasks"
     assert read("Name,Due\na,b\n", f"Tasks {number}_all.csv").title == "Tasks"
     assert read("words", f"{number}.md").title == number
+
+
+def test_lines_of_tags_are_tags():
+    note = "# Shortbread\n#recipes #dessert\n\nButter.\n\n#baking/sweet\n"
+    assert read(note, "a.md").metadata == {"tags": ["recipes", "dessert", "baking/sweet"]}
+    assert read(note, "a.md").text == note
+    front = "---\ntags: [food, recipes]\n---\n" + note
+    assert read(front, "a.md").metadata["tags"] == ["food", "recipes", "dessert", "baking/sweet"]
+
+
+@pytest.mark.parametrize(
+    "note",
+    ["#Introduction\n\ntext", "```\n#include\n```\n", "see #harbour there", "##\n", "#1234\n",
+     "# harbour\n", "    \n#\n"],
+)  # fmt: skip
+def test_what_may_be_no_tag_is_none(note):
+    assert "tags" not in read(f"{note}\n\nwords", "a.md").metadata
