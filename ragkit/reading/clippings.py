@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from ragkit.reading.conversations.messages import safe_text
 from ragkit.reading.dates import iso_date
 from ragkit.reading.formats import Format
 from ragkit.reading.plain import read_text
@@ -51,9 +52,10 @@ def read_clippings(text: str, name: str, file_format: Format = Format.CLIPPINGS)
     for clipping in _clippings(text):
         kept = books.setdefault(clipping.book, [])
         # A highlight that was drawn anew is there twice, and often longer the second time.
-        if kept and not clipping.is_note and kept[-1].text in clipping.text:
-            kept.pop()
-        if not kept or clipping.text not in kept[-1].text:
+        before = kept[-1] if kept and not (kept[-1].is_note or clipping.is_note) else None
+        if before is not None and before.text in clipping.text:
+            kept[-1] = clipping
+        elif before is None or clipping.text not in before.text:
             kept.append(clipping)
     if not books:
         return read_text(text, name)
@@ -78,7 +80,7 @@ def _clippings(text: str) -> Iterator[_Clipping]:
             place, _, added = about.rpartition("|")
             where = joined((_place(place), _day(added) or one_line(added)), ", ")
             is_note = _NOTE.search(place) is not None
-            yield _Clipping(one_line(book), tidy(body), is_note, where)
+            yield _Clipping(one_line(book), safe_text(tidy(body)), is_note, where)
 
 
 def _place(about: str) -> str:

@@ -112,6 +112,19 @@ def test_a_highlight_that_was_drawn_anew_is_there_once():
         assert longer in text
 
 
+def test_a_note_that_repeats_words_of_the_passage_is_kept_and_starts_no_section():
+    at = "on page 2 | Location 20 | Added on Monday, April 3, 2023 7:15:02 AM"
+    text = read(
+        entry("Book (Writer)", f"- Your Note {at}", "habit"),
+        entry("Book (Writer)", f"- Your Highlight {at}", "a habit is a thing"),
+        entry("Book (Writer)", f"- Your Note {at}", "habit"),
+        entry("Book (Writer)", f"- Your Note {at}", "# 1 of 3"),
+    ).text
+    assert text.count("\nhabit\n(note") == 2
+    assert "> a habit is a thing" in text
+    assert "\n\\# 1 of 3\n" in text
+
+
 def test_other_texts_with_such_lines_stay_texts():
     text = "Groceries\n- milk 2 | bread\n\nlater\n----------\n"
     assert read_data(text.encode(), "list.txt", _LIMITS).format is Format.TEXT
