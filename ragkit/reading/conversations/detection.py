@@ -21,6 +21,7 @@ from ragkit.reading.conversations.messengers import (
     read_slack_export,
     read_telegram,
 )
+from ragkit.reading.conversations.skype import read_skype
 from ragkit.reading.conversations.transcript import mark_messages, read_transcript
 from ragkit.reading.conversations.whatsapp import read_whatsapp
 from ragkit.reading.decode import SOME_REPLACED, clean, decode
@@ -95,6 +96,7 @@ def of_text(text: str, name: str) -> Conversation | None:
 def of_json(value: Any, name: str) -> Conversation | None:
     """Return the conversation in a JSON value, or ``None``."""
     known = read_assistant(value) or read_discord(value) or read_telegram(value)
+    known = known or read_skype(value)
     if known := known or read_slack_day(value, name) or read_facebook(value, name):
         return known
     if isinstance(value, dict):
