@@ -77,6 +77,7 @@ class Format(StrEnum):
     MSG = "msg", "outlook.read_message", ".msg", "e-mail"
     ENEX = "enex", "enex.read_notes", ".enex", "export of notes"
     NOTES = "notes", "", "", "export of notes"
+    KEEP_PAGE = "keep-page", "note_exports.read_keep_page", "", "note of Google Keep"
     JOPLIN = "joplin", "joplin.read_joplin", "", "note of Joplin"
     CLIPPINGS = "clippings", "clippings.read_clippings", "", "clippings of books"
     EML = "eml", "mail.read_mail", ".eml .emlx", "e-mail"

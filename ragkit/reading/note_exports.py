@@ -1,4 +1,4 @@
-"""Notes that programs export as JSON: Google Keep, Roam Research, and canvases of Obsidian."""
+"""Notes that programs export: Google Keep, Roam Research, and canvases of Obsidian."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
+from html import unescape
 from typing import Any
 
 from ragkit.errors import SkippedError
+from ragkit.reading.dates import iso_date
 from ragkit.reading.decode import clean
 from ragkit.reading.formats import Format
 from ragkit.reading.reading_parts import (
@@ -59,7 +61,7 @@ def _keep_note(value: Any, name: str) -> Reading | None:
     if not isinstance(value, dict) or "userEditedTimestampUsec" not in value:
         return None
     if value.get("isTrashed") is True:
-        raise SkippedError("This note is in the trash of Google Keep.", "Restore it there.")
+        raise _trashed()
     items = (
         f"[{'x' if item.get('isChecked') is True else ' '}] {whole_line(words(item, 'text'))}"
         for item in objects(value.get("listContent"))
@@ -70,15 +72,64 @@ def _keep_note(value: Any, name: str) -> Reading | None:
     )
     title = words(value, "title").strip()
     text = joined((words(value, "textContent"), joined(items), *links), "\n\n")
-    beginning = text.strip().partition("\n")[0].removeprefix("[ ] ")
     return replace(
-        _reading(text or title, name, title or beginning[:_LONGEST_TITLE], Markup.PLAIN),
+        _note(text, name, title),
         metadata=nonempty(
             date=_day(value.get("createdTimestampUsec")),
             updated=_day(value.get("userEditedTimestampUsec")),
             tags=[whole_line(words(label, "name")) for label in objects(value.get("labels"))],
         ),
     )
+
+
+_TITLE = re.compile(r"<div class=\"title\">(.*?)</div>", re.S)
+_CONTENT = re.compile(r"<div class=\"content\">(.*?)</div>", re.S)
+_ITEM = re.compile(r"<li class=\"listitem( checked)?\">.*?<span class=\"text\">(.*?)</span>", re.S)
+_CHIP = re.compile(r"<a class=\"annotation-link\" href=\"([^\"]*)\">(.*?)</a>", re.S)
+_LABEL = re.compile(r"<span class=\"label-name\">(.*?)</span>", re.S)
+_EDITED = re.compile(r"<div class=\"heading\">.{0,500}?</div>\s*([^<>]{1,60}?)\s*</div>", re.S)
+_BREAK, _TAG = re.compile(r"<br\s*/?>"), re.compile(r"<[^<>]*>")
+
+
+def read_keep_page(text: str, name: str, file_format: Format = Format.KEEP_PAGE) -> Reading:
+    """Read a note of Google Keep from its web page, as from the JSON that is beside it.
+
+    Raises:
+        SkippedError: it was thrown away.
+    """
+    if '<span class="trashed"' in text:
+        raise _trashed()
+    title, content, edited = (found and found[1] for found in (
+        _TITLE.search(text), _CONTENT.search(text), _EDITED.search(text)))  # fmt: skip
+    items = [
+        f"[{'x' if checked else ' '}] {whole_line(_plain(item))}"
+        for checked, item in _ITEM.findall(text)
+    ]
+    links = (joined((whole_line(_plain(shown)), url)) for url, shown in _CHIP.findall(text))
+    body = joined(items) or _plain(_BREAK.sub("\n", content or ""))
+    return replace(
+        _note(joined((body, *links), "\n\n"), name, _plain(title or "").strip()),
+        format=file_format,
+        metadata=nonempty(
+            date=iso_date(edited or ""),
+            tags=[whole_line(_plain(label)) for label in _LABEL.findall(text)],
+        ),
+    )
+
+
+def _plain(source: str) -> str:
+    return unescape(_TAG.sub("", source))
+
+
+def _trashed() -> SkippedError:
+    return SkippedError("This note is in the trash of Google Keep.", "Restore it there.")
+
+
+def _note(text: str, name: str, title: str) -> Reading:
+    """Return a note, which is called as it begins if it has no title."""
+    beginning = text.strip().partition("\n")[0].removeprefix("[ ] ")
+    title = title or beginning[:_LONGEST_TITLE]
+    return _reading(tidy(clean(text)) or title, name, title, Markup.PLAIN)
 
 
 def _day(microseconds: Any) -> str:

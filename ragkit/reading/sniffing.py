@@ -60,6 +60,9 @@ _XML_STATEMENT = re.compile(rb".{0,500}?<\w*:?Document\s[^<>]*:camt\.05[234]\.",
 _TELEGRAM_PAGE = re.compile(
     rb".{0,5000}?<div class=\"page_body chat_page\">\s*<div class=\"history\">", re.S
 )
+_KEEP_PAGE = re.compile(
+    rb"<div class=\"note[\w ]*\"><div class=\"heading\"><div class=\"meta-icons\">"
+)
 _TEXT_MESSAGES = re.compile(rb".{0,1000}?<smses\s", re.S)
 _XML_START = re.compile(rb"(?:\xef\xbb\xbf)?\s*<\?xml")
 
@@ -174,6 +177,8 @@ def _text_format(suffix: str, data: bytes) -> Format | None:
         return Format.CLIPPINGS
     if by_suffix is Format.HTML and _TELEGRAM_PAGE.match(data[:10_000]):
         return Format.TELEGRAM_PAGE
+    if by_suffix is Format.HTML and _KEEP_PAGE.search(data[:40_000]):
+        return Format.KEEP_PAGE
     if suffix == ".xml" and _TEXT_MESSAGES.match(data[:2000]):
         return Format.TEXT_MESSAGES
     if by_suffix is Format.MARKDOWN and _JOPLIN.match(data, max(data.rfind(b"\nid: "), 0)):

@@ -59,6 +59,54 @@ def test_a_note_that_was_thrown_away_is_skipped():
         read({**KEEP, "isTrashed": True}, "Router.json")
 
 
+def keep_page(inside, icons=""):
+    return (
+        '<?xml version="1.0" ?>\n<!DOCTYPE html><html><head><title>x</title><style></style>'
+        '</head>\n<body><div class="note TEAL"><div class="heading"><div class="meta-icons">'
+        f"{icons}"
+        f"\n\n</div>\n1 Aug 2023, 15:03:56</div>\n{inside}</div></body></html>"
+    )
+
+
+def test_the_page_of_a_note_of_keep_has_the_text_of_its_json():
+    page = read(
+        keep_page(
+            '<div class="title">Router</div>\n<div class="content">The router has the address '
+            '192.168.7.1.<br />Reset &amp; wait</div>\n<div class="chips">\n'
+            '<span class="chip label">'
+            '<span class="label-name">home</span>\n</span><span class="chip annotation WEBLINK">'
+            '<a class="annotation-link" href="https://example.org/manual">'
+            '<span class="chip-icon"></span><span class="annotation-text">Manual</span></a>'
+            "</span></div>"
+        ),
+        "Keep/Router.html",
+    )
+    note = {**KEEP, "textContent": "The router has the address 192.168.7.1.\nReset & wait"}
+    assert page.text == read(note, "Keep/Router.json").text
+    assert page.title == "Router"
+    assert page.format is Format.KEEP_PAGE
+    assert page.metadata == {"date": "2023-08-01", "tags": ["home"]}
+
+
+def test_the_page_of_a_list_of_keep():
+    page = read(
+        keep_page(
+            '<div class="content"><ul class="list"><li class="listitem"><span class="bullet">'
+            '&#9744;</span>\n<span class="text">oat milk</span>\n</li><li class="listitem checked">'
+            '<span class="bullet">&#9745;</span>\n<span class="text">rye</span></li></ul></div>'
+        ),
+        "a.html",
+    )
+    assert page.text == "[ ] oat milk\n[x] rye"
+    assert page.title == "oat milk"
+
+
+def test_the_page_of_a_note_that_was_thrown_away_is_skipped():
+    icons = '<span class="trashed" title="Note trashed"></span>'
+    with pytest.raises(SkippedError, match="trash of Google Keep"):
+        read(keep_page('<div class="content">old</div>', icons), "a.html")
+
+
 # -- Obsidian --------------------------------------------------------------------------------
 
 
