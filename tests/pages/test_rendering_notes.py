@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
-from test_rendering import draw, spans_of
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from test_rendering import draw, spans_of, words
 
 from pages.parts import rendering
 from pages.parts.rendering import Kind
@@ -108,3 +112,23 @@ def test_links_to_documents_of_the_library_lead_to_them():
     hrefs = [value for key, value in drawn.values if key == "href"]
     assert hrefs == ["document?id=7", "document?id=7", "https://example.org"]
     assert drawn.values.count(("data-id", "7")) == 2
+
+
+PIECES = st.sampled_from(
+    ["word", "two", " ", "\n", "\n\n", "# ", "- ", "> ", "**", "*", "`", "```\n", "[", "]", "[[",
+     "]]", "![[", "[[word]]", "[[word#two]]", "#", "==", "==word==", "> [!note] ", "> [!word]\n",
+     "[!tip]- ", " ^ab12cd", "^", "\\", "&amp;", "[^1]", "$", "- [ ] ", "漢字"]
+)  # fmt: skip
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(PIECES, max_size=30), st.data())
+def test_any_note_keeps_its_words_and_marks(pieces, data):
+    text = "".join(pieces)
+    found = [match.span() for match in re.finditer(r"word|two|漢字", text)]
+    marks = [span for span in found if data.draw(st.booleans())]
+    drawn = draw(text, marks)
+    # The kind of a callout is drawn capitalised.
+    assert "".join(words(drawn.marked)).lower() == "".join(text[a:b] for a, b in marks)
+    shown = "".join(words(drawn.text)).lower()
+    assert sum(shown.count(word) for word in ("word", "two", "漢字")) >= len(found)
