@@ -379,7 +379,9 @@ class DocumentService:
 
     def links(self, document_id: int, path: str) -> DocumentLinks:
         """Return what finds the documents to which links of a document lead, by its path."""
-        return DocumentLinks(path, partial(self._catalog.documents.beside, document_id))
+        documents = self._catalog.documents
+        beside = partial(documents.beside, document_id)
+        return DocumentLinks(document_id, path, beside, documents.sections)
 
     def retry(self, document_ids: Sequence[int]) -> int:
         """Queue documents to be read again; return the job's number."""

@@ -36,17 +36,23 @@ def test_a_deep_link_as_the_first_page(open_page, served):
 
 
 def test_links_between_notes_lead_to_documents_and_back(open_page, served):
+    links = "Pack as in [[Rucksack#Clothes]] and see [the crew](crew.md), [tides](#the-tide)."
     (served.folder / "notes/voyage.md").write_text(
-        "# Voyage\n\nPack as in [[Rucksack#Clothes]] and see [the crew](crew.md).\n", "utf-8"
+        f"# Voyage\n\n{links}" + "\n\nWe wait.\n" * 60 + "\n## The tide\n\nIt turns at noon.\n",
+        "utf-8",
     )
-    (served.folder / "archive/Rucksack.md").write_text("# Rucksack\n\nWool socks.\n", "utf-8")
+    (served.folder / "archive/Rucksack.md").write_text(
+        "# Rucksack\n\n" + "Rope.\n\n" * 60 + "## Clothes\n\nWool socks.\n", "utf-8"
+    )
     (served.folder / "notes/crew.md").write_text("# Crew\n\nAda steers.\n", "utf-8")
     served.wait_until_read("notes/voyage.md", "archive/Rucksack.md", "notes/crew.md")
     page = open_page("?q=voyage")
     page.locator('.rk-card[data-path="notes/voyage.md"] .rk-link').first.click()
     page.locator(".rk-text").get_by_role("link", name="Rucksack › Clothes").click()
-    expect(page.locator(".rk-text")).to_contain_text("Wool socks.")
+    expect(page.get_by_text("Wool socks.")).to_be_in_viewport()
     page.go_back()
+    page.locator(".rk-text").get_by_role("link", name="tides").click()
+    expect(page.get_by_text("It turns at noon.")).to_be_in_viewport()
     page.locator(".rk-text").get_by_role("link", name="the crew").click()
     expect(page.locator(".rk-text")).to_contain_text("Ada steers.")
     page.go_back()

@@ -7,7 +7,8 @@ import unicodedata
 import pytest
 from small_library import add, open_library, write_files
 
-from ragkit.library.document_links import DocumentLinks
+from ragkit.library.document_links import DocumentLinks, LinkTarget
+from ragkit.types import Section
 
 BESIDE = [
     (1, "Trip.md"), (2, "People/Ana Torres.md"), (3, "Packing.md"), (4, "Old/Packing.md"),
@@ -16,8 +17,19 @@ BESIDE = [
 ]  # fmt: skip
 
 
+SECTIONS = {
+    1: [Section(0, 0, 90, 1, ("Trip",)), Section(1, 90, 200, 2, ("Trip", "Getting there"))],
+    3: [Section(0, 0, 40, 0, ()), Section(1, 40, 90, 1, ("Clothes & shoes?",))],
+}
+
+
 def links(path):
-    return DocumentLinks(path, lambda: BESIDE)
+    own = next((number for number, beside in BESIDE if beside == path), 99)
+    return DocumentLinks(own, path, lambda: BESIDE, lambda number: SECTIONS.get(number, []))
+
+
+def document(target):
+    return target and target.document
 
 
 @pytest.mark.parametrize(
@@ -44,7 +56,7 @@ def links(path):
     ],
 )
 def test_addresses_are_relative_to_the_document_or_its_folder(path, url, expected):
-    assert links(path).of_address(url) == expected
+    assert document(links(path).of_address(url)) == expected
 
 
 @pytest.mark.parametrize(
@@ -68,14 +80,46 @@ def test_addresses_are_relative_to_the_document_or_its_folder(path, url, expecte
     ],
 )
 def test_notes_are_found_by_name_wherever_they_are(path, target, expected):
-    assert links(path).of_note(target) == expected
+    assert document(links(path).of_note(target)) == expected
+
+
+@pytest.mark.parametrize(
+    ("written", "expected"),
+    [
+        ("Packing.md#clothes--shoes", LinkTarget(3, 40)),
+        ("Packing.md#Clothes%20&%20shoes?", LinkTarget(3, 40)),
+        ("Packing.md#hats", LinkTarget(3)),
+        ("#getting-there", LinkTarget(1, 90)),
+        ("#Getting%20there", LinkTarget(1, 90)),
+        ("#nowhere", None),
+        ("#", None),
+        ("Trip.md", None),
+    ],
+)
+def test_a_heading_is_a_place_in_its_document(written, expected):
+    assert links("Trip.md").of_address(written) == expected
+
+
+@pytest.mark.parametrize(
+    ("target", "expected"),
+    [
+        ("Packing#Clothes & shoes?", LinkTarget(3, 40)),
+        ("Packing#Things#clothes & shoes", LinkTarget(3, 40)),
+        ("#Getting there", LinkTarget(1, 90)),
+        ("Packing#^ab12cd", LinkTarget(3)),
+        ("#^ab12cd", None),
+    ],
+)
+def test_notes_name_headings_as_they_are_written(target, expected):
+    assert links("Trip.md").of_note(target) == expected
 
 
 def test_the_folder_is_listed_once_and_only_for_a_link():
     asked = []
-    found = DocumentLinks("Trip.md", lambda: asked.append(1) or BESIDE)
+    found = DocumentLinks(1, "Trip.md", lambda: asked.append(1) or BESIDE, lambda _: [])
+    assert found.of_address("#there") is None
     assert asked == []
-    assert [found.of_note("Packing"), found.of_address("Packing.md")] == [3, 3]
+    assert [found.of_note("Packing"), found.of_address("Packing.md")] == [LinkTarget(3)] * 2
     assert asked == [1]
 
 
@@ -88,5 +132,5 @@ def test_documents_of_other_folders_are_not_found(tmp_path):
         add(library, tmp_path / "two")
         ids = {(record.root, record.path): record.id for record in library.documents.list()}
         found = library.documents.links(ids[str(tmp_path / "one"), "Trip.md"], "Trip.md")
-        assert found.of_note("Packing") == ids[str(tmp_path / "one"), "Packing.md"]
+        assert found.of_note("Packing") == LinkTarget(ids[str(tmp_path / "one"), "Packing.md"])
         assert [found.of_note(name) for name in ("Boat", "map.png", "none")] == [None] * 3

@@ -11,7 +11,9 @@ from test_rendering import draw, spans_of, words
 
 from pages.parts import rendering
 from pages.parts.rendering import Kind
+from pages.parts.rendering.canvas import Anchor
 from ragkit.library.document_links import DocumentLinks
+from ragkit.types import Section
 
 
 def html_of(text: str) -> str:
@@ -106,12 +108,25 @@ def test_links_to_documents_of_the_library_lead_to_them():
     text = (
         "See [[Packing#Clothes]], [the list](Packing.md), [web](https://example.org), [no](x.md)."
     )
-    links = DocumentLinks("Trip.md", lambda: [(7, "Packing.md")])
+    sections = {7: [Section(0, 12, 30, 1, ("Clothes",))]}
+    links = DocumentLinks(5, "Trip.md", lambda: [(7, "Packing.md")], lambda n: sections.get(n, []))
     drawn = draw(text, links=links)
     assert drawn.text.strip() == "See Packing › Clothes, the list, web, no."
     hrefs = [value for key, value in drawn.values if key == "href"]
-    assert hrefs == ["document?id=7", "document?id=7", "https://example.org"]
+    assert hrefs == ["document?id=7&at=12", "document?id=7", "https://example.org"]
     assert drawn.values.count(("data-id", "7")) == 2
+
+
+def test_links_within_a_document_go_to_the_section_that_is_drawn_or_to_its_place():
+    text = "[down](#Clothes) [[#Later]] [none](#none)\n\n# Clothes\n\nsocks"
+    at = text.index("# Clothes")
+    sections = [Section(0, at, at + 20, 1, ("Clothes",)), Section(1, 900, 950, 1, ("Later",))]
+    links = DocumentLinks(5, "Trip.md", list, lambda _: sections)
+    drawn = draw(text, links=links, anchors={at: Anchor("rk-section-0")})
+    hrefs = [value for key, value in drawn.values if key == "href"]
+    assert hrefs == [f"document?id=5&at={at}", "document?id=5&at=900"]
+    assert [value for key, value in drawn.values if key == "data-rk"] == ["anchor", "open"]
+    assert [value for key, value in drawn.values if key == "data-place"] == ["rk-section-0"]
 
 
 PIECES = st.sampled_from(

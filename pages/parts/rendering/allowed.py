@@ -12,7 +12,7 @@ _PLAIN = (
 )
 _TAGS: Mapping[str, frozenset[str]] = {
     **dict.fromkeys(_PLAIN.split(), _COMMON),
-    "a": _COMMON | {"href", "rel", "target", "data_rk", "data_id"},
+    "a": _COMMON | {"href", "rel", "target", "data_rk", "data_id", "data_place"},
     "img": _COMMON | {"src", "alt"},
     "ol": _COMMON | {"start"},
     "li": _COMMON | {"value"},
@@ -20,7 +20,7 @@ _TAGS: Mapping[str, frozenset[str]] = {
     "span": _COMMON | {"data_line", "aria_hidden"},
     "div": _COMMON | {"tabindex", "role", "aria_label"},
 }
-_DOCUMENT = re.compile(r"document\?id=\d{1,19}")
+_DOCUMENT = re.compile(r"document\?id=\d{1,19}(?:&at=\d{1,19})?")
 _LINK = re.compile(r"(?:https?://|mailto:)[^\s\x00-\x20\x7f-\x9f]+", re.IGNORECASE)
 _IMAGE = re.compile(r"data:image/(?:png|jpeg|gif|webp);base64,[A-Za-z0-9+/]+={0,2}")
 

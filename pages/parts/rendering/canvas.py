@@ -137,6 +137,11 @@ class Canvas:
         elif tag in _VOID:
             self._parts.append(f"<{tag}{attributes(**values)}>")
 
+    def section_at(self, offset: int) -> str | None:
+        """Return the id of the section that begins at an offset, if there is one."""
+        section = self._sections.get(offset)
+        return section.id if section else None
+
     def begins_section(self, offset: int) -> bool:
         """Return whether a section that is jumped to begins at an offset."""
         return offset in self._sections

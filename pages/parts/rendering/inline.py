@@ -4,153 +4,28 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Any
 from urllib.parse import quote, urlsplit
 
-from markdown_it import MarkdownIt
 from markdown_it.common.utils import normalizeReference
-from markdown_it.rules_block import StateBlock, reference
-from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 
 from pages.parts.rendering import note_syntax
 from pages.parts.rendering.allowed import safe_link
 from pages.parts.rendering.canvas import Canvas
 from pages.parts.rendering.flow import Flow
-from pages.parts.rendering.formula import draw_formula, is_formula, parts_of
+from pages.parts.rendering.formula import draw_formula, parts_of
+from pages.parts.rendering.inline_rules import inline_tokens
+from ragkit.library.document_links import LinkTarget
 
-_DISPLAYED = {"$$": "$$", "\\[": "\\]"}
 _SPECIAL = re.compile(r"[\\`*_\[\]<&!~$\n]|==")
 _WORD = re.compile(r"[^\W_]")
-_TAG = re.compile(r"</?[A-Za-z][\w:.-]{0,60}(?:\s[^<>]{0,2000})?/?>|<!--.{0,4000}?-->", re.S)
 # Not of an index into an index.
 _REFERENCE = re.compile(r"(?<![\w\]!])\[([^\[\]\n]{1,200})\]\[([^\[\]\n]{0,200})\]")
-_NOTE = re.compile(r"\[\^([^\[\]\s]{1,40})\]")
-"""The mark of a footnote, in the text and before the note."""
-
-_FORMULA = re.compile(
-    r"\$\$(?P<display>(?:[^$\\]|\\.){1,2000})\$\$"
-    r"|(?<![\w$])\$(?P<dollar>(?![\s$])(?:[^$\\\n]|\\[^\n]){1,500}(?<!\s))\$(?![\w$])"
-    r"|\\\((?P<round>(?:[^\\]|\\[^()]){1,500})\\\)"
-    r"|\\\[(?P<square>(?:[^\\]|\\[^\[\]]){1,2000})\\\]",
-    re.DOTALL,
-)
 _BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
 _LONGEST = 60_000
 _MOST_BRACKETS = 2_000
-_MOST_LINES = 60
 _ELEMENTS = {"em_open": "em", "strong_open": "strong", "s_open": "s", "highlight_open": "b"}
-
-
-class _Traced(StateInline):
-    """A state that notes in each token where it begins."""
-
-    _begin = 0
-
-    def append_pending(self, text: str) -> None:
-        if not self._pending and not self._pending_buffer:
-            self._begin = self.pos
-        super().append_pending(text)
-
-    def pushPending(self) -> Token:  # noqa: N802
-        token = super().pushPending()
-        token.meta["at"] = self._begin
-        return token
-
-    def push(self, ttype: str, tag: str, nesting: Any) -> Token:
-        token = super().push(ttype, tag, nesting)
-        token.meta["at"] = self.pos
-        return token
-
-
-def _tag(state: StateInline, silent: bool) -> bool:
-    """Take an HTML tag or comment as one token, which is shown as it is written."""
-    match = _TAG.match(state.src, state.pos, state.posMax)
-    if match is None:
-        return False
-    if not silent:
-        state.push("tag", "", 0).content = match[0]
-    state.pos = match.end()
-    return True
-
-
-def _note(state: StateInline, silent: bool) -> bool:
-    """Take the mark of a footnote as one token; before the note it has a colon."""
-    match = _NOTE.match(state.src, state.pos, state.posMax)
-    if match is None:
-        return False
-    begins = state.pos == 0 or state.src[state.pos - 1] == "\n"
-    end = match.end() + (begins and state.src.startswith(":", match.end()))
-    if not silent:
-        token = state.push("note", "", 0)
-        token.content, token.markup = match[1], state.src[match.end() : end]
-    state.pos = end
-    return True
-
-
-def _formula(state: StateInline, silent: bool) -> bool:
-    """Take a formula in TeX as one token."""
-    match = _FORMULA.match(state.src, state.pos, state.posMax)
-    if match is None:
-        return False
-    kind = match.lastgroup or ""
-    if not is_formula(match[kind], dollar=match[0].startswith("$")):
-        return False
-    if not silent:
-        token = state.push("formula", "", 0)
-        token.content, token.info = match[0], match[kind]
-        token.block = kind in ("display", "square")
-    state.pos = match.end()
-    return True
-
-
-def _display(state: StateBlock, first: int, last: int, silent: bool) -> bool:
-    """Take a formula between two marks that stand alone on their lines as a paragraph."""
-    closing = _DISPLAYED.get(_line(state, first))
-    if closing is None or state.is_code_block(first):
-        return False
-    row, last = first + 1, min(last, first + _MOST_LINES)
-    while row < last and state.sCount[row] >= state.blkIndent and _line(state, row) != closing:
-        if state.isEmpty(row):
-            return False
-        row += 1
-    if row >= last or state.sCount[row] < state.blkIndent:
-        return False
-    if not silent:
-        state.line = row + 1
-        state.push("paragraph_open", "p", 1).map = [first, row + 1]
-        token = state.push("inline", "", 0)
-        token.content = state.getLines(first, row + 1, state.blkIndent, False).strip()
-        token.map, token.children = [first, row + 1], []
-        state.push("paragraph_close", "p", -1)
-    return True
-
-
-def _line(state: StateBlock, row: int) -> str:
-    return state.src[state.bMarks[row] + state.tShift[row] : state.eMarks[row]].strip()
-
-
-def _reference(state: StateBlock, first: int, last: int, silent: bool) -> bool:
-    """Take the definition of a link, but not a footnote of one word, which looks like one."""
-    start = state.bMarks[first] + state.tShift[first]
-    return not state.src.startswith("[^", start) and reference(state, first, last, silent)
-
-
-@lru_cache(maxsize=1)
-def parser() -> MarkdownIt:
-    """Make the parser, once: CommonMark with tables and strikethrough, without HTML."""
-    made = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
-    made.disable(["fragments_join"])
-    made.inline.ruler.at("html_inline", _tag)
-    made.inline.ruler.before("link", "note", _note)
-    made.inline.ruler.before("note", "note_link", note_syntax.link)
-    made.inline.ruler.before("emphasis", "highlight", note_syntax.highlight)
-    made.inline.ruler.before("escape", "formula", _formula)
-    interrupted = ["paragraph", "reference", "blockquote", "list"]
-    made.block.ruler.before("fence", "display", _display, {"alt": interrupted})
-    made.block.ruler.at("reference", _reference)
-    return made
 
 
 def draw_inline(canvas: Canvas, flow: Flow, env: dict[str, Any]) -> None:
@@ -165,13 +40,7 @@ def draw_inline(canvas: Canvas, flow: Flow, env: dict[str, Any]) -> None:
         for start, end in flow.spans(0, len(content)):
             canvas.draw(start, end)
         return
-    made = parser()
-    tokens: list[Token] = []
-    state = _Traced(content, made, _with_references(content, env), tokens)
-    made.inline.tokenize(state)
-    for rule in made.inline.ruler2.getRules(""):
-        rule(state)
-    _Walk(canvas, flow).run(tokens)
+    _Walk(canvas, flow).run(inline_tokens(content, _with_references(content, env)))
 
 
 def _with_references(content: str, env: dict[str, Any]) -> dict[str, Any]:
@@ -327,8 +196,8 @@ class _Walk:
             self._canvas.open("span", class_="rk-picture")
             self._canvas.void("img", src=source, alt="")
         else:
-            number = links.of_note(target) if links else None
-            self._open_document(number, token.content.strip("![]"))
+            found = links.of_note(target) if links else None
+            self._open_document(found, token.content.strip("![]"))
         for place, (first, last) in enumerate(note_syntax.shown(token.content)):
             self._wordy = True
             if place:
@@ -356,16 +225,19 @@ class _Walk:
             self._open_document(links.of_address(url) if links and url else None, url)
         self._links.append((bool(safe), url))
 
-    def _open_document(self, number: int | None, written: str) -> None:
-        """Begin a link to a document, by its id; without one the text leads nowhere."""
-        title = written[:300] or None
-        if number is None:
+    def _open_document(self, target: LinkTarget | None, written: str) -> None:
+        """Begin a link to a document, or a place in it; without one the text leads nowhere."""
+        title, links = written[:300] or None, self._canvas.links
+        if target is None or links is None:
             self._canvas.open("span", class_="rk-nolink", title=title)
-        else:
-            href = f"document?id={number}"
-            self._canvas.open(
-                "a", href=href, title=title, target="_self", data_rk="open", data_id=number
-            )
+            return
+        href = f"document?id={target.document}" + (f"&at={target.at}" if target.at else "")
+        is_here = target.document == links.document
+        place = self._canvas.section_at(target.at or 0) if is_here else None
+        self._canvas.open(
+            "a", href=href, title=title, target="_self",
+            data_rk="anchor" if place else "open", data_id=target.document, data_place=place,
+        )  # fmt: skip
 
     def _close_link(self, at: int) -> None:
         if self._content.startswith(">", self._at):

@@ -13,7 +13,8 @@ from pages.parts.rendering import note_syntax, tables
 from pages.parts.rendering.canvas import FAILURES, Canvas, Span, lines_of
 from pages.parts.rendering.code import draw_code
 from pages.parts.rendering.flow import Flow
-from pages.parts.rendering.inline import draw_inline, parser
+from pages.parts.rendering.inline import draw_inline
+from pages.parts.rendering.inline_rules import parser
 from ragkit.headings import without_attributes
 
 _FENCES = re.compile(r"^[ \t>]*(`{3,}|~{3,})([^\n]*)$", re.M)
