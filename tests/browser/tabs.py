@@ -77,7 +77,9 @@ class Tabs:
 
     def _note_error(self, error: Any) -> None:
         # Streamlit's own race, which the page recovers from (recover.page.js).
-        if not str(error).startswith("Bad delta path index"):
+        if str(error).startswith("Bad delta path index"):
+            self.sent.append(f"{time.monotonic():.2f} stopped drawing")
+        else:
             self._faults.append(str(error))
 
     def _note_refusal(self, message: Any) -> None:

@@ -315,6 +315,17 @@ def test_a_page_that_its_server_forgot_is_loaded_again(browser, served, forgotte
     page.context.close()
 
 
+def test_a_page_that_streamlit_stopped_drawing_is_loaded_again_and_again(open_page):
+    page = open_page("?q=glacier")
+    lost = "window.dispatchEvent(new ErrorEvent('error', {message: 'Bad delta path index [0]'}))"
+    with page.expect_event("load", timeout=30_000):
+        page.evaluate(lost)
+    expect(page.locator(".rk-card").first).to_be_visible()
+    with page.expect_event("load", timeout=30_000):
+        page.evaluate(f"{lost}; {lost}")
+    expect(page.locator(".rk-card").first).to_be_visible()
+
+
 def test_a_server_that_does_not_answer_is_called_by_its_name(browser, served):
     page = browser.new_context().new_page()
     sockets = []

@@ -1,13 +1,19 @@
 // Streamlit stops drawing when something of a page that was left arrives after the next one's first
-// parts. All that is shown stands in the address: the page is loaded again, once in a while.
+// parts. All that is shown stands in the address: the page is loaded again, but not all the time.
 const LOST = /Bad (delta path|'setIn') index/;
 const KEPT = "ragkit-recovered";
 const PAUSE = 10000;
 
+let isRecovering = false;
+
 function recover(message) {
-  if (!LOST.test(message) || Date.now() - Number(sessionStorage.getItem(KEPT)) < PAUSE) return;
-  sessionStorage.setItem(KEPT, Date.now());
-  location.reload();
+  if (!LOST.test(message) || isRecovering) return;
+  isRecovering = true;
+  const since = Date.now() - Number(sessionStorage.getItem(KEPT));
+  window.setTimeout(() => {
+    sessionStorage.setItem(KEPT, Date.now());
+    location.reload();
+  }, Math.max(0, PAUSE - since));
 }
 
 window.addEventListener("error", (event) => recover(String(event.message)));
