@@ -35,6 +35,7 @@ _MODULE_LINE = re.compile(
     r"|export\s+(?:(?:const|let|var|default|function|async|class)\b|\{|\*)"
 )
 _LONGEST_STATEMENT = 200
+_TAG_FIRST = re.compile(r"^[ \t]*#[^\W\d_]", re.M)
 _TAG_LINE = re.compile(r"[ \t]*#[^\W\d_][\w/-]{0,60}(?:[ \t]+#[^\W\d_][\w/-]{0,60}){0,20}[ \t]*")
 _PROPERTIES = re.compile(r"# [^\n]*\n\n((?:[^\n:]{1,60}: [^\n]*(?:\n|\Z))+)(?:\n|\Z)")
 _OF_LOGSEQ = re.compile(
@@ -81,7 +82,7 @@ def _tags_in(body: str) -> list[str]:
 
     A capitalised one by itself may be a heading without its space.
     """
-    if "#" not in body:
+    if _TAG_FIRST.search(body) is None:
         return []
     found: list[str] = []
     for _, line, fenced in fenced_lines(body):
