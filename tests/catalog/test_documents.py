@@ -36,6 +36,15 @@ _ODD_PATHS = [
 ]
 
 
+def test_beside_a_document_are_those_with_text_in_its_source(catalog, shelf):
+    other = Shelf(catalog, root="/others")
+    here = {shelf.put("a.md"): "a.md", shelf.put("people/b.md"): "people/b.md"}
+    other.put("a.md")
+    shelf.put("empty.md", chunks=())
+    assert dict(catalog.documents.beside(next(iter(here)))) == here
+    assert catalog.documents.beside(999) == []
+
+
 def test_a_document_comes_back_as_it_was_put(catalog, shelf):
     draft = shelf.draft(
         "a.md",
