@@ -86,8 +86,10 @@ _FAMILIES = {
     "word": "docx docm doc dot odt rtf",
     "powerpoint": "pptx pptm ppt pps odp", "presentation": "pptx pptm ppt pps odp",
     "slides": "pptx pptm ppt pps odp",
-    "mail": "eml mbox", "email": "eml mbox", "notes": "markdown mdx text rst org asciidoc enex",
-    "web": "html mhtml", "chat": "conversation", "subtitles": "captions", "notebook": "ipynb",
+    "mail": "eml mbox", "email": "eml mbox",
+    "notes": "markdown mdx text rst org asciidoc enex notes keep-page joplin clippings",
+    "kindle": "clippings", "web": "html mhtml", "chat": "conversation", "subtitles": "captions",
+    "notebook": "ipynb",
     "book": "epub fb2", "drawing": "odg vsdx", "visio": "vsdx",
     "image": "png jpg jpeg gif bmp tif tiff webp heic",
 }  # fmt: skip

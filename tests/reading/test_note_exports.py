@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from small_library import add, find, open_library, paths, write_files
 
 from ragkit.errors import SkippedError
 from ragkit.reading.formats import Format
@@ -261,3 +262,20 @@ def test_lines_of_tags_are_tags():
 )  # fmt: skip
 def test_what_may_be_no_tag_is_none(note):
     assert "tags" not in read(f"{note}\n\nwords", "a.md").metadata
+
+
+def test_notes_of_every_program_are_notes_to_the_filter(tmp_path):
+    clipping = "Book (Writer)\n- Your Highlight on page 2 | Added on Monday\n\nrudder\n==========\n"
+    files = {
+        "keep.json": json.dumps({**KEEP, "textContent": "a rudder of oak"}),
+        "keep page.html": keep_page('<div class="content">a rudder of steel</div>'),
+        "joplin.md": joplin("Boat", "rudder"),
+        "My Clippings.txt": clipping,
+        "plan.csv": "part,price\nrudder,3\n",
+    }
+    write_files(tmp_path / "files", files)
+    with open_library(tmp_path / "library") as library:
+        add(library, tmp_path / "files")
+        found = paths(find(library, "rudder type:notes"))
+        assert sorted(found) == ["My Clippings.txt", "joplin.md", "keep page.html", "keep.json"]
+        assert paths(find(library, "rudder type:kindle")) == ["My Clippings.txt"]

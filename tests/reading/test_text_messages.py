@@ -38,7 +38,7 @@ def test_each_contact_is_a_session_with_what_both_wrote_in_order():
         "## 332\n\n"
         "**332** · 2023-04-03 05:33 UTC\nBalance <40> & more\n"
     )
-    assert reading.metadata["platform"] == "text messages"
+    assert reading.metadata["platform"] == "SMS"
     assert reading.metadata["participants"] == ["Ana Torres", "Me", "332"]
 
 

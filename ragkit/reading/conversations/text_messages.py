@@ -39,12 +39,16 @@ class _Long:
     sender: str = ""
 
 
-def read_text_messages(text: str, name: str, file_format: Format = Format.TEXT_MESSAGES) -> Reading:
+def read_text_messages(
+    text: str,
+    name: str,
+    file_format: Format = Format.TEXT_MESSAGES,  # noqa: ARG001
+) -> Reading:
     """Read the messages of a phone; a file without any is code."""
     messages = in_order(list(_messages(text)))
     if not messages:
         return read_code(text, name)
-    return to_reading(Conversation(stem(name), file_format.label, messages))
+    return to_reading(Conversation(stem(name), "SMS", messages))
 
 
 def _messages(text: str) -> Iterator[Message]:
