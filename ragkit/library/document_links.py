@@ -19,7 +19,6 @@ from ragkit.types import Section
 _IMPLIED = ("", ".md", ".markdown", "/index.md", "/readme.md")
 """What an address may leave out, as web sites and wikis made of Markdown do."""
 
-
 _NOT_IN_SLUG = re.compile(r"[^\w\s-]")
 
 

@@ -16,7 +16,7 @@ from ragkit.reading.dates import iso_date
 from ragkit.reading.formats import Format
 from ragkit.reading.html import to_markdown
 from ragkit.reading.limits import MEGABYTE, check_text, damaged
-from ragkit.reading.reading_parts import joined, nonempty, stem, whole_line
+from ragkit.reading.reading_parts import box, joined, nonempty, stem, whole_line
 from ragkit.reading.zip_container import refuse_entities
 from ragkit.types import Markup, Reading
 
@@ -123,4 +123,4 @@ def _section(note: Element, title: str, metadata: Metadata) -> str:
 
 
 def _box(todo: re.Match[str]) -> str:
-    return "[x] " if _DONE.search(todo[1]) else "[ ] "
+    return f"{box(done=_DONE.search(todo[1]) is not None)} "

@@ -8,7 +8,7 @@ from ragkit.errors import SkippedError
 from ragkit.reading.dates import iso_date
 from ragkit.reading.formats import Format
 from ragkit.reading.markdown import first_heading, read_markdown, strip_embedded
-from ragkit.reading.reading_parts import nonempty, one_line, stem, tidy
+from ragkit.reading.reading_parts import box, nonempty, one_line, stem, tidy
 from ragkit.types import Markup, Reading
 
 _FOOT = re.compile(
@@ -49,7 +49,7 @@ def read_joplin(text: str, name: str, file_format: Format = Format.JOPLIN) -> Re
         body = to_markdown(body)
     if known.get("is_todo") == "1":
         done = known.get("todo_completed", "0") != "0"
-        body = f"[{'x' if done else ' '}] {title}\n\n{body.strip()}"
+        body = f"{box(done=done)} {title}\n\n{body.strip()}"
     return Reading(
         text=strip_embedded(tidy(body)) or title,
         title=one_line(title) or first_heading(body) or stem(name),

@@ -6,15 +6,15 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from datetime import UTC, datetime
-from html import unescape
 from typing import Any
 
 from ragkit.errors import SkippedError
+from ragkit.reading.conversations.messages import moment
 from ragkit.reading.dates import iso_date
 from ragkit.reading.decode import clean
 from ragkit.reading.formats import Format
 from ragkit.reading.reading_parts import (
+    box,
     joined,
     nonempty,
     objects,
@@ -22,6 +22,7 @@ from ragkit.reading.reading_parts import (
     stem,
     tidy,
     whole_line,
+    without_tags,
     words,
 )
 from ragkit.types import Markup, Reading
@@ -30,7 +31,7 @@ _HINT = re.compile(r"\"(?:userEditedTimestampUsec|string|nodes)\"\s*:")
 _HINT_CHARACTERS = 20_000
 _DEEPEST, _LONGEST_TITLE = 40, 80
 _REFERENCE = re.compile(r"\(\(([\w-]{6,40})\)\)")
-_BOX = re.compile(r"\{\{(?:\[\[)?(TODO|DONE)(?:\]\])?\}\}")
+_TASK = re.compile(r"\{\{(?:\[\[)?(TODO|DONE)(?:\]\])?\}\}")
 
 
 def read_note_export(text: str, name: str) -> Reading | None:
@@ -45,13 +46,16 @@ def read_note_export(text: str, name: str) -> Reading | None:
         value = json.loads(text)
     except (ValueError, RecursionError):
         return None
-    reading = _keep_note(value, name) or _canvas(value, name) or _roam_pages(value, name)
-    return reading and replace(reading, text=tidy(clean(reading.text)))
+    return _keep_note(value, name) or _canvas(value, name) or _roam_pages(value, name)
 
 
 def _reading(text: str, name: str, title: str = "", markup: Markup = Markup.MARKDOWN) -> Reading:
-    title = one_line(clean(title)) or stem(name)
-    return Reading(text=text, title=title, format=Format.NOTES, markup=markup)
+    return Reading(
+        text=tidy(clean(text)),
+        title=one_line(clean(title)) or stem(name),
+        format=Format.NOTES,
+        markup=markup,
+    )
 
 
 # -- Google Keep: a file for each note -------------------------------------------------------
@@ -63,7 +67,7 @@ def _keep_note(value: Any, name: str) -> Reading | None:
     if value.get("isTrashed") is True:
         raise _trashed()
     items = (
-        f"[{'x' if item.get('isChecked') is True else ' '}] {whole_line(words(item, 'text'))}"
+        f"{box(done=item.get('isChecked') is True)} {whole_line(words(item, 'text'))}"
         for item in objects(value.get("listContent"))
     )
     links = (
@@ -88,7 +92,7 @@ _ITEM = re.compile(r"<li class=\"listitem( checked)?\">.*?<span class=\"text\">(
 _CHIP = re.compile(r"<a class=\"annotation-link\" href=\"([^\"]*)\">(.*?)</a>", re.S)
 _LABEL = re.compile(r"<span class=\"label-name\">(.*?)</span>", re.S)
 _EDITED = re.compile(r"<div class=\"heading\">.{0,500}?</div>\s*([^<>]{1,60}?)\s*</div>", re.S)
-_BREAK, _TAG = re.compile(r"<br\s*/?>"), re.compile(r"<[^<>]*>")
+_BREAK = re.compile(r"<br\s*/?>")
 
 
 def read_keep_page(text: str, name: str, file_format: Format = Format.KEEP_PAGE) -> Reading:
@@ -102,23 +106,19 @@ def read_keep_page(text: str, name: str, file_format: Format = Format.KEEP_PAGE)
     title, content, edited = (found and found[1] for found in (
         _TITLE.search(text), _CONTENT.search(text), _EDITED.search(text)))  # fmt: skip
     items = [
-        f"[{'x' if checked else ' '}] {whole_line(_plain(item))}"
+        f"{box(done=bool(checked))} {whole_line(without_tags(item))}"
         for checked, item in _ITEM.findall(text)
     ]
-    links = (joined((whole_line(_plain(shown)), url)) for url, shown in _CHIP.findall(text))
-    body = joined(items) or _plain(_BREAK.sub("\n", content or ""))
+    links = (joined((whole_line(without_tags(shown)), url)) for url, shown in _CHIP.findall(text))
+    body = joined(items) or without_tags(_BREAK.sub("\n", content or ""))
     return replace(
-        _note(joined((body, *links), "\n\n"), name, _plain(title or "").strip()),
+        _note(joined((body, *links), "\n\n"), name, without_tags(title or "").strip()),
         format=file_format,
         metadata=nonempty(
             date=iso_date(edited or ""),
-            tags=[whole_line(_plain(label)) for label in _LABEL.findall(text)],
+            tags=[whole_line(without_tags(label)) for label in _LABEL.findall(text)],
         ),
     )
-
-
-def _plain(source: str) -> str:
-    return unescape(_TAG.sub("", source))
 
 
 def _trashed() -> SkippedError:
@@ -129,15 +129,13 @@ def _note(text: str, name: str, title: str) -> Reading:
     """Return a note, which is called as it begins if it has no title."""
     beginning = text.strip().partition("\n")[0].removeprefix("[ ] ")
     title = title or beginning[:_LONGEST_TITLE]
-    return _reading(tidy(clean(text)) or title, name, title, Markup.PLAIN)
+    return _reading(text if text.strip() else title, name, title, Markup.PLAIN)
 
 
 def _day(microseconds: Any) -> str:
     """Return the time of a number of microseconds since 1970 in ISO form, or ``""``."""
-    try:
-        return datetime.fromtimestamp(int(microseconds) // 1_000_000, UTC).isoformat()
-    except (TypeError, ValueError, OverflowError, OSError):
-        return ""
+    at = moment(microseconds)
+    return at.isoformat(timespec="seconds") if at else ""
 
 
 # -- canvases of Obsidian: cards with places, and arrows between them ------------------------
@@ -200,6 +198,6 @@ def _blocks(block: Mapping[str, Any], depth: int) -> Iterator[tuple[int, dict[st
 def _bullet(depth: int, block: Mapping[str, Any], texts: Mapping[str, str]) -> str:
     """Return a block as an item of a list, with the texts of those that it refers to."""
     text = _REFERENCE.sub(lambda found: texts.get(found[1], found[0]), words(block, "string"))
-    text = _BOX.sub(lambda box: "[x]" if box[1] == "DONE" else "[ ]", text)
+    text = _TASK.sub(lambda task: box(done=task[1] == "DONE"), text)
     indent = "  " * depth
     return f"{indent}- " + text.replace("\n", f"\n{indent}  ")

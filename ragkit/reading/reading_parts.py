@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from html import unescape
 from itertools import pairwise
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
@@ -22,6 +23,7 @@ _NO_LETTERS = re.compile(r"[\W_]")
 _SPACE = re.compile(r"\s+")
 _DIRECTIONS = re.compile("[\u202a-\u202e\u2066-\u2069]")
 _LONGEST_TITLE = 300
+_TAG = re.compile(r"<[^<>]*>")
 _TICKS = re.compile(r"`{3,}")
 _OF_NOTION = re.compile(r"(?<=\S) [0-9a-f]{32}(?:_all)?$")
 _BLANK_LINES = re.compile(r"\n[ \t]*\n(?:[ \t]*\n)+")
@@ -123,6 +125,16 @@ def table(rows: Sequence[Sequence[str]]) -> str:
         return ""
     lines.insert(1, "|" + " --- |" * len(kept))
     return "\n".join(lines)
+
+
+def without_tags(source: str) -> str:
+    """Return the text of simple HTML: nothing in it is left out or divided but by its tags."""
+    return unescape(_TAG.sub("", source))
+
+
+def box(*, done: bool) -> str:
+    """Return the box of a task, as Markdown has it."""
+    return "[x]" if done else "[ ]"
 
 
 def fenced(text: str, language: str) -> str:

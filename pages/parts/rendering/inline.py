@@ -10,13 +10,13 @@ from urllib.parse import quote, urlsplit
 from markdown_it.common.utils import normalizeReference
 from markdown_it.token import Token
 
-from pages.parts.rendering import note_syntax
 from pages.parts.rendering.allowed import safe_link
 from pages.parts.rendering.canvas import Canvas
 from pages.parts.rendering.flow import Flow
 from pages.parts.rendering.formula import draw_formula, parts_of
 from pages.parts.rendering.inline_rules import inline_tokens
 from ragkit.library.document_links import LinkTarget
+from ragkit.surfaces.addresses import document_url
 
 _SPECIAL = re.compile(r"[\\`*_\[\]<&!~$\n]|==")
 _WORD = re.compile(r"[^\W_]")
@@ -60,7 +60,6 @@ class _Walk:
         self._canvas, self._flow, self._content = canvas, flow, flow.content
         self._at = 0
         self._wordy = False
-        self._links: list[tuple[bool, str]] = []
 
     def run(self, tokens: Sequence[Token]) -> None:
         for token in tokens:
@@ -190,7 +189,7 @@ class _Walk:
         """Draw a link to another note by its label, or by the names of the note and heading."""
         end = at + len(token.content)
         self._pass(at)
-        target, links = note_syntax.target(token.content), self._canvas.links
+        target, links = token.info, self._canvas.links
         source = self._shown_picture(target) if token.content.startswith("!") else None
         if source:
             self._canvas.open("span", class_="rk-picture")
@@ -198,7 +197,7 @@ class _Walk:
         else:
             found = links.of_note(target) if links else None
             self._open_document(found, token.content.strip("![]"))
-        for place, (first, last) in enumerate(note_syntax.shown(token.content)):
+        for place, (first, last) in enumerate(token.meta["shown"]):
             self._wordy = True
             if place:
                 self._pass(at + first - 1)
@@ -223,7 +222,6 @@ class _Walk:
         else:
             links = self._canvas.links
             self._open_document(links.of_address(url) if links and url else None, url)
-        self._links.append((bool(safe), url))
 
     def _open_document(self, target: LinkTarget | None, written: str) -> None:
         """Begin a link to a document, or a place in it; without one the text leads nowhere."""
@@ -231,11 +229,11 @@ class _Walk:
         if target is None or links is None:
             self._canvas.open("span", class_="rk-nolink", title=title)
             return
-        href = f"document?id={target.document}" + (f"&at={target.at}" if target.at else "")
+        at: dict[str, str | int] = {"at": target.at} if target.at else {}
         is_here = target.document == links.document
         place = self._canvas.section_at(target.at or 0) if is_here else None
         self._canvas.open(
-            "a", href=href, title=title, target="_self",
+            "a", href=document_url(target.document, None, "", **at), title=title, target="_self",
             data_rk="anchor" if place else "open", data_id=target.document, data_place=place,
         )  # fmt: skip
 
@@ -245,7 +243,6 @@ class _Walk:
         else:
             self._pass(at)
         self._canvas.close()
-        self._links.pop()
         self._wordy = True
 
     def _image(self, token: Token, at: int) -> None:

@@ -14,7 +14,7 @@ from pages.parts.rendering.canvas import Canvas
 from pages.parts.rendering.flow import Flow
 
 # No link of Markdown whose text is a number in brackets, and no index of an index.
-LINK = re.compile(
+_LINK = re.compile(
     r"!?(?<!\w)\[\[(?=[^\s|])(?P<target>[^\[\]|\n]{1,300})(?:\|(?P<label>[^\[\]|\n]{1,300}))?\]\](?![(\[])"
 )
 _HIGHLIGHT = re.compile(r"(?<![\w=])==(?=[^\s=])([^=\n]{1,500})(?<=\S)==(?![\w=])")
@@ -26,12 +26,17 @@ _CALLOUT = re.compile(
 
 
 def link(state: StateInline, silent: bool) -> bool:
-    """Take a link to another note, or a note or picture that is shown there, as one token."""
-    match = LINK.match(state.src, state.pos, state.posMax)
+    """Take a link to another note, or a note or picture that is shown there, as one token.
+
+    Its ``info`` is the note's name, and ``meta["shown"]`` the spans in it that are drawn.
+    """
+    match = _LINK.match(state.src, state.pos, state.posMax)
     if match is None:
         return False
     if not silent:
-        state.push("note_link", "", 0).content = match[0]
+        token = state.push("note_link", "", 0)
+        token.content, token.info = match[0], match["target"]
+        token.meta["shown"] = _shown(match)
     state.pos = match.end()
     return True
 
@@ -81,21 +86,14 @@ def callout(canvas: Canvas, flow: Flow) -> tuple[Flow | None, Flow]:
     return None, rest
 
 
-def target(written: str) -> str:
-    """Return the name of the note to which a link leads."""
-    found = LINK.fullmatch(written)
-    return found["target"] if found else ""
-
-
-def shown(written: str) -> list[tuple[int, int]]:
+def _shown(link: re.Match[str]) -> list[tuple[int, int]]:
     """Return what of a link to another note is drawn: its label, or else its note and heading."""
-    found = LINK.fullmatch(written)
-    if found is None:
-        return []
+    written, start = link[0], link.start()
     # The label of a picture may be its size.
-    if found["label"] and not (written[0] == "!" and _SIZE.fullmatch(found["label"])):
-        return [found.span("label")]
-    start, end = found.span("target")
-    bounds = [start - 1, *(at for at in range(start, end) if written[at] == "#"), end]
+    if link["label"] and not (written[0] == "!" and _SIZE.fullmatch(link["label"])):
+        first, last = link.span("label")
+        return [(first - start, last - start)]
+    first, last = (at - start for at in link.span("target"))
+    bounds = [first - 1, *(at for at in range(first, last) if written[at] == "#"), last]
     parts = [(before + 1, after) for before, after in pairwise(bounds)]
     return [(a, b) for a, b in parts if written[a:b].strip() and written[a] != "^"]

@@ -97,7 +97,8 @@ def of_json(value: Any, name: str) -> Conversation | None:
     """Return the conversation in a JSON value, or ``None``."""
     known = read_assistant(value) or read_discord(value) or read_telegram(value)
     known = known or read_skype(value)
-    if known := known or read_slack_day(value, name) or read_facebook(value, name):
+    known = known or read_slack_day(value, name) or read_facebook(value, name)
+    if known:
         return known
     if isinstance(value, dict):
         return _of_objects(value.get("messages"), words(value, "title", "name") or stem(name))

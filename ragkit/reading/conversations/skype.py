@@ -8,7 +8,7 @@ from html import unescape
 from typing import Any
 
 from ragkit.reading.conversations.messages import Conversation, Message, in_order, moment
-from ragkit.reading.reading_parts import objects, quoted, tidy, words
+from ragkit.reading.reading_parts import objects, quoted, tidy, without_tags, words
 
 _OWN = "Me"
 _NETWORK = re.compile(r"^\d+:(?:live:)?")
@@ -19,7 +19,6 @@ _REPEATED = re.compile(r"<legacyquote>.*?</legacyquote>", re.S)
 """Who is quoted and when, for programs that show no quotations."""
 
 _FILE = re.compile(r"<OriginalName v=\"([^\"]{1,300})\"")
-_TAG = re.compile(r"<[^<>]*>")
 
 
 def read_skype(value: Any) -> Conversation | None:
@@ -59,7 +58,7 @@ def _text(content: str) -> str:
     if file := _FILE.search(content):
         return f"({unescape(file[1])})"
     content = _QUOTE.sub(_quotation, _REPEATED.sub("", content))
-    return tidy(unescape(_TAG.sub("", content)))
+    return tidy(without_tags(content))
 
 
 def _quotation(quote: re.Match[str]) -> str:

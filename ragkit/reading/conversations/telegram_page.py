@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from datetime import datetime
-from html import unescape
 
 from ragkit.reading.conversations.messages import Conversation, Message, to_reading
 from ragkit.reading.formats import Format
 from ragkit.reading.html import read_html
-from ragkit.reading.reading_parts import joined, stem_or_folder, tidy, whole_line
+from ragkit.reading.reading_parts import joined, stem_or_folder, tidy, whole_line, without_tags
 from ragkit.types import Reading
 
 _MESSAGE = re.compile(
@@ -51,7 +50,7 @@ def read_chat_page(text: str, name: str, file_format: Format = Format.TELEGRAM_P
     if not messages:
         return read_html(text, name, file_format)
     chat = _CHAT.search(text)
-    title = whole_line(_plain(chat[1])) if chat else ""
+    title = whole_line(without_tags(chat[1])) if chat else ""
     return to_reading(Conversation(title or stem_or_folder(name, _GENERIC), "Telegram", messages))
 
 
@@ -67,7 +66,7 @@ def _messages(text: str) -> Iterator[Message]:
         source = text[start.end() : end]
         head, is_forwarded, forwarded = source.partition(_FORWARDED)
         if own := _NAME.search(head):
-            author = whole_line(_plain(own[1]))
+            author = whole_line(without_tags(own[1]))
         authors[start["id"]] = author
         origin = _NAME.search(forwarded) if is_forwarded else None
         reply = _REPLY.search(source)
@@ -76,7 +75,7 @@ def _messages(text: str) -> Iterator[Message]:
             _moment(source),
             joined(
                 (
-                    f"(forwarded from {whole_line(_plain(origin[1]))})" if origin else "",
+                    f"(forwarded from {whole_line(without_tags(origin[1]))})" if origin else "",
                     *map(_written, _TEXT.findall(source)),
                     _sent(source),
                 )
@@ -99,7 +98,7 @@ def _moment(source: str) -> datetime | None:
 
 def _sent(source: str) -> str:
     """Return a mark for a file, photo, place or poll, or ``""``."""
-    parts = (whole_line(_plain(part)) for part in _FILE.findall(source))
+    parts = (whole_line(without_tags(part)) for part in _FILE.findall(source))
     about = joined((part for part in parts if not part.startswith(_LEFT_OUT)), ": ")
     photo = _PHOTO.search(source)
     what = about or (photo[1].replace("_", " ").removesuffix(" file") if photo else "")
@@ -111,14 +110,10 @@ def _written(source: str) -> str:
     source = _LINK.sub(_link, source)
     for tag, mark in _MARKS:
         source = tag.sub(mark, source)
-    return tidy("\n".join(line.strip() for line in _plain(source).split("\n")))
+    return tidy("\n".join(line.strip() for line in without_tags(source).split("\n")))
 
 
 def _link(link: re.Match[str]) -> str:
     shown = _TAG.sub("", link[2])
     is_address = link[1].startswith(("http://", "https://")) and shown not in link[1]
     return f"[{shown}]({link[1]})" if is_address else shown
-
-
-def _plain(source: str) -> str:
-    return unescape(_TAG.sub("", source))
