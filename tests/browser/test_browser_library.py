@@ -271,7 +271,7 @@ def test_deleting_a_collection_takes_its_name_as_it_is_typed(open_page, tmp_path
     expect(page.get_by_text("Deleting Pochards in")).to_have_count(0, timeout=40_000)
 
 
-def test_why_a_click_had_no_effect_stays_when_the_page_is_drawn_anew(open_page, served):
+def test_a_dialog_keeps_the_cursor_and_why_a_click_had_no_effect(open_page, served):
     page = open_page("library")
     page.get_by_label("Folder", exact=True).fill("nowhere/at/all")
     page.get_by_role("button", name="Add folder").click()
@@ -279,22 +279,44 @@ def test_why_a_click_had_no_effect_stays_when_the_page_is_drawn_anew(open_page, 
     expect(refused).to_be_visible()
     page.get_by_role("button", name="New collection").click()
     dialog = page.get_by_role("dialog")
-    dialog.get_by_label("Name").fill("default")
+    name = dialog.get_by_label("Name")
+    name.fill("default")
     dialog.get_by_role("button", name="Create").click()
     said = dialog.get_by_text('There is already a collection "default".')
     expect(said).to_be_visible()
+    name.press("Home")
     (served.folder / "teal.md").write_text("The teal is the smallest duck.\n")
     try:
-        expect(page.locator(".rk-docs")).to_contain_text("teal.md", timeout=60_000)
+        served.wait_until_read("teal.md")
+        # The page looks for news every three seconds.
+        page.wait_for_timeout(4000)
+        page.keyboard.type("not ")
+        expect(name).to_have_value("not default")
         expect(said).to_be_visible()
         dialog.get_by_role("button", name="Close").click()
         expect(dialog).to_have_count(0)
+        expect(page.locator(".rk-docs")).to_contain_text("teal.md")
         expect(refused).to_be_visible()
         page.get_by_role("button", name="New collection").click()
-        expect(dialog.get_by_label("Name")).to_have_value("")
+        expect(name).to_have_value("")
         expect(said).to_have_count(0)
     finally:
         (served.folder / "teal.md").unlink()
+
+
+def test_a_dialog_is_closed_by_going_back(open_page):
+    page = open_page()
+    page.get_by_role("link", name="Library").click()
+    page.get_by_role("button", name="New collection").click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog).to_be_visible()
+    page.go_back()
+    expect(page).to_have_title("ragkit")
+    expect(dialog).to_have_count(0)
+    page.go_forward()
+    expect(page.get_by_role("heading", name="Library")).to_be_visible()
+    expect(page.locator(".st-key-live")).to_be_visible()
+    expect(dialog).to_have_count(0)
 
 
 def test_the_folder_chooser_walks_and_adds(open_page, served):

@@ -1,7 +1,10 @@
 """The dialog that is open. It is kept in the session: the page may rerun meanwhile.
 
-Buttons work in callbacks, and the reason why a click had no effect is kept as well: the page is
-drawn anew whenever a job ends, and a sentence that only that click had drawn would be gone.
+Buttons work in callbacks, and the reason why a click had no effect is kept as well: a sentence that
+only that click had drawn would be gone when the dialog is drawn again.
+
+A page does not rerun of itself while a dialog is open: Streamlit takes the dialog off the screen
+and opens it anew, and who is typing in it would lose the cursor.
 """
 
 from __future__ import annotations
@@ -33,6 +36,11 @@ def close() -> None:
 def go_on() -> None:
     """Forget why the last click had no effect: the person does something else now."""
     st.session_state.pop(_REFUSED, None)
+
+
+def is_open() -> bool:
+    """Return whether a dialog is open on this page."""
+    return _OPEN in st.session_state
 
 
 def current() -> tuple[Any, ...]:

@@ -11,7 +11,7 @@ import streamlit as st
 from streamlit.navigation.page import Page
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from pages.parts.common import address, browser, markup, state
+from pages.parts.common import address, browser, dialog, markup, state
 from pages.parts.common.markup import name
 from ragkit.catalog.records import JobRecord
 from ragkit.errors import FolderGoneError, RagkitError
@@ -136,7 +136,10 @@ def navigation() -> Page:
 def run(page: Page) -> None:
     """Run a page within the frame, then write its state into the address."""
     st.session_state[_FRAMED] = True
-    st.session_state[state.PAGE] = page.url_path or "search"
+    requested = page.url_path or "search"
+    if st.session_state.get(state.PAGE) != requested:
+        dialog.close()
+    st.session_state[state.PAGE] = requested
     page.run()
     address.keep(open_library())
 

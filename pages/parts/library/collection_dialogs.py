@@ -224,7 +224,7 @@ def leaving(library: Library) -> None:
                 st.button("Undo", key=f"keep-{collection.job_id}",
                           on_click=_keep, args=(library, collection))  # fmt: skip
     browser.pulse("leaving-pulse", 1)
-    if not collections or _NEXT in st.session_state:
+    if (not collections or _NEXT in st.session_state) and not dialog.is_open():
         st.rerun(scope="app")
 
 
