@@ -17,6 +17,7 @@ _FIRST_DEFAULT, _SECOND_DEFAULT = datetime(2000, 2, 3), datetime(2001, 3, 4)
 _ORDINAL = re.compile(r"(?<=\d)(?:er|º|°|ª)(?=\s)|(?<=\d)\.(?=\s*[^\W\d_])")
 _INTRODUCTION = re.compile(r"^(?:[^\W\d_]+\.?,?\s+){1,3}(?=\d)")
 _YEAR = re.compile(r"(?<!\d)\d{4}(?!\d)")
+_BEFORE_CLOCK = re.compile(r"(?<=\d{4})(?:,?\s+[^\W\d_]+\.?,?){1,2}\s+(?=\d\d?:\d\d)")
 _OF = re.compile(r"(?<=\w)\s+(?:de|del|di|van)\s+(?=\w)", re.IGNORECASE)
 _STAMP = re.compile(r"[<\[](\d{4}-\d\d-\d\d)(?: [^\W\d]+\.?)?(?: (\d\d:\d\d))?[^<>\[\]]*[>\]]")
 """A date as Org writes it, with the day of the week."""
@@ -49,7 +50,7 @@ def iso_date(value: Any) -> str:
         moment = datetime.fromisoformat(text)
         return moment.date().isoformat() if len(text) <= 10 else moment.isoformat()
     except ValueError:
-        return _loose_date(text) or _loose_date(_in_english(text))
+        return _loose_date(text) or _loose_date(in_english(text))
 
 
 def date_in_name(name: str) -> str:
@@ -78,7 +79,7 @@ def _loose_date(text: str) -> str:
     return f"{first:%Y-%m}" if first.day != second.day else first.date().isoformat()
 
 
-def _in_english(text: str) -> str:
+def in_english(text: str) -> str:
     """Return a date with the English name of its month, and without words before the day.
 
     Without a year there is none, as people often mean something else.
@@ -90,7 +91,8 @@ def _in_english(text: str) -> str:
         return _INTRODUCTION.sub("", text)
     name = months.ENGLISH[_month_numbers()[month[1].lower()] - 1]
     before = _INTRODUCTION.sub("", text[: month.start()])
-    return _OF.sub(" ", _ORDINAL.sub("", f"{before}{name}{text[month.end() :]}"))
+    after = _BEFORE_CLOCK.sub(" ", text[month.end() :])
+    return _OF.sub(" ", _ORDINAL.sub("", f"{before}{name}{after}"))
 
 
 @cache

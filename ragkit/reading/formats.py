@@ -82,12 +82,7 @@ class Format(StrEnum):
     CLIPPINGS = "clippings", "clippings.read_clippings", "", "clippings of books"
     EML = "eml", "mail.read_mail", ".eml .emlx", "e-mail"
     CAPTIONS = "captions", "conversations.captions.read_captions", ".vtt .srt", "captions"
-    TELEGRAM_PAGE = (
-        "telegram-page",
-        "conversations.telegram_page.read_chat_page",
-        "",
-        "chat of Telegram",
-    )
+    CHAT_PAGE = "chat-page", "conversations.chat_page.read_chat_page", "", "chat"
     TEXT_MESSAGES = (
         "text-messages",
         "conversations.text_messages.read_text_messages",

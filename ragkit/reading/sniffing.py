@@ -57,9 +57,8 @@ _STATEMENT = re.compile(
     re.S,
 )
 _XML_STATEMENT = re.compile(rb".{0,500}?<\w*:?Document\s[^<>]*:camt\.05[234]\.", re.S)
-_TELEGRAM_PAGE = re.compile(
-    rb".{0,5000}?<div class=\"page_body chat_page\">\s*<div class=\"history\">", re.S
-)
+_CHAT_PAGE = (b'class="page_body chat_page"', b"chatlog__message", b"_a6-g", b"_2lej uiBoxWhite")
+"""What pages have that may be chats of Telegram, Discord or Facebook, near their beginning."""
 _KEEP_PAGE = re.compile(
     rb"<div class=\"note[\w ]*\"><div class=\"heading\"><div class=\"meta-icons\">"
 )
@@ -123,7 +122,7 @@ _AS_TEXT = {
     Format.XLS: Format.CSV, Format.DOC: Format.TEXT, Format.RTF: Format.TEXT,
     Format.MSG: Format.TEXT,
 }  # fmt: skip
-_LONGEST_ROOT, _LONGEST_HEADERS = 20_000, 64_000
+_LONGEST_ROOT, _LONGEST_HEADERS, _LONGEST_STYLE = 20_000, 64_000, 100_000
 _CONTAINERS = tuple(member for member in Format if member.part)
 
 
@@ -175,8 +174,8 @@ def _text_format(suffix: str, data: bytes) -> Format | None:
         return Format.STATEMENT
     if by_suffix is Format.TEXT and _CLIPPINGS.match(data[:30_000]):
         return Format.CLIPPINGS
-    if by_suffix is Format.HTML and _TELEGRAM_PAGE.match(data[:10_000]):
-        return Format.TELEGRAM_PAGE
+    if by_suffix is Format.HTML and any(mark in data[:_LONGEST_STYLE] for mark in _CHAT_PAGE):
+        return Format.CHAT_PAGE
     if by_suffix is Format.HTML and _KEEP_PAGE.search(data[:40_000]):
         return Format.KEEP_PAGE
     if suffix == ".xml" and _TEXT_MESSAGES.match(data[:2000]):

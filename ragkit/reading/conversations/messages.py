@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from ragkit import months
-from ragkit.reading.dates import parsed_twice
+from ragkit.reading.dates import in_english, parsed_twice
 from ragkit.reading.decode import clean
 from ragkit.reading.formats import Format
 from ragkit.reading.markdown import strip_embedded
@@ -138,9 +138,15 @@ def _since_1970(number: float) -> datetime | None:
 
 
 def _parsed_loosely(text: str) -> datetime | None:
-    """Parse a text such as "3 May 2021 14:05"; ``None`` if its date is incomplete."""
-    first, second = parsed_twice(text)
-    return first if first == second else None
+    """Parse a text such as "3 May 2021 14:05"; ``None`` if its date is incomplete.
+
+    Names of months may be of other languages, as in ``iso_date``.
+    """
+    for written in dict.fromkeys((text, in_english(text))):
+        first, second = parsed_twice(written)
+        if first is not None and first == second:
+            return first
+    return None
 
 
 # -- Markdown ------------------------------------------------------------------------------

@@ -6,11 +6,9 @@ import re
 from collections.abc import Iterator
 from datetime import datetime
 
-from ragkit.reading.conversations.messages import Conversation, Message, to_reading
-from ragkit.reading.formats import Format
-from ragkit.reading.html import read_html
-from ragkit.reading.reading_parts import joined, stem_or_folder, tidy, whole_line, without_tags
-from ragkit.types import Reading
+from ragkit.reading.conversations.messages import Conversation, Message
+from ragkit.reading.conversations.page_markup import as_markdown, name_in, parts
+from ragkit.reading.reading_parts import joined, stem_or_folder
 
 _MESSAGE = re.compile(
     r"<div class=\"message (?P<kind>default|service)\b[^\"]*\" id=\"message(?P<id>-?\d+)\">"
@@ -31,42 +29,27 @@ _LEFT_OUT = "Not included"
 """How Telegram begins to say that a file was not exported."""
 
 _FORWARDED = 'class="forwarded body"'
-_LINK = re.compile(r"<a\b[^<>]*?\bhref=\"([^\"]*)\"[^<>]*>(.*?)</a>", re.S)
-_TAG = re.compile(r"<[^<>]*>")
-_MARKS = (
-    (re.compile(r"</?(?:strong|b)>"), "**"),
-    (re.compile(r"</?(?:em|i)>"), "*"),
-    (re.compile(r"</?code>"), "`"),
-    (re.compile(r"<pre>"), "\n```\n"),
-    (re.compile(r"</pre>"), "\n```\n"),
-    (re.compile(r"<br\s*/?>"), "\n"),
-)
 _GENERIC = re.compile(r"messages\d*")
 
 
-def read_chat_page(text: str, name: str, file_format: Format = Format.TELEGRAM_PAGE) -> Reading:
-    """Read one page of a chat; a page without messages is a web page."""
-    messages = list(_messages(text))
-    if not messages:
-        return read_html(text, name, file_format)
+def read_telegram_page(text: str, name: str) -> Conversation:
+    """Read the messages of one page of a chat, if it has any."""
     chat = _CHAT.search(text)
-    title = whole_line(without_tags(chat[1])) if chat else ""
-    return to_reading(Conversation(title or stem_or_folder(name, _GENERIC), "Telegram", messages))
+    title = name_in(chat[1]) if chat else ""
+    messages = list(_messages(text))
+    return Conversation(title or stem_or_folder(name, _GENERIC), "Telegram", messages)
 
 
 def _messages(text: str) -> Iterator[Message]:
     """Yield the messages in order; those of one person in a row have the name once."""
-    starts = list(_MESSAGE.finditer(text))
-    ends = [start.start() for start in starts[1:]] + [len(text)]
     authors: dict[str, str] = {}
     author = ""
-    for start, end in zip(starts, ends, strict=True):
+    for start, source in parts(_MESSAGE, text):
         if start["kind"] == "service":
             continue
-        source = text[start.end() : end]
         head, is_forwarded, forwarded = source.partition(_FORWARDED)
         if own := _NAME.search(head):
-            author = whole_line(without_tags(own[1]))
+            author = name_in(own[1])
         authors[start["id"]] = author
         origin = _NAME.search(forwarded) if is_forwarded else None
         reply = _REPLY.search(source)
@@ -75,8 +58,8 @@ def _messages(text: str) -> Iterator[Message]:
             _moment(source),
             joined(
                 (
-                    f"(forwarded from {whole_line(without_tags(origin[1]))})" if origin else "",
-                    *map(_written, _TEXT.findall(source)),
+                    f"(forwarded from {name_in(origin[1])})" if origin else "",
+                    *map(as_markdown, _TEXT.findall(source)),
                     _sent(source),
                 )
             ),
@@ -98,22 +81,8 @@ def _moment(source: str) -> datetime | None:
 
 def _sent(source: str) -> str:
     """Return a mark for a file, photo, place or poll, or ``""``."""
-    parts = (whole_line(without_tags(part)) for part in _FILE.findall(source))
-    about = joined((part for part in parts if not part.startswith(_LEFT_OUT)), ": ")
+    named = (name_in(part) for part in _FILE.findall(source))
+    about = joined((part for part in named if not part.startswith(_LEFT_OUT)), ": ")
     photo = _PHOTO.search(source)
     what = about or (photo[1].replace("_", " ").removesuffix(" file") if photo else "")
     return f"({what})" if what else ""
-
-
-def _written(source: str) -> str:
-    """Return the text of a message as Markdown."""
-    source = _LINK.sub(_link, source)
-    for tag, mark in _MARKS:
-        source = tag.sub(mark, source)
-    return tidy("\n".join(line.strip() for line in without_tags(source).split("\n")))
-
-
-def _link(link: re.Match[str]) -> str:
-    shown = _TAG.sub("", link[2])
-    is_address = link[1].startswith(("http://", "https://")) and shown not in link[1]
-    return f"[{shown}]({link[1]})" if is_address else shown

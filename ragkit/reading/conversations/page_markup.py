@@ -1,0 +1,51 @@
+"""Messages in web pages: what their HTML says as Markdown."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+
+from ragkit.reading.reading_parts import fenced, tidy, whole_line, without_tags
+
+_TAG = re.compile(r"<[^<>]*>")
+_LINK = re.compile(
+    r"<a\b[^<>]*?\bhref=(?:\"([^\"]*)\"|([^\s\"<>]+))[^<>]*>(.*?)</a>", re.S | re.IGNORECASE
+)
+_BLOCK = re.compile(r"<code\b[^<>]*multiline[^<>]*>(.*?)</code>|<pre\b[^<>]*>(.*?)</pre>", re.S)
+_EMOJI = re.compile(r"<img\b(?=[^<>]*emoji)[^<>]*?\balt=(?:\"([^\"]*)\"|([^\s\"<>]+))[^<>]*>")
+_MARKS = (
+    (re.compile(r"</?(?:strong|b)\b[^<>]*>"), "**"),
+    (re.compile(r"</?(?:em|i)\b[^<>]*>"), "*"),
+    (re.compile(r"</?code\b[^<>]*>"), "`"),
+    (re.compile(r"<br\b[^<>]*>|</?(?:div|p|blockquote|li)\b[^<>]*>"), "\n"),
+)
+
+
+def parts(begin: re.Pattern[str], text: str) -> Iterator[tuple[re.Match[str], str]]:
+    """Yield each place where a part begins, and the HTML from there to the next."""
+    found = list(begin.finditer(text))
+    places = [part.start() for part in found] + [len(text)]
+    for part, (_, end) in zip(found, pairwise(places), strict=True):
+        yield part, text[part.end() : end]
+
+
+def as_markdown(source: str) -> str:
+    """Return the HTML of a message as Markdown; each line of it is one of the message."""
+    source = _LINK.sub(_link, source)
+    source = _EMOJI.sub(lambda emoji: emoji[1] or emoji[2] or "", source)
+    source = _BLOCK.sub(lambda block: f"\n{fenced(block[1] or block[2] or '', '')}\n", source)
+    for tag, mark in _MARKS:
+        source = tag.sub(mark, source)
+    return tidy("\n".join(line.strip() for line in without_tags(source).split("\n")))
+
+
+def name_in(source: str) -> str:
+    """Return a name or title in HTML, on one line."""
+    return whole_line(without_tags(source))
+
+
+def _link(link: re.Match[str]) -> str:
+    address, shown = link[1] or link[2] or "", _TAG.sub("", link[3])
+    is_address = address.startswith(("http://", "https://")) and shown not in address
+    return f"[{shown}]({address})" if is_address else shown
