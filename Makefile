@@ -55,7 +55,8 @@ bench: $(DEV_READY) ## Run every benchmark and print its figures
 
 chaos: $(DEV_READY) ## Kill whatever works on a library KILLS=200 times, do OPERATIONS=20000 in a folder
 	RAGKIT_CHAOS_KILLS=$(KILLS) RAGKIT_CHAOS_OPERATIONS=$(OPERATIONS) RAGKIT_CHAOS_SEED=$(SEED) \
-	  RAGKIT_CHAOS_MOUNTS=$(MOUNTS) RAGKIT_CHAOS_EXAMPLES=40 RAGKIT_CHAOS_STEPS=80 $(BIN)/pytest tests/chaos
+	  RAGKIT_CHAOS_MOUNTS=$(MOUNTS) RAGKIT_CHAOS_EXAMPLES=40 RAGKIT_CHAOS_STEPS=80 \
+	  $(BIN)/pytest tests/chaos tests/indexes/test_qdrant_cluster.py
 
 dist: $(DEV_READY) ## Build the wheel and the source archive in dist, and check what an index would show
 	rm -rf dist

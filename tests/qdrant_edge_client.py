@@ -27,10 +27,6 @@ from ragkit.indexes.rows import EntryRows
 from ragkit.types import Version
 
 _MEMORY = Path("/dev/shm")
-_KINDS = {
-    models.PayloadSchemaType.INTEGER: edge.PayloadSchemaType.Integer,
-    models.PayloadSchemaType.KEYWORD: edge.PayloadSchemaType.Keyword,
-}
 _MODES = {None: None, models.UpdateMode.INSERT_ONLY: edge.UpdateMode.InsertOnly}
 
 
@@ -43,6 +39,7 @@ class EdgeClient:
         self.hashed = hashed
         self.version = version
         self.requests: Counter[str] = Counter()
+        self.indexed: dict[str, Any] = {}
         self._open: dict[str, list[Any]] = {}
 
     # -- the server ------------------------------------------------------------------------
@@ -66,7 +63,7 @@ class EdgeClient:
             for key, one in vectors_config.items()
         }
         hnsw = edge.HnswIndexConfig(
-            m=hnsw_config.m, ef_construct=100, full_scan_threshold=10_000,
+            m=hnsw_config.m, ef_construct=hnsw_config.ef_construct, full_scan_threshold=10_000,
             payload_m=hnsw_config.payload_m,
         )  # fmt: skip
         sparse = {key: edge.EdgeSparseVectorParams() for key in sparse_vectors_config}
@@ -80,8 +77,10 @@ class EdgeClient:
         return SimpleNamespace(payload_schema=self._of(name)[0].info().payload_schema)
 
     def create_payload_index(self, name, key, field_schema, wait):
-        tenant = getattr(field_schema, "is_tenant", False)
-        kind = edge.KeywordIndexParams(is_tenant=True) if tenant else _KINDS[field_schema]
+        self.indexed[key] = field_schema
+        wanted = field_schema.model_dump(exclude_none=True, exclude={"type"})
+        kinds = {"integer": edge.IntegerIndexParams, "keyword": edge.KeywordIndexParams}
+        kind = kinds[field_schema.type.value](**wanted)
         self._update(name, edge.UpdateOperation.create_field_index(key, kind))
 
     def close(self) -> None:

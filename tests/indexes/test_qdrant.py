@@ -30,6 +30,7 @@ from qdrant_edge_client import (
     memory_folder,
     memory_server,
 )
+from qdrant_nodes import nodes_in, real_server
 from qdrant_writer import full_source, rows_at
 from reference_backend import ReferenceIndex
 from test_backend_contract import FILTERS, assert_agree, make_rows, queries
@@ -134,6 +135,36 @@ def test_the_graph_of_a_collection_finds_nearly_all(tmp_path):
         for one, other in zip(*lists, strict=True)
     ]
     assert np.mean(shares) >= 0.97
+
+
+def test_only_collections_have_graphs(tmp_path):
+    client = edge_client(tmp_path)
+    ensure_collection(Server("core", lambda: client), "rows", DIMENSIONS)
+    assert {Field.TEXT.value, "document", TENANT} <= client.indexed.keys()
+    with_graph = [key for key, kind in client.indexed.items() if kind.enable_hnsw is not False]
+    assert with_graph == [TENANT]
+
+
+def test_what_was_told_of_a_version_is_not_asked_again(tmp_path):
+    client = edge_client(tmp_path)
+    rows = make_rows(range(16, 400), several=True)
+    index = index_of(rows, Server("core", lambda: client))
+
+    def ask() -> list[object]:
+        told: list[object] = []
+        for name in ("none", "chunks", "representatives"):
+            search = index.search(queries(), FILTERS[name], None, VectorSearch(IndexMode.ANN))
+            told += [search.documents(kind).tolist() for kind in IndexKind]
+            told += [search.passing, search.strategy(10).why]
+        return told
+
+    first = ask()
+    client.requests.clear()
+    assert ask() == first
+    assert client.requests["facet"] == client.requests["count"] == 0
+    # Under a filter by ids, it is asked each time.
+    index.search(queries(), FILTERS["most documents"]).documents(IndexKind.VECTOR)
+    assert client.requests["facet"] == 1
 
 
 @pytest.mark.parametrize("hashed", [False, True], ids=["by collection", "by id"])
@@ -351,19 +382,27 @@ class _Failing:
         return getattr(self._client, name)
 
 
-def test_a_real_server_holds_what_the_core_holds():
-    url = os.environ.get("RAGKIT_TEST_QDRANT")
-    if not url:
-        pytest.skip("no Qdrant server: RAGKIT_TEST_QDRANT names none")
-    source = Source(f"test-{uuid4().hex}")
-    source.change(1, make_rows(range(16, 208), several=True), [])
-    backend = backend_on(Server.at(url, os.environ.get("RAGKIT_TEST_QDRANT_KEY", "")), source)
-    assert_same(backend.current(ONE), ReferenceIndex.of(source.rows[1]))
-    source.change(1, titled_rows(range(208, 400)), list(range(20, 40)))
-    index = backend.current(ONE)
-    assert_same(index, ReferenceIndex.of(source.rows[1]), FIELD_WEIGHTS)
-    again = QdrantBackend(source, Embedder(), Server.at(url, "")).current(ONE)
-    assert again.entries == len(source.rows[1])
-    assert rows_at(again) == rows_at(index)
-    source.change(1, make_rows(range(0)), source.rows[1].entry_ids.tolist())
-    backend.save(ONE, always=True)
+def test_a_real_server_holds_what_the_core_holds(tmp_path):
+    with real_server(tmp_path) as server:
+        source = Source(f"test-{uuid4().hex}")
+        source.change(1, make_rows(range(16, 208), several=True), [])
+        backend = backend_on(server, source)
+        assert_same(backend.current(ONE), ReferenceIndex.of(source.rows[1]))
+        source.change(1, titled_rows(range(208, 400)), list(range(20, 40)))
+        index = backend.current(ONE)
+        assert_same(index, ReferenceIndex.of(source.rows[1]), FIELD_WEIGHTS)
+        again = backend_on(server, source).current(ONE)
+        assert again.entries == len(source.rows[1])
+        assert rows_at(again) == rows_at(index)
+        source.change(1, make_rows(range(0)), source.rows[1].entry_ids.tolist())
+        backend.save(ONE, always=True)
+
+
+def test_a_real_server_wants_its_key(tmp_path):
+    with nodes_in(tmp_path, 1, key="sesame") as [node]:
+        backend = backend_on(Server.at(node.url, "open"), Source())
+        with (
+            pytest.warns(UserWarning, match="insecure connection"),
+            pytest.raises(IndexServerError, match="does not accept the key"),
+        ):
+            backend.current(ONE)

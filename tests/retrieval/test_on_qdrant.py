@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from qdrant_edge_client import edge_server
+from qdrant_nodes import real_server
 
 from ragkit.indexes.qdrant.backend import QdrantBackend
+from ragkit.indexes.qdrant.server import Server
 from ragkit.library import Library
 from ragkit.options import Contexts, Granularity, Mode, SearchOptions
 from ragkit.retrieval.search import SearchEngine
@@ -22,16 +25,20 @@ OPTIONS = [
 ]
 
 
-def on_qdrant(library: Library, folder) -> SearchEngine:
-    source, embedder = library.catalog.entries, library.engine.embedder
-    backend = QdrantBackend(source, embedder, edge_server(folder))
-    return SearchEngine(library.catalog, backend, embedder)
+@pytest.fixture(params=["core", "server"])
+def server(request, tmp_path) -> Iterator[Server]:
+    if request.param == "core":
+        yield edge_server(tmp_path)
+    else:
+        with real_server(tmp_path) as started:
+            yield started
 
 
 @pytest.mark.parametrize("name", ["sample", "noted_sample"])
-def test_every_question_finds_the_same_documents_in_the_same_order(name, request, tmp_path):
+def test_every_question_finds_the_same_documents_in_the_same_order(name, request, server):
     library: Library = request.getfixturevalue(name)
-    remote = on_qdrant(library, tmp_path)
+    source, embedder = library.catalog.entries, library.engine.embedder
+    remote = SearchEngine(library.catalog, QdrantBackend(source, embedder, server), embedder)
     lines = (SAMPLE_DATA / "questions.jsonl").read_text("utf-8").splitlines()
     asked = [json.loads(line)["text"] for line in lines]
     found = 0

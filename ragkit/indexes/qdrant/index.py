@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,7 +33,6 @@ _OWN = [LEVEL_CODES[level] for level in (Level.CHUNK, Level.SECTION, Level.DOCUM
 _COMMON = 16_000
 _WRITTEN_AT_ONCE = 1000
 _EVERYTHING, _AUTO = EntryFilter(), VectorSearch()
-_T = TypeVar("_T")
 
 
 class QdrantIndex(StoredRows):
@@ -46,7 +44,6 @@ class QdrantIndex(StoredRows):
     def __init__(self, points: Points, dimensions: int) -> None:
         super().__init__(points)
         self.dimensions = dimensions
-        self._told: dict[object, object] = {}
 
     @property
     def version(self) -> Version:
@@ -165,7 +162,7 @@ class QdrantIndex(StoredRows):
     @property
     def documents(self) -> int:
         """How many documents its entries are of."""
-        return len(self._kept("documents", lambda: self.points.facet(DOCUMENT)))
+        return len(self.kept("documents", lambda: self.points.facet(DOCUMENT)))
 
     def openings(self, token_ids: Sequence[int], least: int) -> list[Ids]:
         """Return the documents that open with each token (``EntryIndex``)."""
@@ -196,13 +193,13 @@ class QdrantIndex(StoredRows):
             return {}
         conditions_of_token = [is_(field.value, token), any_of(LEVEL, _OWN), *conditions]
         key = "having", token, field, len(conditions)
-        return self._kept(key, lambda: self.points.facet(DOCUMENT, conditions_of_token))
+        return self.kept(key, lambda: self.points.facet(DOCUMENT, conditions_of_token))
 
     @property
     def _chunks(self) -> dict[int, int]:
         """How many chunks each document has."""
         own = [any_of(LEVEL, _OWN)]
-        return self._kept("chunks", lambda: self.points.facet(DOCUMENT, own))
+        return self.kept("chunks", lambda: self.points.facet(DOCUMENT, own))
 
     def _long(self, documents: Iterable[int], least: int) -> Ids:
         documents = list(documents)
@@ -210,12 +207,6 @@ class QdrantIndex(StoredRows):
         return np.array(
             sorted(document for document in documents if chunks[document] >= least), np.int64
         )
-
-    def _kept(self, key: object, ask: Callable[[], _T]) -> _T:
-        if key not in self._told:
-            self._told[key] = ask()
-        answer: _T = self._told[key]  # type: ignore[assignment]
-        return answer
 
     def with_vectors(self, entry_ids: Ids, level: Level) -> Bools:
         """Return which chunks have a vector of a level (``EntryIndex``)."""

@@ -64,11 +64,12 @@ class QdrantSearch:
         self._queries = queries
         self._weights = tuple(sorted(item for item in field_weights.items() if item[1]))
         self._vector_search = vector_search
-        self._levels: list[Condition] = []
-        if entry_filter.levels is not None:
-            codes = [LEVEL_CODES[level] for level in entry_filter.levels]
-            self._levels.append(any_of(LEVEL, codes))
+        levels = entry_filter.levels
+        codes = None if levels is None else tuple(LEVEL_CODES[level] for level in levels)
+        self._levels = [] if codes is None else [any_of(LEVEL, codes)]
         self._represents = [is_(REPRESENTS, 1)] if entry_filter.representatives else []
+        self._of_all = codes, entry_filter.representatives
+        """What the filter says besides ids: under that, what the server says is kept."""
         self._named = _named(entry_filter)
         self._words: dict[int, WordQuery | None] = {}
         self._documents: dict[IndexKind, Ids] = {}
@@ -78,7 +79,14 @@ class QdrantSearch:
         """How many entries the filter lets through."""
         if not (self._levels or self._named):
             return self._rows.entries
-        return self._rows.points.count([*self._named.must, *self._levels], self._named.must_not)
+        return self._count("passing", self._levels)
+
+    def _count(self, what: str, conditions: Sequence[Condition]) -> int:
+        """Count the entries that pass the filter's ids and some conditions."""
+        named = self._named
+        if named:
+            return self._rows.points.count([*named.must, *conditions], named.must_not)
+        return self._rows.kept((what, self._of_all), lambda: self._rows.points.count(conditions))
 
     def documents(self, kind: IndexKind) -> Ids:
         """Return the documents that the first query finds, ascending (``IndexSearch``)."""
@@ -87,28 +95,42 @@ class QdrantSearch:
         return self._documents[kind]
 
     def _all_documents(self, kind: IndexKind) -> Ids:
-        must, must_not = [*self._named.must, *self._levels], [*self._named.must_not]
-        if kind is IndexKind.KEYWORD:
-            words = self._words_of(0) if self._queries else None
-            if words is None:
-                return np.zeros(0, np.int64)
-            if any(weight < 0 for _field, weight in words.weights):
-                rows = self._rows_with(words)
-                scores = words.scores(rows)
-                documents = {row.document for row, score in zip(rows, scores, strict=True) if score}
-                return np.array(sorted(documents), np.int64)
-            must.append(_any_word(words))
-        return np.array(sorted(self._rows.points.facet(DOCUMENT, must, must_not)), np.int64)
+        words = self._words_of(0) if kind is IndexKind.KEYWORD and self._queries else None
+        if kind is IndexKind.KEYWORD and words is None:
+            return np.zeros(0, np.int64)
+        if words is not None and any(weight < 0 for _field, weight in words.weights):
+            rows = self._rows_with(words)
+            scores = words.scores(rows)
+            documents = {row.document for row, score in zip(rows, scores, strict=True) if score}
+            return np.array(sorted(documents), np.int64)
+        if self._named:
+            must = [*self._named.must, *self._levels, *([_any_word(words)] if words else [])]
+            found = self._rows.points.facet(DOCUMENT, must, self._named.must_not)
+            return np.array(sorted(found), np.int64)
+        if words is None:
+            return self._rows.documents_under(self._of_all, self._levels)
+        return self._documents_with(words)
+
+    def _documents_with(self, words: WordQuery) -> Ids:
+        fields = [field for field, weight in words.weights if weight > 0]
+        lists = [
+            self._rows.documents_under(
+                (self._of_all, token, *fields),
+                [*self._levels, either([is_(field.value, token) for field in fields])],
+            )
+            for token in words.token_ids.tolist()
+        ]
+        return np.unique(np.concatenate(lists))
 
     def strategy(self, depth: int) -> SearchStrategy:
         """Return how vectors are searched: exactly if few pass the filter, else approximately."""
         search = self._vector_search
         if search.mode is IndexMode.EXACT:
             return SearchStrategy(0, "exact: asked for")
-        must = [*self._named.must, *self._levels, *self._represents, is_(HAS_VECTOR, 1)]
         passing = self._rows.entries
         if search.mode is IndexMode.ANN or passing > _EXACT_VECTORS:
-            passing = self._rows.points.count(must, self._named.must_not)
+            having = [*self._levels, *self._represents, is_(HAS_VECTOR, 1)]
+            passing = self._count("vectors", having)
         if passing <= (_EXACT_VECTORS if search.mode is IndexMode.AUTO else depth):
             return SearchStrategy(0, f"exact: {passing:,} vectors")
         width = max(_WIDTH_PER_PROBE * search.nprobe, search.overfetch * depth)

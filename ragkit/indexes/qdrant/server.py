@@ -13,7 +13,7 @@ from qdrant_client.http.exceptions import ApiException, UnexpectedResponse
 from ragkit.errors import IndexServerError
 
 LEAST_VERSION = (1, 20)
-"""Older servers were never tried; some of them lack what is asked of this one."""
+"""Qdrant 1.16 writes over what is only to be inserted; 1.17 misses points while it optimizes."""
 
 BUCKETS = 12
 """Over so many shards a cluster spreads collections, each whole on one (``bucket_of``)."""

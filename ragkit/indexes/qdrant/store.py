@@ -52,6 +52,9 @@ _T = TypeVar("_T")
 _META = "meta"
 _AT_ONCE, _PAGE, _MOST_VALUES = 200, 1000, 1_000_000
 _IDS_AT_ONCE = 5000
+_LINKS, _BUILT_WIDE = 32, 200
+"""Of each collection's graph. Qdrant's own 16 and 100 find 0.93 of the ten best, these 0.975."""
+
 _GRACE_SECONDS = 3600
 """What went, or was written in vain, stays as long for searches and writers that are slow."""
 
@@ -313,14 +316,7 @@ def ensure_collection(server: Server, name: str, dimensions: int) -> None:
             if not server.call(lambda client: client.collection_exists(name)):
                 raise
     there = server.call(lambda client: client.get_collection(name)).payload_schema
-    tenant = models.KeywordIndexParams(type=models.KeywordIndexType.KEYWORD, is_tenant=True)
-    whole = models.PayloadSchemaType.INTEGER
-    kinds: dict[str, Any] = {TENANT: tenant, OWNER: models.PayloadSchemaType.KEYWORD}
-    kinds.update(dict.fromkeys((ENTRY, DOCUMENT, PARENT, LEVEL, GONE, GONE_AT, WRITTEN), whole))
-    kinds.update(dict.fromkeys((REPRESENTS, HAS_VECTOR, WEAK), whole))
-    for field in Field:
-        kinds[field.value] = kinds[count_key(field)] = whole
-    for key, kind in kinds.items():
+    for key, kind in _payload_indexes().items():
         if key in there:
             continue
         server.call(
@@ -330,6 +326,21 @@ def ensure_collection(server: Server, name: str, dimensions: int) -> None:
         )
 
 
+def _payload_indexes() -> dict[str, Any]:
+    """Return by what points are found besides their vectors.
+
+    Each collection has a graph of its own; without ``enable_hnsw=False``, so would each number of a
+    word, a document or a parent: a server of 20,000 entries was busy for minutes.
+    """
+    whole = models.IntegerIndexParams(type=models.IntegerIndexType.INTEGER, enable_hnsw=False)
+    name = models.KeywordIndexParams(type=models.KeywordIndexType.KEYWORD, enable_hnsw=False)
+    tenant = models.KeywordIndexParams(type=models.KeywordIndexType.KEYWORD, is_tenant=True)
+    numbers = [ENTRY, DOCUMENT, PARENT, LEVEL, GONE, GONE_AT, WRITTEN, REPRESENTS, HAS_VECTOR, WEAK]
+    for field in Field:
+        numbers += [field.value, count_key(field)]
+    return {TENANT: tenant, OWNER: name, **dict.fromkeys(numbers, whole)}
+
+
 def _create_collection(server: Server, name: str, dimensions: int) -> None:
     dense = models.VectorParams(size=dimensions, distance=models.Distance.DOT)
     server.call(
@@ -337,7 +348,7 @@ def _create_collection(server: Server, name: str, dimensions: int) -> None:
             name,
             vectors_config={DENSE: dense},
             sparse_vectors_config={way: models.SparseVectorParams() for way in (PLAIN, FIELDS)},
-            hnsw_config=models.HnswConfigDiff(m=0, payload_m=16),
+            hnsw_config=models.HnswConfigDiff(m=0, payload_m=_LINKS, ef_construct=_BUILT_WIDE),
             on_disk_payload=True,
             **server.settings_of_shards(),
         )
