@@ -21,6 +21,7 @@ from ragkit.reading.conversations.messengers import (
     read_slack_export,
     read_telegram,
 )
+from ragkit.reading.conversations.saved_chats import read_saved_chat
 from ragkit.reading.conversations.skype import read_skype
 from ragkit.reading.conversations.transcript import mark_messages, read_transcript
 from ragkit.reading.conversations.whatsapp import read_whatsapp
@@ -90,7 +91,8 @@ def _conversation(text: str, name: str, file_format: Format) -> Conversation | N
 
 def of_text(text: str, name: str) -> Conversation | None:
     """Return the conversation in a plain text, or ``None``."""
-    return read_whatsapp(text, name) or read_meeting(text, name) or read_transcript(text, name)
+    known = read_saved_chat(text, name) or read_whatsapp(text, name)
+    return known or read_meeting(text, name) or read_transcript(text, name)
 
 
 def of_json(value: Any, name: str) -> Conversation | None:
