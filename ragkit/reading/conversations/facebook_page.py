@@ -24,7 +24,7 @@ _FOOT = re.compile(
     r"<(?:div|footer)\b[^<>]*?\bclass=\"[^\"]*\b(?:_a6-o|_2lem)\b[^\"]*\"[^<>]*>(.{0,500}?)</div>",
     re.S,
 )
-_REACTIONS = re.compile(r"<ul\b[^<>]*>.*?</ul>", re.S)
+_REACTIONS = re.compile(r"<ul\b[^<>]*>[^<]*(?:<(?!/?ul\b)[^<]*)*</ul>")
 _FILE = re.compile(
     r"\b(?:src|href)=\"[^\"]*/(photos|videos|audio|gifs|files|stickers_used)/[^\"]*\""
 )

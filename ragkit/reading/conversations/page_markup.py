@@ -9,10 +9,15 @@ from itertools import pairwise
 from ragkit.reading.reading_parts import fenced, tidy, whole_line, without_tags
 
 _TAG = re.compile(r"<[^<>]*>")
+# What stands in an element ends where another of its kind begins: looking on would take a hostile
+# page's length once more for each of its tags.
 _LINK = re.compile(
-    r"<a\b[^<>]*?\bhref=(?:\"([^\"]*)\"|([^\s\"<>]+))[^<>]*>(.*?)</a>", re.S | re.IGNORECASE
+    r"<a\b[^<>]*?\bhref=(?:\"([^\"]*)\"|([^\s\"<>]+))[^<>]*>([^<]*(?:<(?!/?a\b)[^<]*)*)</a>"
 )
-_BLOCK = re.compile(r"<code\b[^<>]*multiline[^<>]*>(.*?)</code>|<pre\b[^<>]*>(.*?)</pre>", re.S)
+_BLOCK = re.compile(
+    r"<code\b[^<>]*multiline[^<>]*>([^<]*(?:<(?!/?code\b)[^<]*)*)</code>"
+    r"|<pre\b[^<>]*>([^<]*(?:<(?!/?pre\b)[^<]*)*)</pre>"
+)
 _EMOJI = re.compile(r"<img\b(?=[^<>]*emoji)[^<>]*?\balt=(?:\"([^\"]*)\"|([^\s\"<>]+))[^<>]*>")
 _MARKS = (
     (re.compile(r"</?(?:strong|b)\b[^<>]*>"), "**"),

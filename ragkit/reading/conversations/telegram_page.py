@@ -22,7 +22,7 @@ _DATE = re.compile(
 )
 _NAME = re.compile(r"<div class=\"from_name\">(.{0,500}?)(?:<span\b|</div>)", re.S)
 _REPLY = re.compile(r"<div class=\"reply_to details\">[^<]*<a href=\"#go_to_message(-?\d+)\"")
-_TEXT = re.compile(r"<div class=\"text\">(.*?)</div>", re.S)
+_TEXT = re.compile(r"<div class=\"text\">([^<]*(?:<(?!/div\b|div class=\"text\")[^<]*)*)</div>")
 _FILE = re.compile(r"<div class=\"(?:title bold|description)\">(.{0,500}?)</div>", re.S)
 _PHOTO = re.compile(r"<a class=\"(photo|video_file|animated|sticker)_wrap\b")
 _LEFT_OUT = "Not included"
