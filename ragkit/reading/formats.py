@@ -83,6 +83,7 @@ class Format(StrEnum):
     EML = "eml", "mail.read_mail", ".eml .emlx", "e-mail"
     CAPTIONS = "captions", "conversations.captions.read_captions", ".vtt .srt", "captions"
     CHAT_PAGE = "chat-page", "conversations.chat_page.read_chat_page", "", "chat"
+    X_ARCHIVE = "x-archive", "conversations.posts.read_x_archive", "", "archive of X"
     TEXT_MESSAGES = (
         "text-messages",
         "conversations.text_messages.read_text_messages",

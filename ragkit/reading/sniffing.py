@@ -62,6 +62,7 @@ _CHAT_PAGE = (b'class="page_body chat_page"', b"chatlog__message", b"_a6-g", b"_
 _KEEP_PAGE = re.compile(
     rb"<div class=\"note[\w ]*\"><div class=\"heading\"><div class=\"meta-icons\">"
 )
+_X_ARCHIVE = re.compile(rb"\s*window\.YTD\.\w+\.part\d+\s*=")
 _TEXT_MESSAGES = re.compile(rb".{0,1000}?<smses\s", re.S)
 _XML_START = re.compile(rb"(?:\xef\xbb\xbf)?\s*<\?xml")
 
@@ -178,6 +179,8 @@ def _text_format(suffix: str, data: bytes) -> Format | None:
         return Format.CHAT_PAGE
     if by_suffix is Format.HTML and _KEEP_PAGE.search(data[:40_000]):
         return Format.KEEP_PAGE
+    if suffix == ".js" and _X_ARCHIVE.match(data[:200]):
+        return Format.X_ARCHIVE
     if suffix == ".xml" and _TEXT_MESSAGES.match(data[:2000]):
         return Format.TEXT_MESSAGES
     if by_suffix is Format.MARKDOWN and _JOPLIN.match(data, max(data.rfind(b"\nid: "), 0)):

@@ -21,6 +21,7 @@ from ragkit.reading.conversations.messengers import (
     read_slack_export,
     read_telegram,
 )
+from ragkit.reading.conversations.posts import read_mastodon
 from ragkit.reading.conversations.saved_chats import read_saved_chat
 from ragkit.reading.conversations.skype import read_skype
 from ragkit.reading.conversations.transcript import mark_messages, read_transcript
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
 _SOME_OLDER = "Some lines are not UTF-8; they were read as Windows-1252."
 _HINT = re.compile(
     r"\"(?:ts|chat_messages|mapping|messages|chats|author|sender|from|from_name|role|speaker"
-    r"|user|username|user_name|sender_?name|display_name|nickname|participant|creator)\"\s*:",
+    r"|user|username|user_name|sender_?name|display_name|nickname|participant|creator|orderedItems)\"\s*:",
     re.IGNORECASE,
 )
 _HINT_CHARACTERS = 50_000
@@ -98,7 +99,7 @@ def of_text(text: str, name: str) -> Conversation | None:
 def of_json(value: Any, name: str) -> Conversation | None:
     """Return the conversation in a JSON value, or ``None``."""
     known = read_assistant(value) or read_discord(value) or read_telegram(value)
-    known = known or read_skype(value)
+    known = known or read_skype(value) or read_mastodon(value)
     known = known or read_slack_day(value, name) or read_facebook(value, name)
     if known:
         return known
