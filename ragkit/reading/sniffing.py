@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 import zipfile
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import PurePosixPath
 from typing import IO
@@ -161,33 +162,10 @@ def _text_format(suffix: str, data: bytes) -> Format | None:
     by_suffix = DOCUMENT_SUFFIXES.get(suffix)
     if by_suffix is Format.MBOX:
         return by_suffix
-    if by_suffix in (None, Format.TEXT) and _MBOX.match(data[:2000]):
-        return Format.MBOX
-    if (
-        by_suffix in (None, Format.TEXT)
-        and data.lstrip()[:1] in b".'"
-        and _MANUAL.search(data[:30_000])
-    ):
-        return Format.MANUAL
-    if (by_suffix in (None, Format.TEXT) and _STATEMENT.match(data[:2000])) or (
-        suffix == ".xml" and _XML_STATEMENT.match(data[:2000])
-    ):
-        return Format.STATEMENT
-    if by_suffix is Format.TEXT and _CLIPPINGS.match(data[:30_000]):
-        return Format.CLIPPINGS
-    if by_suffix is Format.HTML and any(mark in data[:_LONGEST_STYLE] for mark in _CHAT_PAGE):
-        return Format.CHAT_PAGE
-    if by_suffix is Format.HTML and _KEEP_PAGE.search(data[:40_000]):
-        return Format.KEEP_PAGE
-    if suffix == ".js" and _X_ARCHIVE.match(data[:200]):
-        return Format.X_ARCHIVE
-    if suffix == ".xml" and _TEXT_MESSAGES.match(data[:2000]):
-        return Format.TEXT_MESSAGES
-    if by_suffix is Format.MARKDOWN and _JOPLIN.match(data, max(data.rfind(b"\nid: "), 0)):
-        return Format.JOPLIN
-    if by_suffix is None and _INFO.search(data[:30_000]):
-        return Format.INFO
-    return Format.EML if by_suffix is None and _is_mail(data) else None
+    for names, has_content, file_format in _BY_CONTENT:
+        if (by_suffix in names or suffix in names) and has_content(data):
+            return file_format
+    return None
 
 
 def _check_wanted(suffix: str, data: bytes) -> None:
@@ -197,13 +175,6 @@ def _check_wanted(suffix: str, data: bytes) -> None:
             raise SkippedError(*reason)
     if suffix in (".js", ".json") and _SITE_INDEX.match(data[:3000]):
         raise SkippedError(*_OF_SITE)
-
-
-def _is_mail(data: bytes) -> bool:
-    """Return whether a file begins with the headers of a mail: folders of mails give no suffix."""
-    headers = _HEADERS.match(data[:_LONGEST_HEADERS])
-    found = {name.lower() for name in _OF_MAIL.findall(headers[0])} if headers else set()
-    return len(found) >= _FEWEST_OF_MAIL and b"from" in found
 
 
 def _despite_its_name(suffix: str, data: bytes) -> Format:
@@ -340,3 +311,45 @@ def _compound_format(suffix: str, data: bytes) -> Format:
     if found is None:
         raise damaged(claimed.label) if claimed else SkippedError(*_PROGRAM)
     return found
+
+
+# -- texts by their content --------------------------------------------------------------------
+
+
+def _is_mail(data: bytes) -> bool:
+    """Return whether a file begins with the headers of a mail: folders of mails give no suffix."""
+    headers = _HEADERS.match(data[:_LONGEST_HEADERS])
+    found = {name.lower() for name in _OF_MAIL.findall(headers[0])} if headers else set()
+    return len(found) >= _FEWEST_OF_MAIL and b"from" in found
+
+
+def _is_manual(data: bytes) -> bool:
+    return data.lstrip()[:1] in b".'" and _MANUAL.search(data[:30_000]) is not None
+
+
+def _is_chat_page(data: bytes) -> bool:
+    return any(mark in data[:_LONGEST_STYLE] for mark in _CHAT_PAGE)
+
+
+_PLAIN = (None, Format.TEXT)
+_BY_CONTENT: tuple[
+    tuple[tuple[Format | str | None, ...], Callable[[bytes], object], Format], ...
+] = (
+    (_PLAIN, lambda data: _MBOX.match(data[:2000]), Format.MBOX),
+    (_PLAIN, _is_manual, Format.MANUAL),
+    (_PLAIN, lambda data: _STATEMENT.match(data[:2000]), Format.STATEMENT),
+    ((".xml",), lambda data: _XML_STATEMENT.match(data[:2000]), Format.STATEMENT),
+    ((".xml",), lambda data: _TEXT_MESSAGES.match(data[:2000]), Format.TEXT_MESSAGES),
+    ((Format.TEXT,), lambda data: _CLIPPINGS.match(data[:30_000]), Format.CLIPPINGS),
+    ((Format.HTML,), _is_chat_page, Format.CHAT_PAGE),
+    ((Format.HTML,), lambda data: _KEEP_PAGE.search(data[:40_000]), Format.KEEP_PAGE),
+    ((".js",), lambda data: _X_ARCHIVE.match(data[:200]), Format.X_ARCHIVE),
+    (
+        (Format.MARKDOWN,),
+        lambda data: _JOPLIN.match(data, max(data.rfind(b"\nid: "), 0)),
+        Format.JOPLIN,
+    ),
+    ((None,), lambda data: _INFO.search(data[:30_000]), Format.INFO),
+    ((None,), _is_mail, Format.EML),
+)
+"""What a name says (a format, a suffix, or nothing), what tells of its content, and the format."""
