@@ -35,7 +35,8 @@ def read_joplin(text: str, name: str, file_format: Format = Format.JOPLIN) -> Re
     }
     if foot["kind"] != _NOTE:
         raise SkippedError(
-            "This is no note, but something that Joplin keeps beside them.", "Leave it."
+            "This is no note, but something that Joplin keeps beside them.",
+            "Nothing needs to be done.",
         )
     if known.get("deleted_time", "0") != "0":
         raise SkippedError("This note is in the trash of Joplin.", "Restore it there.")
