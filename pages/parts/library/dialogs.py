@@ -34,7 +34,9 @@ def draw(library: Library, collection: str) -> None:
     elif kind == "source":
         here = library.sources.list(collection)
         source = next((item for item in here if item.id == about[0]), None)
-        if source is not None:
+        if source is None:
+            dialog.close()
+        else:
             confirm_removal(library, source)
     elif kind == "documents":
         confirm_documents(library, list(library.documents.records(about[0]).values()))
