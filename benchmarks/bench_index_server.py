@@ -40,9 +40,8 @@ def settled(address: str) -> float:
     while quiet < 5 and time.perf_counter() - started < 900:
         time.sleep(1)
         names = [each.name for each in client.get_collections().collections]
-        quiet += 1
-        if any(client.get_collection(name).status != "green" for name in names):
-            quiet = 0
+        is_green = all(client.get_collection(name).status == "green" for name in names)
+        quiet = quiet + 1 if is_green else 0
     return time.perf_counter() - started - quiet
 
 

@@ -148,9 +148,9 @@ def live(library: Library, collection: str) -> None:
         st.session_state[_SEEN] = (seen, time.monotonic())
         return
     settled = now is None or time.monotonic() - drawn_at >= _REDRAW_SECONDS
-    if ((seen != before and settled) or drop_zone.is_due()) and not dialog.is_open():
+    if (seen != before and settled) or drop_zone.is_due():
         # The tables have changed, or an uploader can be dropped: draw the page again.
-        st.rerun(scope="app")
+        dialog.rerun_page()
 
 
 # -- documents -----------------------------------------------------------------------------------

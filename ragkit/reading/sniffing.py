@@ -328,7 +328,7 @@ def _is_manual(data: bytes) -> bool:
 
 
 def _is_chat_page(data: bytes) -> bool:
-    return any(mark in data[:_LONGEST_STYLE] for mark in _CHAT_PAGE)
+    return any(data.find(mark, 0, _LONGEST_STYLE) >= 0 for mark in _CHAT_PAGE)
 
 
 _PLAIN = (None, Format.TEXT)

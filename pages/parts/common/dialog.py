@@ -38,9 +38,10 @@ def go_on() -> None:
     st.session_state.pop(_REFUSED, None)
 
 
-def is_open() -> bool:
-    """Return whether a dialog is open on this page."""
-    return _OPEN in st.session_state
+def rerun_page() -> None:
+    """Rerun the page of its own accord, unless a dialog is open in front of it."""
+    if _OPEN not in st.session_state:
+        st.rerun(scope="app")
 
 
 def current() -> tuple[Any, ...]:

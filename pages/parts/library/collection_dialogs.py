@@ -224,8 +224,8 @@ def leaving(library: Library) -> None:
                 st.button("Undo", key=f"keep-{collection.job_id}",
                           on_click=_keep, args=(library, collection))  # fmt: skip
     browser.pulse("leaving-pulse", 1)
-    if (not collections or _NEXT in st.session_state) and not dialog.is_open():
-        st.rerun(scope="app")
+    if not collections or _NEXT in st.session_state:
+        dialog.rerun_page()
 
 
 def _keep(library: Library, collection: Leaving) -> None:

@@ -42,7 +42,8 @@ if TYPE_CHECKING:
 _SOME_OLDER = "Some lines are not UTF-8; they were read as Windows-1252."
 _HINT = re.compile(
     r"\"(?:ts|chat_messages|mapping|messages|chats|author|sender|from|from_name|role|speaker"
-    r"|user|username|user_name|sender_?name|display_name|nickname|participant|creator|orderedItems)\"\s*:",
+    r"|user|username|user_name|sender_?name|display_name|nickname|participant|creator"
+    r"|orderedItems)\"\s*:",
     re.IGNORECASE,
 )
 _HINT_CHARACTERS = 50_000

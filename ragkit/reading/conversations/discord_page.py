@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 
-from ragkit.reading.conversations.messages import Conversation, Message
-from ragkit.reading.conversations.page_markup import as_markdown, name_in, parts
-from ragkit.reading.reading_parts import joined, quoted, stem
+from ragkit.reading.conversations.messages import Conversation, Message, moment
+from ragkit.reading.conversations.page_markup import as_markdown, name_in, parts, title_in
+from ragkit.reading.reading_parts import attached, joined, quoted, stem
 
 _PART = re.compile(
     r"<\w+\b[^<>]*?\bclass=\"?(?:postamble|chatlog__(?P<kind>message-group|message-container"
@@ -26,7 +26,6 @@ _PART = re.compile(
 _BETWEEN = ("message-group", None)
 """Parts that end a message: the next author's messages, and what stands below all of them."""
 _ID = re.compile(r"\bdata-message-id=\"?(\d{1,20})")
-_TITLE = re.compile(r"<title>(.{1,500}?)</title>", re.S)
 _ATTACHED = re.compile(
     r"\btitle=\"?(?:Image|Video|Audio): (?P<titled>[^\"<>]{1,300}?) \("
     r"|\bAttachment: (?P<plain>[^<>]{1,300}?) \("
@@ -52,9 +51,7 @@ class _Open:
 
 def read_discord_page(text: str, name: str) -> Conversation:
     """Read the messages of a page, if it has any; those of one person in a row have one name."""
-    title = _TITLE.search(text)
-    messages = list(_messages(text))
-    return Conversation(name_in(title[1]) if title else stem(name), "Discord", messages)
+    return Conversation(title_in(text) or stem(name), "Discord", list(_messages(text)))
 
 
 def _messages(text: str) -> Iterator[Message]:
@@ -95,8 +92,8 @@ def _add(message: _Open, part: re.Match[str], inside: str) -> None:
         message.texts.append(quoted(as_markdown(inside)))
     elif kind == "attachment":
         found = _ATTACHED.search(inside)
-        file = name_in(found["titled"] or found["plain"] or found["generic"]) if found else ""
-        message.texts.append(f"(attached: {file or 'file'})")
+        file = found["titled"] or found["plain"] or found["generic"] if found else ""
+        message.texts += attached([{"name": name_in(file)}], "name")
     elif kind == "sticker":
         named = _STICKER.search(part[0])
         message.texts.append(f"(sticker: {name_in(named[1])})" if named else "(sticker)")
@@ -105,9 +102,4 @@ def _add(message: _Open, part: re.Match[str], inside: str) -> None:
 def _moment(number: int) -> datetime | None:
     """Return the time that a message's id holds; ``None`` for numbers that are no such ids."""
     milliseconds = number >> 22
-    if not milliseconds:
-        return None
-    try:
-        return datetime.fromtimestamp((milliseconds + _AGES_AGO) // 1000, UTC)
-    except (ValueError, OverflowError, OSError):
-        return None
+    return moment((milliseconds + _AGES_AGO) // 1000) if milliseconds else None

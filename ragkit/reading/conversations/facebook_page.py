@@ -10,11 +10,11 @@ import re
 from collections.abc import Iterator
 
 from ragkit.reading.conversations.messages import Conversation, Message, in_order, moment
-from ragkit.reading.conversations.page_markup import as_markdown, name_in, parts
+from ragkit.reading.conversations.messengers import facebook_or_instagram
+from ragkit.reading.conversations.page_markup import as_markdown, name_in, parts, title_in
 from ragkit.reading.reading_parts import joined, stem, stem_or_folder
 
 _THREAD = re.compile(r"message_\d+")
-_TITLE = re.compile(r"<title>(.{1,500}?)</title>", re.S)
 _CARD = re.compile(r"<(?:div|section)\b[^<>]*?\bclass=\"[^\"]*\b(?:_a6-g|_2lej)\b[^\"]*\"[^<>]*>")
 _AUTHOR = re.compile(
     r"\bclass=\"[^\"]*\b(?:_a6-h|_2lel)\b[^\"]*\"[^<>]*>(.{0,500}?)</(?:div|h2|h3)>", re.S
@@ -37,10 +37,8 @@ _KINDS = {
 def read_facebook_page(text: str, name: str) -> Conversation:
     """Read the messages of a thread, if the page is one; pages begin with the newest."""
     messages = list(_messages(text))[::-1] if _THREAD.fullmatch(stem(name)) else []
-    titled = _TITLE.search(text)
-    title = name_in(titled[1]) if titled else ""
-    platform = "Instagram" if "instagram" in name.lower() else "Facebook"
-    return Conversation(title or stem_or_folder(name, _THREAD), platform, in_order(messages))
+    title = title_in(text) or stem_or_folder(name, _THREAD)
+    return Conversation(title, facebook_or_instagram(name), in_order(messages))
 
 
 def _messages(text: str) -> Iterator[Message]:

@@ -41,6 +41,7 @@ _WORTH_A_LOOK = re.compile(r"^(?:\*\*| {0,3}(?:#|=|-+[ \t]*$|```|~~~|<[!?sSpPtT]
 
 _LONGEST_TIME = 60
 _SECONDS_BELOW = 1e11
+_AFTERNOON = frozenset(("p", "م", "μ", "下午", "午後", "오후"))
 _DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
 
@@ -117,6 +118,11 @@ def moment(value: Any) -> datetime | None:
 def day_title(day: date) -> str:
     """Write a day as people do: "Saturday, 14 March 2026"."""
     return f"{_DAYS[day.weekday()]}, {day.day} {months.ENGLISH[day.month - 1]} {day.year}"
+
+
+def hour_of_day(hour: int, half: str) -> int:
+    """Return an hour of 24; ``half`` is how the half of the day is written, if it is."""
+    return hour % 12 + 12 * (half.lower() in _AFTERNOON) if half else hour
 
 
 def recording_part(seconds: float) -> str:

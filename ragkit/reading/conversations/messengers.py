@@ -336,9 +336,14 @@ def read_facebook(value: Any, name: str) -> Conversation | None:
     if not senders or len(senders) < len(listed):
         return None
     messages = in_order([_facebook_message(entry) for entry in listed])
-    platform = "Instagram" if "instagram" in name.lower() else "Facebook"
+    platform = facebook_or_instagram(name)
     title = _undone(words(value, "title", "threadName"))
     return Conversation(title or platform, platform, messages)
+
+
+def facebook_or_instagram(name: str) -> str:
+    """Return which of the two wrote a file, by its path."""
+    return "Instagram" if "instagram" in name.lower() else "Facebook"
 
 
 def _facebook_message(entry: Mapping[str, Any]) -> Message:

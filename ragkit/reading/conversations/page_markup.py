@@ -9,6 +9,7 @@ from itertools import pairwise
 from ragkit.reading.reading_parts import fenced, tidy, whole_line, without_tags
 
 _TAG = re.compile(r"<[^<>]*>")
+_TITLE = re.compile(r"<title>(.{1,500}?)</title>", re.S)
 # What stands in an element ends where another of its kind begins: looking on would take a hostile
 # page's length once more for each of its tags.
 _LINK = re.compile(
@@ -48,6 +49,12 @@ def as_markdown(source: str) -> str:
 def name_in(source: str) -> str:
     """Return a name or title in HTML, on one line."""
     return whole_line(without_tags(source))
+
+
+def title_in(page: str) -> str:
+    """Return the title of a page, or ``""``."""
+    titled = _TITLE.search(page)
+    return name_in(titled[1]) if titled else ""
 
 
 def _link(link: re.Match[str]) -> str:

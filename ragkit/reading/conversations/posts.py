@@ -42,12 +42,13 @@ def read_x_archive(
         ReadingError: it is damaged.
     """
     assigned = _ASSIGNED.match(text)
-    title, read = _KINDS.get(assigned["kind"] if assigned else "", ("", None))
-    if assigned is None or read is None:
+    known = _KINDS.get(assigned["kind"]) if assigned else None
+    if assigned is None or known is None:
         raise SkippedError(
             "Of an archive of X, posts, messages, likes and bookmarks are read.",
             "Nothing needs to be done about its other files.",
         )
+    title, read = known
     value, warnings = load_json(text[assigned.end() :].rstrip().rstrip(";"))
     if not isinstance(value, list):
         raise ReadingError("This file is damaged or incomplete.", "Unpack the archive again.")
@@ -109,7 +110,7 @@ def _kept(key: str, author: str) -> Callable[[Mapping[str, Any]], Iterator[Messa
     return read
 
 
-_KINDS: dict[str, tuple[str, Callable[[Mapping[str, Any]], Iterator[Message]] | None]] = {
+_KINDS: dict[str, tuple[str, Callable[[Mapping[str, Any]], Iterator[Message]]]] = {
     "tweet": ("Posts on X", _post),
     "tweets": ("Posts on X", _post),
     "community_tweet": ("Posts in communities on X", _post),

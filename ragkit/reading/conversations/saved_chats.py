@@ -9,7 +9,13 @@ import re
 from datetime import date, datetime, time
 from typing import TYPE_CHECKING
 
-from ragkit.reading.conversations.messages import Conversation, Message, moment
+from ragkit.reading.conversations.messages import (
+    Conversation,
+    Message,
+    day_title,
+    hour_of_day,
+    moment,
+)
 from ragkit.reading.reading_parts import one_line, stem
 
 if TYPE_CHECKING:
@@ -19,7 +25,6 @@ _CLOCK = (
     r"(?:(?P<half>午前|午後|上午|下午|오전|오후) ?)?(?P<hour>\d{1,2}):(?P<minute>\d\d)"
     r"(?:\s?(?P<after>[AaPp])\.?[Mm]\.?)?"
 )
-_LATER = ("午後", "下午", "오후", "p", "P")
 _DATE = r"\d{4}년 \d{1,2}월 \d{1,2}일|\d{4}年 ?\d{1,2}月 ?\d{1,2}日|[A-Z][a-z]+ \d{1,2}, \d{4}"
 
 _OF_LINE = re.compile(rf"{_CLOCK}\t(?:(?P<author>[^\t]{{0,80}})\t)?(?P<text>.*)")
@@ -42,7 +47,6 @@ _TITLE_OF_KAKAO = re.compile(
     r"^.{0,200}(?:카카오톡 대화|KakaoTalk Chats|Talk Chats).{0,200}$", re.M
 )
 _FIRST_CHARACTERS, _FEWEST = 1000, 2
-_WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 
 
 def read_saved_chat(text: str, name: str) -> Conversation | None:
@@ -131,9 +135,8 @@ def _message(begun: re.Match[str], day: date | None, lines: list[str]) -> Messag
 
 def _at(day: date | None, clock: re.Match[str]) -> datetime | None:
     """Return the moment of a day that a clock shows."""
-    hour, minute = int(clock["hour"]), int(clock["minute"])
-    if half := clock["half"] or clock["after"]:
-        hour = hour % 12 + 12 * (half in _LATER)
+    hour = hour_of_day(int(clock["hour"]), clock["half"] or clock["after"] or "")
+    minute = int(clock["minute"])
     if day is None or hour > 23 or minute > 59:
         return None
     return datetime.combine(day, time(hour, minute))
@@ -153,10 +156,10 @@ def _day(text: str) -> date | None:
 
 
 def _on_weekday(found: re.Match[str]) -> date | None:
-    weekday, first, second, year = found[1].lower(), *map(int, found.groups()[1:])
+    weekday, first, second, year = found[1].capitalize(), *map(int, found.groups()[1:])
     for month, day in ((first, second), (second, first)):
         if month <= 12:
             meant = date(year, month, day)
-            if _WEEKDAYS[meant.weekday()] == weekday:
+            if day_title(meant).startswith(weekday):
                 return meant
     return None

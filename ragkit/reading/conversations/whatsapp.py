@@ -9,7 +9,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from ragkit.reading.conversations.messages import Conversation, Message, name_of
+from ragkit.reading.conversations.messages import Conversation, Message, hour_of_day, name_of
 from ragkit.reading.reading_parts import stem_or_folder
 
 if TYPE_CHECKING:
@@ -27,7 +27,6 @@ _HALF = (
 _ANDROID = re.compile(rf"{_DATE}{_JOIN}{_TIME}{_HALF}\s[-–]\s(?P<rest>.*)")
 _IOS = re.compile(rf"\[{_DATE}{_JOIN}{_TIME}{_SECOND}{_HALF}\]\s(?P<rest>.*)")
 _HALVES = ("half", "arabic", "greek", "early")
-_AFTERNOON = {"p": 12, "م": 12, "μ": 12, "下午": 12, "오후": 12}
 _YEAR_FIRST_DAYS = 400
 """How many days fewer a chat must span for its dates to begin with a year of two digits."""
 
@@ -110,9 +109,7 @@ def _begins(line: str) -> _Line | None:
         return None
     parts = match.groupdict()
     hour, minute, second = (int(parts.get(key) or 0) for key in ("hour", "minute", "second"))
-    half = next(filter(None, map(parts.get, _HALVES)), "").lower()
-    if half:
-        hour = hour % 12 + _AFTERNOON.get(half, 0)
+    hour = hour_of_day(hour, next(filter(None, map(parts.get, _HALVES)), ""))
     if hour > 23 or minute > 59 or second > 59:
         return None
     american = parts["sep"] == "/" and len(parts["c"]) == 2 and parts["half"] in ("A", "P")
