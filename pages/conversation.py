@@ -79,9 +79,9 @@ def asking(library: Library) -> None:
             on_click=lambda: st.session_state.update({WANTED: True}),
         )  # fmt: skip
         sample = sample_conversation(library)
-        if sample is not None and st.button("Try the sample conversation", key="long_sample"):
-            ask_with(library.documents.get(sample).text, (sample,))
-            st.rerun()
+        if sample is not None:
+            st.button("Try the sample conversation", key="long_sample",
+                      on_click=frame.click(ask_sample), args=(library, sample))  # fmt: skip
     # A file that arrives in this moment interrupts the run: the next one goes on from here. One
     # that was on its way when the button was pressed is what was meant.
     if st.session_state.get(WANTED) or (dropped is not None and fault == _NO_TEXT):
@@ -118,6 +118,11 @@ def ask_with(text: str, left_out: tuple[int, ...]) -> None:
     st.session_state[ROUND] += 1
 
 
+def ask_sample(library: Library, sample: int) -> None:
+    """Search with the sample library's long conversation, which is left out of the results."""
+    ask_with(library.documents.get(sample).text, (sample,))
+
+
 def same_documents(library: Library, data: bytes) -> tuple[int, ...]:
     """Return documents of the library with exactly this content."""
     digest = hashlib.blake2b(data, digest_size=16).hexdigest()
@@ -135,9 +140,8 @@ def answered(library: Library) -> None:
     """Draw the text and its topics at the left, their results at the right."""
     text = st.session_state[TEXT]
     with st.container(key="long-controls", horizontal=True, vertical_alignment="center"):
-        if st.button("New text", key="long_again"):
-            st.session_state[TEXT] = ""
-            st.rerun()
+        st.button("New text", key="long_again",
+                  on_click=lambda: st.session_state.update({TEXT: ""}))  # fmt: skip
         options, chunked = long_controls(library, st.session_state[LEFT_OUT])
         place = st.container()
     try:
@@ -201,15 +205,13 @@ def naming(library: Library, text: str, topics: Sequence[Topic]) -> None:
         look = library.ollama.look()
         if look is None:
             browser.pulse("long-naming-look", 1)
-        elif look.writers and st.button(
-            "Name topics with a model",
-            key="long_name",
-            type="tertiary",
-            help=f"Model: {as_label(look.best)}",
-        ):
+        elif look.writers:
             texts = ["\n".join(segment.text for segment in topic.segments) for topic in topics]
-            task.start(key, texts, library.topic_namer)
-            st.rerun(scope="fragment")
+            st.button(
+                "Name topics with a model", key="long_name", type="tertiary",
+                help=f"Model: {as_label(look.best)}",
+                on_click=frame.click(task.start), args=(key, texts, library.topic_namer),
+            )  # fmt: skip
     if moved_on("long_naming_seen", (now.round, now.running)):
         st.rerun(scope="app")
 

@@ -104,8 +104,8 @@ def controls(library: Library, collection: str, sets: Mapping[str, tuple[int, in
             "Settings to test", list(configs), key=_CONFIGS, format_func=configs.__getitem__
         )
         busy = task_of(library, BackgroundRuns).status.running
-        if st.button("Run", key="evaluate-run", type="primary", disabled=busy or not picked):
-            start(library, collection, str(chosen), picked)
+        st.button("Run", key="evaluate-run", type="primary", disabled=busy or not picked,
+                  on_click=frame.click(start), args=(library, collection))  # fmt: skip
     return str(chosen)
 
 
@@ -120,16 +120,15 @@ def choices(library: Library, collection: str) -> dict[str, str]:
     return labels
 
 
-def start(library: Library, collection: str, question_set: str, addresses: Sequence[str]) -> None:
-    """Start the runs in the background."""
+def start(library: Library, collection: str) -> None:
+    """Start the runs of what is chosen in the background."""
     base = SearchOptions(collections=(collection,))
-    configs = [from_text(address, base)[0] for address in addresses]
+    configs = [from_text(address, base)[0] for address in st.session_state[_CONFIGS]]
     task_of(library, BackgroundRuns).start(
-        partial(library.experiment, collection, question_set),
+        partial(library.experiment, collection, str(st.session_state[_SET])),
         configs,
         partial(library.runs.keep, collection=collection),
     )
-    st.rerun()
 
 
 # -- results ------------------------------------------------------------------------------------

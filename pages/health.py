@@ -16,7 +16,7 @@ from ragkit.health.findings import Depth, Finding, Severity
 from ragkit.library import Library
 from ragkit.library.search_figures import figures
 
-_VERIFIED, _SEEN = "health_verified", "health_seen"
+_WANTED, _VERIFIED, _SEEN = "health_wanted", "health_verified", "health_seen"
 _JOBS, _MOST_CONCERNS = 100, 20
 _SEARCH_DAYS = 30
 
@@ -53,7 +53,7 @@ def live(library: Library) -> None:
             st.html(tables.progress_line(job, progress, len(library.jobs.open())))
             st.button(
                 "Cancel", key="health-cancel", type="tertiary",
-                on_click=library.jobs.cancel, args=(job.id,),
+                on_click=frame.click(library.jobs.cancel), args=(job.id,),
             )  # fmt: skip
     browser.pulse("health-pulse", 1 if now else 4)
     if before != seen:
@@ -74,11 +74,11 @@ def glance(library: Library) -> set[str]:
 def closer(library: Library) -> None:
     """Draw the checks that take longer, only on request."""
     with st.container(horizontal=True, vertical_alignment="center", key="verify-row"):
-        verify = st.button(
-            "Verify everything",
-            key="verify",
+        st.button(
+            "Verify everything", key="verify",
             help="Reads the whole library: every text, vector and word.",
-        )
+            on_click=lambda: st.session_state.update({_WANTED: True}),
+        )  # fmt: skip
         st.button("Compact", key="compact-now", type="tertiary",
                   on_click=ask, args=(library, "compact"))  # fmt: skip
         # What lies on a server is copied there.
@@ -87,8 +87,9 @@ def closer(library: Library) -> None:
                       on_click=ask, args=(library, "backup"))  # fmt: skip
     if not library.health.server:
         st.html(health_view.backups_list(library.health.backups()))
-    if verify:
+    if st.session_state.get(_WANTED):
         with st.spinner("Reading the whole library …"):
+            st.session_state[_WANTED] = False
             st.session_state[_VERIFIED] = library.health.verify()
     verified: Sequence[Finding] | None = st.session_state.get(_VERIFIED)
     if verified is not None:

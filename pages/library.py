@@ -140,7 +140,7 @@ def live(library: Library, collection: str) -> None:
             st.html(tables.progress_line(job, progress, waiting))
             st.button(
                 "Cancel", key="cancel-job", type="tertiary",
-                on_click=library.jobs.cancel, args=(job.id,),
+                on_click=frame.click(library.jobs.cancel), args=(job.id,),
             )  # fmt: skip
     upload_tray.draw(library, collection)
     browser.pulse("live-pulse", 1 if now else 3)
@@ -221,14 +221,13 @@ def _about_all(
     failed = [] if shown else [record.id for record in library.documents.failed(collection)]
     removable = [record.id for record in shown if record.source_id in uploads]
     with st.container(horizontal=True, key="about-all"):
-        if failed and st.button(
-            f"Re-index {plural(len(failed), 'failed file')}", key="retry-failed"
-        ):
-            library.documents.retry(failed)
-            st.rerun()
-        if shown and st.button(f"Re-index these {len(shown)}", key="retry-shown", type="tertiary"):
-            library.documents.retry([record.id for record in shown])
-            st.rerun()
+        if failed:
+            st.button(f"Re-index {plural(len(failed), 'failed file')}", key="retry-failed",
+                      on_click=frame.click(library.documents.retry), args=(failed,))  # fmt: skip
+        if shown:
+            st.button(f"Re-index these {len(shown)}", key="retry-shown", type="tertiary",
+                      on_click=frame.click(library.documents.retry),
+                      args=([record.id for record in shown],))  # fmt: skip
         if removable:
             st.button(f"Remove {plural(len(removable), 'upload')} …", key="remove-shown",
                       type="tertiary", on_click=dialog.ask,

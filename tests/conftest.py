@@ -63,6 +63,9 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     for report in terminalreporter.stats.get("rerun", ()):
         terminalreporter.section(f"tried again: {report.nodeid}", sep="_")
         terminalreporter.write_line(report.longreprtext)
+        for title, said in report.sections:
+            terminalreporter.section(title, sep="-")
+            terminalreporter.write_line(said)
 
 
 class _FilesWhole(LoadScopeScheduling):

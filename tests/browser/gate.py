@@ -21,6 +21,11 @@ class Gate:
     def let(self, count: int) -> None:
         self._passes.release(count)
 
+    def shut(self) -> None:
+        """Let nothing through any more, also nothing for which a pass is left."""
+        self.open.clear()
+        self._passes = threading.Semaphore(0)
+
     @contextmanager
     def before(self, answer: Reply) -> Iterator[OllamaStandIn]:
         """An Ollama whose answers come through this gate."""

@@ -45,6 +45,7 @@ def served(
 
 
 def test_a_set_is_written_cancelled_gone_on_with_and_asked(open_page, gate):
+    gate.shut()
     page = open_page("evaluate")
     form = page.locator(".st-key-evaluate-write")
     form.get_by_text("Generate questions with a model").click()

@@ -6,6 +6,7 @@ import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import wraps
+from typing import Any
 
 import streamlit as st
 from streamlit.navigation.page import Page
@@ -183,6 +184,20 @@ def toasted() -> Iterator[None]:
         yield
     except RagkitError as error:
         st.toast(markup.as_label(str(error)))
+
+
+def click(work: Callable[..., object]) -> Callable[..., None]:
+    """Return what a button does: ``work``, or a toast that says why it is not possible.
+
+    Buttons act in callbacks, never in the run that they start: such a run can be broken off by
+    another one before it comes to the button, and what was clicked would be lost.
+    """
+
+    def act(*about: Any) -> None:
+        with toasted():
+            work(*about)
+
+    return act
 
 
 def status() -> None:

@@ -6,7 +6,7 @@ from functools import partial
 
 import streamlit as st
 
-from pages.parts.common import markup
+from pages.parts.common import frame, markup
 from pages.parts.evaluate import ablation_html as html
 from pages.parts.evaluate import charts
 from pages.parts.evaluate.evaluation_html import metric_name
@@ -24,9 +24,11 @@ def draw(library: Library, collection: str, question_set: str) -> None:
     title = "<h2>Ablation: what each part contributes</h2>"
     st.html(f'{title}<p class="rk-soft">{html.INTRODUCTION}</p>')
     task = task_of(library, BackgroundAblation)
-    if st.button("Run ablation", key="ablation-run", disabled=task.status.running):
-        task.start(collection, partial(library.ablations.run, collection, question_set))
-        st.rerun()
+    st.button(
+        "Run ablation", key="ablation-run", disabled=task.status.running,
+        on_click=frame.click(task.start),
+        args=(collection, partial(library.ablations.run, collection, question_set)),
+    )  # fmt: skip
     _live(library, collection)
     figures = library.ablations.kept(collection)
     if figures is not None:

@@ -9,7 +9,7 @@ from typing import Literal
 
 import streamlit as st
 
-from pages.parts.common import browser
+from pages.parts.common import browser, frame
 from pages.parts.evaluate import evaluation_html as evaluating
 from pages.parts.evaluate import from_searches
 from pages.parts.evaluate.from_searches import NEW_SET
@@ -22,7 +22,8 @@ from ragkit.models.ollama_monitor import OllamaLook
 from ragkit.surfaces.serve import app_folder
 
 _SAMPLE = "sample questions"
-_SEEN, _COUNT, _TOLD, _ROUND = "writing_seen", "writing_count", "eval_import", "eval_import_round"
+_SEEN, _BEGUN, _COUNT = "writing_seen", "writing_begun", "writing_count"
+_TOLD, _ROUND = "eval_import", "eval_import_round"
 _USUAL = 20
 _ALONE = 680
 _LOOKING_SECONDS, _IDLE_SECONDS = 1, 5
@@ -125,18 +126,31 @@ def _fields(library: Library, collection: str, look: OllamaLook) -> None:
     # A select box of the same key would keep its old value when its choices change.
     key = f"writing-model-{index}-{'|'.join(names)}"
     with st.container(horizontal=True, key="evaluate-write-fields"):
-        count = st.number_input(
+        st.number_input(
             "Questions in the set", min_value=1, max_value=MOST_WANTED, step=5, key=_COUNT,
             width=150,
         )  # fmt: skip
-        model = st.selectbox("Model", names, index=index, key=key, width=230)
-    running = writing.status.running
-    if st.button("Generate", key="evaluate-write-begin", disabled=running):
-        generate = partial(
-            library.judgments.generate, collection, count=int(count), model=str(model)
-        )
-        writing.start(collection, generate)
+        st.selectbox("Model", names, index=index, key=key, width=230)
+    now = writing.status
+    st.button(
+        "Generate", key="evaluate-write-begin", disabled=now.running,
+        on_click=frame.click(_generate), args=(library, collection, key),
+    )  # fmt: skip
+    if moved_on(_BEGUN, (now.round,)):
+        # The progress is drawn elsewhere on the page.
         st.rerun()
+
+
+def _generate(library: Library, collection: str, model: str) -> None:
+    """Begin to write as many questions as are wanted; ``model`` is the key of the model's box."""
+    chosen = st.session_state
+    task_of(library, BackgroundWriting).start(
+        collection,
+        partial(
+            library.judgments.generate, collection,
+            count=int(chosen[_COUNT]), model=str(chosen[model]),
+        ),
+    )  # fmt: skip
 
 
 @st.fragment

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from pages.parts.common import browser, collection_picker, state
+from pages.parts.common import browser, collection_picker, frame, state
 from pages.parts.health import health_view
 from ragkit.catalog.background_state import BackfillState, BackgroundPhase
 from ragkit.errors import NotFoundError
@@ -57,7 +57,7 @@ def _writing(
             st.button("Resume", key="contexts-resume", on_click=_ask,
                       args=(library, library.contexts.resume))  # fmt: skip
         elif counts.pending and switched_on:
-            st.button("Pause", key="contexts-pause", on_click=library.contexts.pause)
+            st.button("Pause", key="contexts-pause", on_click=frame.click(library.contexts.pause))
         if now.cost.summaries_failed or (counts.failed and (retry or scope is not None)):
             st.button(
                 "Retry failed", key="contexts-retry", type="tertiary",
@@ -147,7 +147,7 @@ def _offer(library: Library, look: OllamaLook) -> None:
         f"Download {SUGGESTED_MODEL} ({byte_size(SUGGESTED_BYTES)})",
         key="download-begin",
         type="tertiary" if look.writers else "primary",
-        on_click=library.ollama.pull,
+        on_click=frame.click(library.ollama.pull),
         args=(SUGGESTED_MODEL, library.contexts.choose_model),
         help="A small model that writes well enough. Ollama downloads it, then it is used here.",
     )

@@ -6,7 +6,7 @@ import time
 
 import streamlit as st
 
-from pages.parts.common import browser, dialog, markup
+from pages.parts.common import browser, dialog, frame, markup
 from pages.parts.common.markup import as_label, meter, number, text
 from pages.parts.common.markup import name as shown_name
 from ragkit.errors import RagkitError
@@ -103,13 +103,13 @@ def live(library: Library) -> None:
         busy = bool(state.target or state.waiting)
         if busy and state.paused:
             st.button("Resume", key="embedder-resume", type="tertiary",
-                      on_click=library.embedders.resume)  # fmt: skip
+                      on_click=frame.click(library.embedders.resume))  # fmt: skip
         elif busy:
             st.button("Pause", key="embedder-pause", type="tertiary",
-                      on_click=library.embedders.pause)  # fmt: skip
+                      on_click=frame.click(library.embedders.pause))  # fmt: skip
         if state.target:
             st.button("Stop", key="embedder-stop", type="tertiary",
-                      on_click=library.embedders.cancel)  # fmt: skip
+                      on_click=frame.click(library.embedders.cancel))  # fmt: skip
         elif state.previous:
             st.button(f"Go back to {as_label(label(state.previous)[:60])}", key="embedder-back",
                       type="tertiary", on_click=_back, args=(library, state.previous))  # fmt: skip

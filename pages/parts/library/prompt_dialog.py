@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.parts.common import dialog, markup
+from pages.parts.common import dialog, frame, markup
 from pages.parts.common.markup import number, text
 from ragkit.catalog.background_state import BackfillState
 from ragkit.errors import RagkitError
@@ -71,7 +71,7 @@ def draw(library: Library, collection: str) -> None:
                   on_click=save)  # fmt: skip
         st.button(
             "Use the built-in prompt", key="prompt-reset", disabled=not prompts[kind].own,
-            on_click=library.contexts.set_prompt, args=(collection, kind, ""),
+            on_click=frame.click(library.contexts.set_prompt), args=(collection, kind, ""),
         )  # fmt: skip
         st.button("Cancel", key="prompt-cancel", on_click=dialog.close)
 

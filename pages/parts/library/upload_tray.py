@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from pages.parts.common import frame
 from pages.parts.common.markup import document_link, name, number, text
 from ragkit.formatting import plural
 from ragkit.library import Library
@@ -38,7 +39,7 @@ def draw(library: Library, collection: str) -> None:
         st.html(tray(lines))
         st.button(
             "Dismiss", key="dismiss-uploads", type="tertiary",
-            on_click=library.uploads.dismiss, args=(collection,),
+            on_click=frame.click(library.uploads.dismiss), args=(collection,),
         )  # fmt: skip
 
 

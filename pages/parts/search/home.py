@@ -231,6 +231,5 @@ def _empty_library(library: Library) -> None:
     with st.container(horizontal=True):
         if st.button("Add documents", type="primary", key="to-library"):
             st.switch_page("pages/library.py")
-        if st.button("Try the sample library", key="add-sample", disabled=working):
-            add_sample(library)
-            st.rerun()
+        st.button("Try the sample library", key="add-sample", disabled=working,
+                  on_click=frame.click(add_sample), args=(library,))  # fmt: skip
