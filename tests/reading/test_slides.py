@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import date
 
 import pptx
 import pytest
@@ -157,6 +158,24 @@ def test_charts_are_tables_below_their_titles(tmp_path):
         "## Sales\n\nTickets sold\n\n|  | 2024 | 2025 |\n| --- | --- | --- |\n"
         "| Kyoto | 12.5 | 14 |\n| Osaka | 7 |  |"
     )
+
+
+def test_figures_of_a_chart_are_written_as_it_shows_them(tmp_path):
+    show = pptx.Presentation()
+    slide = show.slides.add_slide(show.slide_layouts[5])
+    data = CategoryChartData()
+    data.categories = [date(2026, 1, 5), date(2026, 2, 2)]
+    data.add_series("Share", (0.046, 0.1), number_format="0.0%")
+    data.add_series("Tons", (0.1 + 0.2, 1234.5), number_format="General")
+    data.add_series("Paid", (1234.5, 2), number_format='#,##0.00" EUR"')
+    place = Inches(1), Inches(1), Inches(6), Inches(4)
+    slide.shapes.add_chart(XL_CHART_TYPE.COLUMN_CLUSTERED, *place, data)
+    assert (
+        "|  | Share | Tons | Paid |\n"
+        "| --- | --- | --- | --- |\n"
+        "| 2026-01-05 | 4.6% | 0.3 | 1,234.50 EUR |\n"
+        "| 2026-02-02 | 10.0% | 1234.5 | 2.00 EUR |"
+    ) in read(tmp_path, "chart.pptx", saved(show)).text
 
 
 def test_diagrams_are_lists(tmp_path):

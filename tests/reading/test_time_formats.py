@@ -43,8 +43,16 @@ def test_other_formats_show_no_times(code):
     ("[>9]0;d", False), ('0 "days"', False), ("@", False), ("# ?/?", False),
 ])  # fmt: skip
 def test_formats_of_dates_from_1904_on(code, is_date):
-    found = parse_date(code)
+    found = parse_date(code, from_1904=True)
     assert (found is not None) is is_date
     if found is not None:
         assert found.shown("0.5") == "1904-01-01 12:00:00"
         assert found.shown("1e9") is None
+
+
+def test_dates_from_1900_on_begin_after_the_day_that_excel_counts_too_many():
+    found = parse_date("d/m/yyyy", from_1904=False)
+    assert found is not None
+    assert [found.shown(days) for days in ("60", "61", "46027", "46027.25")] == [
+        None, "1900-03-01", "2026-01-05", "2026-01-05 06:00:00"
+    ]  # fmt: skip

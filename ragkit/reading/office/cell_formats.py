@@ -64,7 +64,7 @@ def _formats(archive: zipfile.ZipFile) -> Mapping[bytes, CellFormat]:
     cells = styles.find(f"{S}cellXfs")
     numbers = [style.get("numFmtId", "") for style in (() if cells is None else cells)]
     known = set(numbers) & set(codes)
-    parsed = {number: format_of(codes[number], from_1904=from_1904) for number in known}
+    parsed = {number: format_of(codes[number], from_1904=from_1904 or None) for number in known}
     return {
         str(style).encode(): found
         for style, number in enumerate(numbers)
@@ -72,12 +72,13 @@ def _formats(archive: zipfile.ZipFile) -> Mapping[bytes, CellFormat]:
     }
 
 
-def format_of(code: str, *, from_1904: bool = False) -> CellFormat | None:
-    """Return what a format code says; other dates than those from 1904 on are left to converters.
+def format_of(code: str, *, from_1904: bool | None = None) -> CellFormat | None:
+    """Return what a format code says; ``None`` for one of dates unless it says where they begin.
 
-    These count from 1900.
+    Converters know those that begin in 1900.
     """
-    return parse(code) or parse_time(code) or (parse_date(code) if from_1904 else None)
+    dates = None if from_1904 is None else parse_date(code, from_1904=from_1904)
+    return parse(code) or parse_time(code) or dates
 
 
 def _written(cell: re.Match[bytes], formats: Mapping[bytes, CellFormat]) -> bytes:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from ragkit.reading.decode import clean
+from ragkit.reading.office.cell_formats import format_of
 from ragkit.reading.reading_parts import whole_line
 from ragkit.reading.xml_names import MC, A, C
 
@@ -62,19 +63,32 @@ def chart_of(root: Element) -> Chart:
     title = "" if heading is None else " ".join(line.text for line in lines_of(heading))
     header = [""]
     rows: dict[str, list[str]] = {}
+    system = root.find(f"{C}date1904")
+    from_1904 = system is not None and system.get("val", "1") in ("1", "true")
     for number, series in enumerate(root.iter(f"{C}ser"), 1):
-        header.append(" ".join(_points(series, "tx").values()))
-        categories = _points(series, "cat") or _points(series, "xVal")
-        for place, value in (_points(series, "val") or _points(series, "yVal")).items():
+        named, *columns = (
+            _points(series, tag, from_1904=from_1904)
+            for tag in ("tx", "cat", "xVal", "val", "yVal")
+        )
+        header.append(" ".join(named.values()))
+        categories = columns[0] or columns[1]
+        for place, value in (columns[2] or columns[3]).items():
             row = rows.setdefault(place, [categories.get(place, "")])
             row += [""] * (number - len(row)) + [value]
     return Chart(title, [header, *list(rows.values())[:MOST_POINTS]] if any(header) or rows else [])
 
 
-def _points(series: Element, tag: str) -> dict[str, str]:
-    """Return the values of a series under a tag, by their places."""
+def _points(series: Element, tag: str, *, from_1904: bool) -> dict[str, str]:
+    """Return the values of a series under a tag as they are shown, by their places."""
     values: dict[str, str] = {}
+    code = series.findtext(f"{C}{tag}//{C}formatCode", "")
+    formats = {code: format_of(code, from_1904=from_1904)}
     for point in series.iterfind(f"{C}{tag}//{C}pt"):
+        own = point.get("formatCode", code)
+        if own not in formats:
+            formats[own] = format_of(own, from_1904=from_1904)
+        number_format, value = formats[own], point.findtext(f"{C}v") or ""
+        shown = number_format.shown(value) if number_format and own else None
         # Of categories in several levels, the innermost comes first.
-        values.setdefault(point.get("idx", ""), clean(point.findtext(f"{C}v") or ""))
+        values.setdefault(point.get("idx", ""), clean(value if shown is None else shown))
     return values

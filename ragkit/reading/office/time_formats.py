@@ -1,4 +1,4 @@
-"""Formats of times in workbooks: durations such as "36:15", times of day, dates from 1904 on."""
+"""Formats of times in workbooks and charts: durations such as "36:15", times of day, dates."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _TIME = re.compile(r"(?:am/pm|a/p|[hms:., /-]|(?<=s\.)0{1,3})+")
 _DATE = re.compile(r"[ymd]")
 _OTHER = re.compile(r"[#?@]|\[[<>=]")
 _LONGEST = 300
-_DAY = 86_400
+_DAY, _FEBRUARY_1900 = 86_400, 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,21 +45,29 @@ class TimeFormat:
 
 @dataclass(frozen=True, slots=True)
 class DateFormat:
-    """A format of dates in a workbook that counts days from 1904 on, as Excel on a Mac did."""
+    """A format of dates, counted in days from 1900 on, or from 1904 as Excel on a Mac did."""
+
+    from_1904: bool
 
     def shown(self, number: str) -> str | None:
-        """Return the date of a number of days, with its time; ``None`` for one that is none."""
+        """Return the date of a number of days, with its time; ``None`` for one that is none.
+
+        Before March 1900 Excel counts a day that there was not.
+        """
         try:
             seconds = round(Decimal(number) * _DAY)
-            return str(datetime(1904, 1, 1) + timedelta(seconds=seconds))
+            if not self.from_1904 and seconds <= _FEBRUARY_1900 * _DAY:
+                return None
+            first = datetime(1904, 1, 1) if self.from_1904 else datetime(1899, 12, 30)
+            return str(first + timedelta(seconds=seconds)).removesuffix(" 00:00:00")
         except (InvalidOperation, ValueError, OverflowError):
             return None
 
 
-def parse_date(code: str) -> DateFormat | None:
+def parse_date(code: str, *, from_1904: bool) -> DateFormat | None:
     """Return what a format code says; ``None`` if it formats no dates."""
     bare = _LITERAL.sub("", code[:_LONGEST]).lower()
-    return DateFormat() if _DATE.search(bare) and not _OTHER.search(bare) else None
+    return DateFormat(from_1904) if _DATE.search(bare) and not _OTHER.search(bare) else None
 
 
 def parse(code: str) -> TimeFormat | None:
