@@ -132,6 +132,14 @@ def damaged(label: str) -> ReadingError:
     )
 
 
+def too_old() -> ReadingError:
+    """Return the error of a Word document that is older than Word 6."""
+    return ReadingError(
+        "This file was written by a version of Word before 6.0.",
+        "Open it in a word processor and save it as .docx.",
+    )
+
+
 def locked(label: str) -> ReadingError:
     """Return the error for a file that is protected by a password."""
     return ReadingError(

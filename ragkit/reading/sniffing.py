@@ -19,7 +19,7 @@ from ragkit.reading.formats import (
     code_language,
     readable_suffixes,
 )
-from ragkit.reading.limits import damaged, locked
+from ragkit.reading.limits import damaged, locked, too_old
 from ragkit.reading.office_97.compound import is_compound, opened
 from ragkit.reading.zip_container import folder_around, unpacking, usual_name
 
@@ -111,6 +111,9 @@ _STREAMS = {
 
 _BARE_WORKBOOKS = (b"\x09\x00", b"\x09\x02", b"\x09\x04", b"\x09\x08")
 """How workbooks of Excel 2 to 4 begin, which are in no compound file."""
+
+_OLD_DOCUMENTS = (b"\x9b\xa5", b"\xdb\xa5", b"\x31\xbe\x00\x00", b"\xfe\x37\x00")
+"""How documents of Word 1 and 2, of Word for DOS and of the first ones for the Mac begin."""
 
 _FLAT = re.compile(
     rb"\s*(?:<\?xml[^<>]{0,200}>\s*)?<office:document\s[^<>]*?office:mimetype=\"([^\"<>]{1,100})\""
@@ -288,6 +291,8 @@ def _office_format(suffix: str, data: bytes) -> Format | None:
     """Return the format of an Office file that is no zip; ``None`` for another file."""
     if is_compound(data):
         return _compound_format(suffix, data)
+    if suffix in Format.DOC.suffixes and data.startswith(_OLD_DOCUMENTS):
+        raise too_old()
     if suffix in Format.XLS.suffixes and data.startswith(_BARE_WORKBOOKS):
         return Format.XLS
     if _XML_WORKBOOK.match(data[:_LONGEST_ROOT]):

@@ -96,13 +96,14 @@ def word_file(text, *, locked=False, claimed=0, **streams):
     return compound_file({"WordDocument": body, "1Table": piece, **streams})
 
 
-def old_word_file(text, *, kind=0xA5DC, language=0x409, machine=0):
-    """A DOC file as Word 95 wrote it; ``text`` are bytes in a code page."""
+def old_word_file(text, *, kind=0xA5DC, language=0x409, machine=0, flags=0, count=None):
+    """A DOC file as Word 95 wrote it; ``text`` are the bytes of ``count`` characters."""
     head = bytearray(0x300)
     struct.pack_into("<4H", head, 0, kind, 0x68, 0, language)
     head[0x12] = machine
     struct.pack_into("<2I", head, 0x18, len(head), len(head) + len(text))
-    struct.pack_into("<I", head, 0x34, len(text))
+    struct.pack_into("<H", head, 0xA, flags)
+    struct.pack_into("<I", head, 0x34, len(text) if count is None else count)
     return compound_file({"WordDocument": bytes(head) + text})
 
 

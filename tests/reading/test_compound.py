@@ -130,6 +130,8 @@ def test_attachments_and_mails_in_a_mail_follow_it(tmp_path):
         ("a.doc", word_file("Lease.\r", claimed=1 << 30), "Word document is damaged"),
         ("a.doc", word_file("Lease.\r", claimed=-9), "Word document is damaged"),
         ("a.doc", old_word_file(b"Lease.\r", kind=0xA59B), "a version of Word before 6.0"),
+        ("a.doc", b"\xdb\xa5\x2d\x00" + bytes(99) + b"Lease.", "a version of Word before 6.0"),
+        ("a.doc", b"\x31\xbe\x00\x00" + bytes(99) + b"Lease.", "a version of Word before 6.0"),
         ("a.ppt", compound_file({"PowerPoint Document": b"\0" * 99}), "presentation is damaged"),
         ("a.xls", workbook_file({"A": [["b"]]}, (0x2F, bytes(6))), "is locked with a password"),
         ("a.xls", compound_file({"Workbook": b"\0" * 99}), "workbook is damaged"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import lzma
+import struct
 from pathlib import Path
 
 import pytest
@@ -62,6 +63,25 @@ Text
 )
 def test_word_95_wrote_in_the_code_page_of_a_language(tmp_path, text, encoding, how):
     data = old_word_file(f"{text}\r".encode(encoding), **how)
+    assert text_of(tmp_path, data) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding", "kind"),
+    [
+        ("桟橋の契約: “ﾎﾞｰﾄ” 3", "cp932", 0xA697),
+        ("부두 임대 계약: “배” 3", "cp949", 0xA698),
+        ("码头租约：“船” 3", "cp936", 0xA699),
+        ("碼頭租約：“船” 3", "cp950", 0xA699),
+    ],
+)
+def test_word_95_wrote_two_bytes_a_character_in_east_asia(tmp_path, text, encoding, kind):
+    units = []
+    for letter in f"{text}\r":
+        high, low = (0x10, *letter.encode("cp1252")) if letter in "“”" else (0, 0)
+        units.append((high << 8 | low) or int.from_bytes(letter.encode(encoding), "big"))
+    stored = struct.pack(f"<{len(units)}H", *units)
+    data = old_word_file(stored, kind=kind, flags=0x1000, count=len(units))
     assert text_of(tmp_path, data) == text
 
 

@@ -10,11 +10,13 @@ from xml.etree import ElementTree
 
 from ragkit.reading.decode import clean
 from ragkit.reading.formats import Format
+from ragkit.reading.limits import damaged
 from ragkit.reading.margins import margins_of
 from ragkit.reading.markdown import first_heading, strip_embedded
 from ragkit.reading.office import word_asides
 from ragkit.reading.office.converter import convert, core_properties
 from ragkit.reading.office.word_boxes import with_boxes_apart, with_drawings_as_boxes
+from ragkit.reading.office.word_chunks import Chunks
 from ragkit.reading.office.word_numbering import Numbering, with_items, without_numbers
 from ragkit.reading.reading_parts import LEADER, tidy
 from ragkit.reading.titles import choose
@@ -22,11 +24,14 @@ from ragkit.reading.xml_names import W
 from ragkit.reading.zip_container import (
     open_archive,
     rewritten,
+    unpacking,
     with_usual_names,
 )
 from ragkit.types import Markup, Reading
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ragkit.reading.limits import Limits
 
 _HEADING_NEAR_TOP = 500
@@ -38,10 +43,25 @@ def read_word(data: bytes, name: str, limits: Limits) -> Reading:
     Raises:
         ReadingError: damaged, locked, or a decompression bomb.
     """
+    return _read(data, name, limits, lambda part, inner: _text_of_chunk(part, inner, limits))
+
+
+def _text_of_chunk(data: bytes, name: str, limits: Limits) -> str:
+    """Return the text of a file in a document; of a document in it, without other files."""
+    from ragkit.reading.readers import read_data
+
+    if name.lower().endswith(Format.DOCX.suffixes):
+        with unpacking(damaged(Format.DOCX.label)):
+            return _read(data, name, limits, lambda *_: "").text
+    return read_data(data, name, limits).text
+
+
+def _read(data: bytes, name: str, limits: Limits, chunk: Callable[[bytes, str], str]) -> Reading:
     label = Format.DOCX.label
     archive = with_usual_names(open_archive(data, limits, label))
-    content = convert(_for_converter(archive), "docx", label).content
-    marked = tidy(clean(strip_embedded(_restored(content))))
+    chunks = Chunks(archive, chunk)
+    content = convert(_for_converter(archive, chunks), "docx", label).content
+    marked = tidy(clean(strip_embedded(chunks.in_place(_restored(content)))))
     text, bare = with_items(marked), without_numbers(marked)
     metadata, title = core_properties(archive)
     near_top = first_heading(bare[:_HEADING_NEAR_TOP])
@@ -78,7 +98,7 @@ _SIGNS = str.maketrans("\ufdd0\ufdd1\ufdd2", "&<>")
 _STARTS_TAG = re.compile("\ufdd1(?=[A-Za-z/!?])")
 
 
-def _for_converter(archive: zipfile.ZipFile) -> bytes:
+def _for_converter(archive: zipfile.ZipFile, chunks: Chunks) -> bytes:
     """Return a Word document rewritten so that the converter loses nothing of it.
 
     The converter counts items wrongly, and drops character references
@@ -99,7 +119,7 @@ def _for_converter(archive: zipfile.ZipFile) -> bytes:
             return b""
         part = _with_usual_prefix(part)
         if name == _TEXT_PARTS[0]:
-            part = numbering.numbered(part)
+            part = numbering.numbered(chunks.marked(part))
             part = word_asides.with_notes_below(part, notes)
             part = word_asides.with_formulas_below(part)
             part = with_drawings_as_boxes(part, archive)

@@ -14,11 +14,10 @@ from enum import IntEnum
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Self
 
-from ragkit.errors import ReadingError
 from ragkit.reading.decode import decode
+from ragkit.reading.fields import drawn_by_field, target_of_field
 from ragkit.reading.formats import Format
-from ragkit.reading.limits import damaged, locked
-from ragkit.reading.links import target_of_field
+from ragkit.reading.limits import damaged, locked, too_old
 from ragkit.reading.office_97.doc_numbering import lists_of
 from ragkit.reading.office_97.doc_properties import (
     LOST,
@@ -38,7 +37,7 @@ if TYPE_CHECKING:
 
 _WORD_97 = 0xA5EC
 _WORD_95 = (0xA5DC, 0xA697, 0xA698, 0xA699)
-_IN_PIECES, _ENCRYPTED, _SECOND_TABLE = 0x4, 0x100, 0x200
+_IN_PIECES, _ENCRYPTED, _SECOND_TABLE, _IN_UNITS = 0x4, 0x100, 0x200, 0x1000
 _NARROW = 1 << 30
 _CODE_PAGES = {
     0x01: "cp1256", 0x02: "cp1251", 0x05: "cp1250", 0x08: "cp1253", 0x0D: "cp1255", 0x0E: "cp1250",
@@ -52,7 +51,12 @@ _GUESSED = ("cp1252", "cp1251", "cp1250", "cp1253", "cp1254", "cp1255", "cp1256"
 _MACINTOSH = 1
 _CONTROLS = bytes(range(32))
 _CHINESE = {0x0404: "cp950", 0x0C04: "cp950", 0x0804: "cp936", 0x1004: "cp936"}
+_EAST_ASIAN = {0xA697: ("cp932",), 0xA698: ("cp949",), 0xA699: ("cp936", "cp950")}
+"""What Word 6 and 95 may have written in Japan, in Korea, and where Chinese is spoken."""
+
+_WESTERN = 0x10
 _PARTS = 8
+_UNKNOWN = "\ufffd"
 _FIELD = re.compile("[\x13-\x15]")
 _FIELD_BEGINS, _RESULT_BEGINS = "\x13", "\x14"
 _SIGNS_IN_LINKS = re.compile(r"[\x00-\x1f]")
@@ -108,9 +112,14 @@ class Paragraph:
 
 @dataclass(frozen=True, slots=True)
 class _Head:
-    """The head of a file. Word 6 and 95 are ``old``; ``tables`` is where the list of tables is."""
+    """The head of a file; ``tables`` is where the list of tables is.
+
+    Word 6 and 95 are ``old``. In East Asia they wrote two bytes for each character, in one of the
+    ``code_pages``; others wrote one byte, and have none here.
+    """
 
     old: bool
+    code_pages: tuple[str, ...]
     language: int
     flags: int
     machine: int
@@ -122,10 +131,7 @@ class _Head:
     def of(cls, document: bytes) -> Self:
         kind, _, _, language, _, flags = struct.unpack_from("<6H", document)
         if kind != _WORD_97 and kind not in _WORD_95:
-            raise ReadingError(
-                "This file was written by a version of Word before 6.0.",
-                "Open it in a word processor and save it as .docx.",
-            )
+            raise too_old()
         if flags & _ENCRYPTED:
             raise locked(Format.DOC.label)
         old = kind != _WORD_97
@@ -134,7 +140,8 @@ class _Head:
             raise damaged(Format.DOC.label)
         (begin,) = struct.unpack_from("<I", document, 0x18)
         tables = 0x58 if old else 0x9A
-        return cls(old, language, flags, document[0x12], begin, lengths, tables)
+        pages = _EAST_ASIAN.get(kind, ()) if flags & _IN_UNITS else ()
+        return cls(old, pages, language, flags, document[0x12], begin, lengths, tables)
 
     @property
     def table_stream(self) -> str:
@@ -173,7 +180,8 @@ class _Piece:
 class DocText:
     """The text of a DOC file, without what was deleted and without the codes of fields.
 
-    Places in it count as Word does: units of UTF-16, or bytes in Word 6 and 95, over all parts.
+    Places in it count as Word does, over all parts: units of UTF-16, in Word 6 and 95 characters of
+    one or two bytes.
     ``links`` are pieces of Markdown by the places of the signs in whose place they stand.
     """
 
@@ -192,8 +200,9 @@ class DocText:
             if size > len(self._document) or any(one.end < one.start for one in self._pieces):
                 raise damaged(Format.DOC.label)
             self._text, self.links = self._read_text()
-            if self._head.old:
-                self._encoding = self._head.encoding(self._text.encode("latin-1"))
+            in_bytes = self._head.old and not self._head.code_pages
+            sample = self._text.encode("latin-1") if in_bytes else b""
+            self._encoding = self._head.encoding(sample) if in_bytes else ""
             self._styles = styles_of(self._wide(Table.STYLES))
             self._runs = paragraph_runs(self._document, self._wide(Table.PARAGRAPHS))
         except (struct.error, IndexError, OSError) as error:
@@ -236,7 +245,7 @@ class DocText:
     def readable(self, start: int, end: int) -> str:
         """Return a stretch of the text as it is read, without Word's signs."""
         text = self._text[start:end].translate(_READABLE)
-        if self._head.old:
+        if self._encoding:
             return text.encode("latin-1").decode(self._encoding, "replace")
         return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
@@ -266,7 +275,7 @@ class DocText:
 
     def _read_pieces(self) -> list[_Piece]:
         if self._head.old and not self._head.flags & _IN_PIECES:
-            return [_Piece(0, sum(self._head.lengths), self._head.begin, 1)]
+            return [self._piece(0, sum(self._head.lengths), self._head.begin)]
         data, at = self.stored(Table.PIECES), 0
         while data[at] == 1:
             at += 3 + int.from_bytes(data[at + 1 : at + 3], "little")
@@ -281,7 +290,7 @@ class DocText:
 
     def _piece(self, start: int, end: int, place: int) -> _Piece:
         if self._head.old:
-            return _Piece(start, end, place, 1)
+            return _Piece(start, end, place, 2 if self._head.code_pages else 1)
         if place & _NARROW:
             return _Piece(start, end, (place & (_NARROW - 1)) // 2, 1)
         return _Piece(start, end, place, 2)
@@ -294,7 +303,8 @@ class DocText:
             stored = self._document[piece.place : piece.place + count * piece.width]
             if piece.width == 2:
                 units = struct.unpack_from(f"<{len(stored) // 2}H", stored)
-                text = "".join(map(chr, units))
+                pages = self._head.code_pages
+                text = _east_asian(units, pages) if pages else "".join(map(chr, units))
             else:
                 text = stored.decode("latin-1" if self._head.old else "cp1252", "replace")
             # What the file has lost counts as well, so that the rest keeps its places.
@@ -312,10 +322,30 @@ class DocText:
         return _fields("".join(letters))
 
 
+def _east_asian(units: Sequence[int], code_pages: Sequence[str]) -> str:
+    """Return the characters of units in the code page that has the most of them.
+
+    Signs of the West, such as quotation marks, are marked as such.
+    """
+    texts = []
+    for page in code_pages:
+        known = {unit: _character(unit, page) for unit in set(units)}
+        texts.append("".join(map(known.__getitem__, units)))
+    return min(texts, key=lambda text: text.count(_UNKNOWN))
+
+
+def _character(unit: int, code_page: str) -> str:
+    if unit >> 8 == _WESTERN:
+        unit, code_page = unit & 0xFF, "cp1252"
+    text = unit.to_bytes(2 if unit > 0xFF else 1, "big").decode(code_page, "ignore")
+    return text if len(text) == 1 else _UNKNOWN
+
+
 def _fields(text: str) -> tuple[str, dict[int, str]]:
     """Return a text in which the codes of fields, but not their results, are lost; and its links.
 
-    Those are pieces of Markdown by the places of the signs in whose place they stand.
+    Those are pieces of Markdown by the places of the signs in whose place they stand. Of a field
+    that is drawn, what Word draws stands in the place of its code.
     """
     letters = list(text)
     links: dict[int, str] = {}
@@ -327,7 +357,8 @@ def _fields(text: str) -> tuple[str, dict[int, str]]:
         elif begun:
             start, target = begun.pop()
             if text[start] == _FIELD_BEGINS:
-                letters[start:at] = LOST * (at - start)
+                drawn = drawn_by_field(text[start + 1 : at])
+                letters[start:at] = drawn[: at - start].ljust(at - start, LOST)
             if sign[0] == _RESULT_BEGINS:
                 begun.append((at, target_of_field(text[start + 1 : at])))
             elif target and _is_title(text[start + 1 : at], target):

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 from ragkit.reading.blocks import note, title_of, written
 from ragkit.reading.comments import comment_line
 from ragkit.reading.decode import code_page
+from ragkit.reading.fields import drawn_by_field, target_of_field
 from ragkit.reading.formats import Format
-from ragkit.reading.links import target_of_field
 from ragkit.reading.margins import sections_beside
 from ragkit.reading.markdown import metadata_from
 from ragkit.reading.reading_parts import one_line
@@ -359,7 +359,7 @@ class _RichText:
             return
         opened = self._groups.pop().opened
         if opened == "field" and self._fields:
-            self._fields.pop()
+            self._say(drawn_by_field(self._fields.pop().code))
         elif opened == "fldrslt" and self._fields:
             if target := target_of_field(self._fields[-1].code):
                 self._flows[-1].link(self._fields[-1].start, target)
