@@ -113,6 +113,10 @@ class ReadingError(RagkitError):
     http_status = 422
 
 
+class LockedError(ReadingError):
+    """A file is protected by a password."""
+
+
 class SkippedError(ReadingError):
     """A file is left out on purpose: it ends as skipped."""
 

@@ -6,7 +6,7 @@ import signal
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ragkit.errors import PassingError, ReadingError, SkippedError
+from ragkit.errors import LockedError, PassingError, ReadingError, SkippedError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -140,9 +140,9 @@ def too_old() -> ReadingError:
     )
 
 
-def locked(label: str) -> ReadingError:
+def locked(label: str) -> LockedError:
     """Return the error for a file that is protected by a password."""
-    return ReadingError(
+    return LockedError(
         f"This {label} is locked with a password.",
         "Save a copy without a password, and put the copy in the folder.",
     )

@@ -7,11 +7,13 @@ from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING, cast
 
-from ragkit.errors import PassingError, ReadingError, SkippedError
+from ragkit.errors import LockedError, PassingError, ReadingError, SkippedError
 from ragkit.reading import limits as costs
 from ragkit.reading.decode import clean, declared_encoding, decode
 from ragkit.reading.formats import BYTE_FORMATS, CONVERSATION_FORMATS, Format
 from ragkit.reading.languages import with_language
+from ragkit.reading.office_97.compound import is_compound
+from ragkit.reading.office_97.known_passwords import opened_without_asking
 from ragkit.reading.sniffing import sniff
 from ragkit.reading.zip_container import GZIP_SUFFIX, gunzipped, is_gzip
 
@@ -47,6 +49,15 @@ def read_data(data: bytes, name: str, limits: Limits, known: KnownPages | None =
     """
     if is_gzip(name, data):
         name, data = name[: -len(GZIP_SUFFIX)], gunzipped(data, limits)
+    try:
+        return _read_unlocked(data, name, limits, known)
+    except LockedError:
+        if not is_compound(data) or (opened := opened_without_asking(data)) is None:
+            raise
+    return _read_unlocked(opened, name, limits, known)
+
+
+def _read_unlocked(data: bytes, name: str, limits: Limits, known: KnownPages | None) -> Reading:
     file_format = sniff(name, data)
     try:
         reading = _read(file_format, data, name, limits, known)
