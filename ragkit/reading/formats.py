@@ -50,6 +50,7 @@ class Format(StrEnum):
     BIBTEX = "bibtex", "bibtex.read_bibtex", ".bib", "bibliography"
     HTML = "html", "html.read_html", ".html .htm .xhtml", "web page"
     FB2 = "fb2", "fb2.read_book", ".fb2", "e-book"
+    MOBI = "mobi", "mobi.read_mobi", ".mobi .azw .azw3 .prc", "e-book"
     OPML = "opml", "opml.read_outline", ".opml", "outline"
     XML_DOCUMENT = (
         "xml-document",
@@ -116,7 +117,7 @@ BYTE_FORMATS = (
     Format.PDF, Format.DOCX, Format.XLSX, Format.PPTX, Format.ODT, Format.ODS, Format.ODP,
     Format.DOC, Format.XLS, Format.PPT, Format.MSG, Format.RTF, Format.EPUB, Format.EML,
     Format.MBOX, Format.MHTML, Format.ENEX, Format.EXPORT, Format.XLSB, Format.XML_WORKBOOK,
-    Format.ODG, Format.VSDX,
+    Format.ODG, Format.VSDX, Format.MOBI,
 )  # fmt: skip
 """Formats whose readers take (data, name, limits); all others take (clean text, name, format).
 

@@ -9,14 +9,13 @@ from itertools import islice
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
-from ragkit.errors import ReadingError
 from ragkit.reading.decode import clean, declared_encoding, decode
 from ragkit.reading.formats import Format
 from ragkit.reading.heads import with_head
 from ragkit.reading.html_formulas import Formulas
 from ragkit.reading.html_nesting import ANY_TAG, levelled, without_unended
 from ragkit.reading.html_tables import UNSEEN
-from ragkit.reading.limits import damaged
+from ragkit.reading.limits import damaged, protected
 from ragkit.reading.markdown import first_heading, metadata_from, strip_embedded
 from ragkit.reading.office.converter import convert
 from ragkit.reading.reading_parts import joined, one_line, tidy
@@ -269,10 +268,6 @@ _OPF = "{http://www.idpf.org/2007/opf}"
 _CONTAINER = "{urn:oasis:names:tc:opendocument:xmlns:container}"
 _ENCRYPTION = "{http://www.w3.org/2001/04/xmlenc#}"
 _CHAPTERS = ("html", "text/x-oeb1-document", "application/x-dtbook+xml")
-_PROTECTED = (
-    "This e-book is protected against copying.",
-    "Only the programs of its seller can open it; leave it out of the library.",
-)
 
 
 def read_epub(data: bytes, name: str, limits: Limits) -> Reading:
@@ -292,7 +287,7 @@ def read_epub(data: bytes, name: str, limits: Limits) -> Reading:
     encrypted = _encrypted(archive)
     chapters = [archive.read(part) for part in present if part not in encrypted]
     if present and not chapters:
-        raise ReadingError(*_PROTECTED)
+        raise protected()
     missing = len(parts) - len(chapters)
     if missing and not chapters:
         raise damaged(label)

@@ -148,6 +148,14 @@ def locked(label: str) -> LockedError:
     )
 
 
+def protected() -> ReadingError:
+    """Return the error of an e-book that only the programs of its seller can open."""
+    return ReadingError(
+        "This e-book is protected against copying.",
+        "Only the programs of its seller can open it; leave it out of the library.",
+    )
+
+
 def uncut() -> ReadingError:
     """Return the error for a file whose text could not be divided into chunks."""
     return ReadingError(

@@ -144,7 +144,7 @@ def sniff(name: str, data: bytes) -> Format:
     if by_magic is not None:
         return by_magic
     _check_wanted(suffix, data)
-    if by_suffix in (*_CONTAINERS, *_STREAMS.values(), Format.PDF, Format.RTF):
+    if by_suffix in (*_CONTAINERS, *_STREAMS.values(), Format.PDF, Format.RTF, Format.MOBI):
         return _despite_its_name(suffix, data)
     has_name_of_text = by_suffix is not None or bool(code_language(name, data))
     if looks_binary(data, has_name_of_text=has_name_of_text):
@@ -213,6 +213,8 @@ def _by_magic(suffix: str, data: bytes) -> Format | None:
         return office
     if start.startswith(b"{\\rtf"):
         return Format.RTF
+    if start[60:68] in (b"BOOKMOBI", b"TEXtREAd"):
+        return Format.MOBI
     if start.startswith(b"bplist00") and suffix == ".webarchive":
         return Format.MHTML
     if _CONTROL.search(start):

@@ -40,6 +40,7 @@ def test_documents_are_opened(tmp_path: Path):
     for suffix in DOCUMENT_SUFFIXES:
         expected = suffix not in (
             ".canvas",
+            ".prc",
             ".docm",
             ".pptm",
             ".dotx",

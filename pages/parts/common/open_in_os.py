@@ -18,7 +18,8 @@ from ragkit.library import Library
 _USUAL_UMASK = 0o022
 _SHOWN = """
     .md .markdown .mdown .mkd .mdx .qmd .rmd .txt .text .log .rst .rest .org .adoc .asciidoc .html
-    .htm .xhtml .pdf .docx .pptx .xlsx .rtf .epub .fb2 .opml .eml .mbox .vtt .srt .csv .tsv .ipynb
+    .htm .xhtml .pdf .docx .pptx .xlsx .rtf .epub .fb2 .mobi .azw .azw3 .opml .eml .mbox .vtt .srt
+    .csv .tsv .ipynb
     .json .jsonl .ndjson .yaml .yml .toml .ini .cfg .conf .properties .bib .tex .ltx .latex .c .cc
     .cpp .css .cxx .h .hh .hpp .java .rs
     .png .jpg .jpeg .gif .bmp .tif .tiff .webp .heic .avif
