@@ -52,6 +52,8 @@ class Format(StrEnum):
     FB2 = "fb2", "fb2.read_book", ".fb2", "e-book"
     MOBI = "mobi", "mobi.read_mobi", ".mobi .azw .azw3 .prc", "e-book"
     OPML = "opml", "opml.read_outline", ".opml", "outline"
+    MIND_MAP = "mind-map", "mind_maps.read_freemind", ".mm", "mind map"
+    XMIND = "xmind", "mind_maps.read_xmind", ".xmind", "mind map"
     XML_DOCUMENT = (
         "xml-document",
         "xml_document.read_xml",
@@ -117,7 +119,7 @@ BYTE_FORMATS = (
     Format.PDF, Format.DOCX, Format.XLSX, Format.PPTX, Format.ODT, Format.ODS, Format.ODP,
     Format.DOC, Format.XLS, Format.PPT, Format.MSG, Format.RTF, Format.EPUB, Format.EML,
     Format.MBOX, Format.MHTML, Format.ENEX, Format.EXPORT, Format.XLSB, Format.XML_WORKBOOK,
-    Format.ODG, Format.VSDX, Format.MOBI,
+    Format.ODG, Format.VSDX, Format.MOBI, Format.XMIND,
 )  # fmt: skip
 """Formats whose readers take (data, name, limits); all others take (clean text, name, format).
 

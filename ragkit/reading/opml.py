@@ -45,9 +45,17 @@ def _item(source: str, depth: int, *, leaf: bool) -> list[str]:
     values = {name: unescape(a or b) for name, a, b in _ATTRIBUTE.findall(source)}
     text = whole_line(_MARKUP.sub("", values.get("text") or values.get("title") or ""))
     address = next((values[key].strip() for key in _ADDRESSES if values.get(key)), "")
+    note = [line.strip() for line in values.get("_note", "").split("\n") if line.strip()]
+    return entry(text, address, note, depth, leaf=leaf)
+
+
+def entry(text: str, address: str, note: list[str], depth: int, *, leaf: bool) -> list[str]:
+    """Return the lines of an entry of an outline; ``leaf`` says that nothing is below it.
+
+    It is a heading at the top, and an item of a list elsewhere.
+    """
     if address and address != text:
         text = f"{text} <{address}>" if text else address
-    note = [line.strip() for line in values.get("_note", "").split("\n") if line.strip()]
     if depth == 0 and not leaf:
         return [f"\n## {text}\n" if text else "\n", *note, ""]
     indent = "  " * min(max(depth - 1, 0), _DEEPEST)

@@ -144,7 +144,14 @@ def sniff(name: str, data: bytes) -> Format:
     if by_magic is not None:
         return by_magic
     _check_wanted(suffix, data)
-    if by_suffix in (*_CONTAINERS, *_STREAMS.values(), Format.PDF, Format.RTF, Format.MOBI):
+    if by_suffix in (
+        *_CONTAINERS,
+        *_STREAMS.values(),
+        Format.PDF,
+        Format.RTF,
+        Format.MOBI,
+        Format.XMIND,
+    ):
         return _despite_its_name(suffix, data)
     has_name_of_text = by_suffix is not None or bool(code_language(name, data))
     if looks_binary(data, has_name_of_text=has_name_of_text):
@@ -258,6 +265,8 @@ def zip_format(suffix: str, stream: IO[bytes]) -> Format:
     by_part = next((container for container in _CONTAINERS if container.part in members), None)
     if found := by_part or _of_kind(kind):
         return found
+    if claimed is Format.XMIND and members & {"content.json", "content.xml"}:
+        return Format.XMIND
     if claimed in _CONTAINERS:
         raise damaged(claimed.label)
     if "Index.zip" in members or any(member.endswith(".iwa") for member in members):
