@@ -142,9 +142,7 @@ def readable(name: str) -> str:
     return " ".join(humps) if len(humps) > 2 else spaced
 
 
-def headings_of(
-    pages: Sequence[Sequence[Line]], join: Callable[[Iterable[str]], str] = " ".join
-) -> list[str]:
+def headings_of(pages: Sequence[Sequence[Line]], join: Callable[[Iterable[str]], str]) -> list[str]:
     """Return the headings of a PDF's first page: lines larger than most text.
 
     The largest come first, in the order of the page; those with a number of a section come after

@@ -115,10 +115,10 @@ def test_the_largest_lines_of_page_one_are_headings():
         line("2019", 9, 480),
         *TEXT,
     ]
-    assert headings_of([cover, TEXT]) == ["Lakeside Mills", "Annual Report", "2019"]
-    assert headings_of([TEXT, TEXT]) == []
-    assert headings_of([[Line("no edges")]]) == []
-    assert headings_of([]) == []
+    assert headings_of([cover, TEXT], " ".join) == ["Lakeside Mills", "Annual Report", "2019"]
+    assert headings_of([TEXT, TEXT], " ".join) == []
+    assert headings_of([[Line("no edges")]], " ".join) == []
+    assert headings_of([], " ".join) == []
 
 
 @pytest.mark.parametrize(
@@ -151,7 +151,7 @@ def test_the_largest_lines_of_page_one_are_headings():
     ],
 )  # fmt: skip
 def test_headings_are_those_that_a_reader_sees(cover, headings):
-    assert headings_of([[line(*each) for each in cover] + TEXT, TEXT]) == headings
+    assert headings_of([[line(*each) for each in cover] + TEXT, TEXT], " ".join) == headings
 
 
 def test_words_that_the_lines_of_a_heading_break_are_whole():

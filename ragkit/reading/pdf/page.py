@@ -25,8 +25,8 @@ from ragkit.reading.limits import Limits
 from ragkit.reading.pdf.page_words import (
     MOST_CHARACTERS,
     NO_PASSAGE,
-    Characters,
     Cut,
+    PlacedCharacters,
     PlacedWords,
     Rectangle,
 )
@@ -203,8 +203,8 @@ def render_page(
         out = io.BytesIO()
         bitmap.to_pil().convert("RGB").save(out, "PNG")
         text = (
-            Characters.of_words(recognised) if recognised
-            else Characters.of_page(page, bitmap.width, bitmap.height)
+            PlacedCharacters.of_words(recognised) if recognised
+            else PlacedCharacters.of_page(page, bitmap.width, bitmap.height)
         )  # fmt: skip
         rectangles = text.framing(passage) if passage.text.strip() else ()
         return PageImage(

@@ -134,14 +134,14 @@ def words_between(
     return list(range(matches[0], matches[-1] + 1))
 
 
-class Characters:
+class PlacedCharacters:
     """The characters of a page with their positions in its picture."""
 
     def __init__(self, text: str, boxes: Sequence[Rectangle | None]) -> None:
         self._text, self._boxes = text, boxes
 
     @classmethod
-    def of_page(cls, page: Any, width: int, height: int) -> Characters:
+    def of_page(cls, page: Any, width: int, height: int) -> PlacedCharacters:
         """Read them from a page that is drawn in this size."""
         import pypdfium2.raw as pdfium
 
@@ -153,7 +153,7 @@ class Characters:
         return cls(text, list(boxes))
 
     @classmethod
-    def of_words(cls, words: PlacedWords) -> Characters:
+    def of_words(cls, words: PlacedWords) -> PlacedCharacters:
         """Divide recognised words, each followed by a space, into characters of equal width."""
         boxes: list[Rectangle | None] = []
         for word, box in words:
