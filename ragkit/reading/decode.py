@@ -6,6 +6,10 @@ import codecs
 import contextlib
 import re
 import unicodedata
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
@@ -100,11 +104,9 @@ def decode(data: bytes, declared: str = "") -> tuple[str, tuple[str, ...]]:
     if wide:
         return _replacing(data, wide)
     is_japanese = _ISO_2022_JP.search(data[:_SAMPLE]) and not _NON_ASCII.search(data)
-    for encoding in (*(["iso2022_jp"] if is_japanese else []), "utf-8", *_meant(declared)):
-        try:
-            return data.decode(encoding), ()
-        except (UnicodeError, LookupError):
-            pass
+    first = ("iso2022_jp",) if is_japanese else ()
+    if (text := _faultless(data, (*first, "utf-8", *_meant(declared)))) is not None:
+        return text, ()
     if _mostly_utf8(data):
         return data.decode("utf-8", "replace"), (SOME_REPLACED,)
     return _guessed(data)
@@ -154,10 +156,8 @@ def _as_one_word(words: re.Match[str]) -> str:
         [(data, charset)] = decode_header(words[0])
     except (HeaderParseError, ValueError):
         return words[0]
-    for encoding in _meant(charset or ""):
-        with contextlib.suppress(UnicodeError, LookupError):
-            data, charset = data.decode(encoding).encode(), "utf-8"
-            break
+    if (text := _faultless(data, _meant(charset or ""))) is not None:
+        data, charset = text.encode(), "utf-8"
     return f"=?{charset}?b?{b64encode(data).decode()}?="
 
 
@@ -185,6 +185,14 @@ def _meant(declared: str) -> tuple[str, ...]:
             return ()
         return (_WIDER[name], name) if name in _WIDER else (name,)
     return ()
+
+
+def _faultless(data: bytes, encodings: Iterable[str]) -> str | None:
+    """Return a text in the first of these encodings in which there is no fault."""
+    for encoding in encodings:
+        with contextlib.suppress(UnicodeError, LookupError):
+            return data.decode(encoding)
+    return None
 
 
 def _replacing(data: bytes, encoding: str) -> tuple[str, tuple[str, ...]]:
