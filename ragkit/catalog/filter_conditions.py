@@ -90,7 +90,7 @@ _FAMILIES = {
     "notes": "markdown mdx text rst org asciidoc enex notes keep-page joplin clippings",
     "kindle": "clippings", "web": "html mhtml", "chat": "conversation", "subtitles": "captions",
     "notebook": "ipynb",
-    "book": "epub fb2 mobi", "drawing": "odg vsdx", "visio": "vsdx",
+    "book": "epub fb2 mobi", "hangul": "hwp hwpx", "drawing": "odg vsdx", "visio": "vsdx",
     "image": "png jpg jpeg gif bmp tif tiff webp heic",
 }  # fmt: skip
 

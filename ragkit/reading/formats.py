@@ -75,6 +75,8 @@ class Format(StrEnum):
     ODP = "odp", "open_document.slides.read_slides", ".odp .otp .fodp", "presentation", _ODP
     ODG = "odg", "open_document.slides.read_slides", ".odg .otg .fodg", "drawing", _ODG
     VSDX = "vsdx", "office.visio.read_drawing", ".vsdx .vsdm .vstx", "drawing", "visio/document.xml"
+    HWP = "hwp", "hangul.hwp.read_hwp", ".hwp", "Hangul document"
+    HWPX = "hwpx", "hangul.hwpx.read_hwpx", ".hwpx", "Hangul document", "application/hwp+zip"
     RTF = "rtf", "rtf.reader.read_rtf", ".rtf", "rich text file"
     EPUB = "epub", "html.read_epub", ".epub", "e-book", "META-INF/container.xml"
     MSG = "msg", "outlook.read_message", ".msg", "e-mail"
@@ -119,7 +121,7 @@ BYTE_FORMATS = (
     Format.PDF, Format.DOCX, Format.XLSX, Format.PPTX, Format.ODT, Format.ODS, Format.ODP,
     Format.DOC, Format.XLS, Format.PPT, Format.MSG, Format.RTF, Format.EPUB, Format.EML,
     Format.MBOX, Format.MHTML, Format.ENEX, Format.EXPORT, Format.XLSB, Format.XML_WORKBOOK,
-    Format.ODG, Format.VSDX, Format.MOBI, Format.XMIND,
+    Format.ODG, Format.VSDX, Format.MOBI, Format.XMIND, Format.HWP, Format.HWPX,
 )  # fmt: skip
 """Formats whose readers take (data, name, limits); all others take (clean text, name, format).
 

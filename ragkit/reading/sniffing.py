@@ -106,6 +106,7 @@ _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 _STREAMS = {
     "WordDocument": Format.DOC, "Workbook": Format.XLS, "Book": Format.XLS,
     "PowerPoint Document": Format.PPT, "__properties_version1.0": Format.MSG,
+    "BodyText/Section0": Format.HWP,
 }  # fmt: skip
 """The streams by which a compound file is known."""
 
@@ -263,7 +264,7 @@ def zip_format(suffix: str, stream: IO[bytes]) -> Format:
             raise damaged(claimed.label) from None
         raise
     by_part = next((container for container in _CONTAINERS if container.part in members), None)
-    if found := by_part or _of_kind(kind):
+    if found := _of_kind(kind) or by_part:
         return found
     if claimed is Format.XMIND and members & {"content.json", "content.xml"}:
         return Format.XMIND

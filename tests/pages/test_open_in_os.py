@@ -41,6 +41,8 @@ def test_documents_are_opened(tmp_path: Path):
         expected = suffix not in (
             ".canvas",
             ".prc",
+            ".hwp",
+            ".hwpx",
             ".mm",
             ".xmind",
             ".docm",

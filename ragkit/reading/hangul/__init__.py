@@ -1,0 +1,1 @@
+"""Documents of Hangul, the word processor of Korea."""
