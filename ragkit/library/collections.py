@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragkit.catalog import Catalog
@@ -99,8 +100,16 @@ class CollectionService:
         return self._collections.of_id(record.id)
 
     def contents(self, name: str) -> CollectionContents:
-        """Count what would be lost by deleting a collection."""
-        return self._collections.contents(self.get(name).id)
+        """Count what would be lost by deleting a collection, with uploads that are not read yet."""
+        record = self.get(name)
+        counted = self._collections.contents(record.id)
+        stored = {upload.path for upload in self._catalog.uploads.all(record.id) if upload.path}
+        for source in self._collections.sources(record.id) if stored else ():
+            if source.kind == "uploads":
+                stored -= self._catalog.uploads.at(source.id, sorted(stored)).keys()
+                waiting = sum(Path(source.root, path).is_file() for path in stored)
+                counted = replace(counted, uploads=counted.uploads + waiting)
+        return counted
 
     def leaving(self) -> tuple[Leaving, ...]:
         """Return the collections that are being deleted."""

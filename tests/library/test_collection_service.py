@@ -144,6 +144,19 @@ def test_deleting_takes_uploads_ratings_and_indexes_and_leaves_files(library, tm
     assert library.uploads.lines("default") == []
 
 
+def test_an_upload_that_is_not_read_yet_would_be_lost_as_well(library):
+    [stored] = library.uploads.add("note.md", io.BytesIO(b"# Note\n\nUploaded.\n"))
+    contents = library.collections.contents("default")
+    assert (contents.documents, contents.uploads, contents.irreplaceable) == (1, 1, True)
+    library.jobs.wait(library.sources.sync(library.sources.uploads()))
+    contents = library.collections.contents("default")
+    assert (contents.documents, contents.uploads) == (2, 1)
+    (document,) = [each for each in library.documents.list() if each.path == stored.path]
+    library.jobs.wait(library.documents.remove([document.id]))
+    contents = library.collections.contents("default")
+    assert (contents.documents, contents.uploads, contents.irreplaceable) == (1, 0, False)
+
+
 def test_a_deletion_waits_and_can_be_taken_back(library):
     library.collections.add("Other")
     job = library.collections.delete("default", after_seconds=60)
