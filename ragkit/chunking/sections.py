@@ -13,9 +13,9 @@ from ragkit.types import OutlineEntry, Reading, Section
 
 _DEEPEST = 32
 DIVISIONS = {
-    **dict.fromkeys(("pptx", "ppt", "odp"), "Slide"),
+    **dict.fromkeys(("pptx", "ppt", "odp", "keynote"), "Slide"),
     **dict.fromkeys(("odg", "vsdx"), "Page"),
-    **dict.fromkeys(("xlsx", "xlsb", "xls", "ods"), "Sheet"),
+    **dict.fromkeys(("xlsx", "xlsb", "xls", "ods", "numbers"), "Sheet"),
 }
 """Formats whose pages are divisions of the text, with the names of these."""
 

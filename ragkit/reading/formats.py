@@ -75,6 +75,9 @@ class Format(StrEnum):
     ODP = "odp", "open_document.slides.read_slides", ".odp .otp .fodp", "presentation", _ODP
     ODG = "odg", "open_document.slides.read_slides", ".odg .otg .fodg", "drawing", _ODG
     VSDX = "vsdx", "office.visio.read_drawing", ".vsdx .vsdm .vstx", "drawing", "visio/document.xml"
+    PAGES = "pages", "iwork.pages.read_document", ".pages", "Pages document"
+    NUMBERS = "numbers", "iwork.numbers.read_sheets", ".numbers", "Numbers spreadsheet"
+    KEYNOTE = "keynote", "iwork.keynote.read_slides", ".key", "Keynote presentation"
     HWP = "hwp", "hangul.hwp.read_hwp", ".hwp", "Hangul document"
     HWPX = "hwpx", "hangul.hwpx.read_hwpx", ".hwpx", "Hangul document", "application/hwp+zip"
     RTF = "rtf", "rtf.reader.read_rtf", ".rtf", "rich text file"
@@ -121,7 +124,8 @@ BYTE_FORMATS = (
     Format.PDF, Format.DOCX, Format.XLSX, Format.PPTX, Format.ODT, Format.ODS, Format.ODP,
     Format.DOC, Format.XLS, Format.PPT, Format.MSG, Format.RTF, Format.EPUB, Format.EML,
     Format.MBOX, Format.MHTML, Format.ENEX, Format.EXPORT, Format.XLSB, Format.XML_WORKBOOK,
-    Format.ODG, Format.VSDX, Format.MOBI, Format.XMIND, Format.HWP, Format.HWPX,
+    Format.ODG, Format.VSDX, Format.MOBI, Format.XMIND, Format.HWP, Format.HWPX, Format.PAGES,
+    Format.NUMBERS, Format.KEYNOTE,
 )  # fmt: skip
 """Formats whose readers take (data, name, limits); all others take (clean text, name, format).
 

@@ -56,8 +56,8 @@ PROGRAMMING = frozenset(CODE_SUFFIXES.values()) | {Format.JSON, Format.YAML, For
 """The names of programming languages that files are known by."""
 
 _NO_PROSE = frozenset(
-    (Format.CODE, Format.CSV, Format.XLSX, Format.XLSB, Format.XLS, Format.ODS, Format.JSON,
-     Format.JSONL, Format.YAML, Format.TOML, Format.INI, Format.RECORDS)
+    (Format.CODE, Format.CSV, Format.XLSX, Format.XLSB, Format.XLS, Format.ODS, Format.NUMBERS,
+     Format.JSON, Format.JSONL, Format.YAML, Format.TOML, Format.INI, Format.RECORDS)
 )  # fmt: skip
 _NO_WORDS = re.compile(
     r"\A---\n.{0,9000}?^---\n|^(```|~~~(?!~~)).*?(?:^\1|\Z)|`[^`\n]*`|<[^<>\n]{1,300}>"

@@ -19,6 +19,7 @@ from ragkit.reading.formats import (
     code_language,
     readable_suffixes,
 )
+from ragkit.reading.iwork.kinds import is_iwork, kind_of
 from ragkit.reading.limits import damaged, locked, too_old
 from ragkit.reading.office_97.compound import is_compound, opened
 from ragkit.reading.zip_container import folder_around, unpacking, usual_name
@@ -74,7 +75,6 @@ _SITE_INDEX = re.compile(
 
 _OF_SITE = ("The search index of a web site repeats its pages.", "Add the pages themselves.")
 _ARCHIVE = ("Archives are not read.", "Unpack it into the folder.")
-_IWORK = ("Files of Pages, Numbers and Keynote are not read.", "Export it as PDF or for Office.")
 _PROGRAM = ("Programs and binary files are not read.", "Leave it out of the library.")
 _PICTURES = ("Pictures are not read.", "Text in a picture needs OCR first.")
 _MEDIA = ("Sound and video are not read.", "Add a transcript as a text file instead.")
@@ -130,6 +130,11 @@ _AS_TEXT = {
 }  # fmt: skip
 _LONGEST_ROOT, _LONGEST_HEADERS, _LONGEST_STYLE = 20_000, 64_000, 100_000
 _CONTAINERS = tuple(member for member in Format if member.part)
+_IWORK = (Format.PAGES, Format.NUMBERS, Format.KEYNOTE)
+_KNOWN_BY_BYTES = frozenset(
+    (*_CONTAINERS, *_IWORK, *_STREAMS.values(), Format.PDF, Format.RTF, Format.MOBI, Format.XMIND)
+)
+"""Formats whose files are told by their first bytes, whatever they are called."""
 
 
 def sniff(name: str, data: bytes) -> Format:
@@ -144,15 +149,10 @@ def sniff(name: str, data: bytes) -> Format:
     by_magic = _by_magic(suffix, data)
     if by_magic is not None:
         return by_magic
+    if by_suffix is Format.KEYNOTE:  # keys of certificates are called so, too
+        suffix, by_suffix = "", None
     _check_wanted(suffix, data)
-    if by_suffix in (
-        *_CONTAINERS,
-        *_STREAMS.values(),
-        Format.PDF,
-        Format.RTF,
-        Format.MOBI,
-        Format.XMIND,
-    ):
+    if by_suffix in _KNOWN_BY_BYTES:
         return _despite_its_name(suffix, data)
     has_name_of_text = by_suffix is not None or bool(code_language(name, data))
     if looks_binary(data, has_name_of_text=has_name_of_text):
@@ -259,22 +259,29 @@ def zip_format(suffix: str, stream: IO[bytes]) -> Format:
                 names = [name.removeprefix(folder) for name in names]
             members = set(map(usual_name, names))
             kind = _mimetype(archive) if "mimetype" in archive.namelist() else ""
+            iwork = _iwork_format(archive, claimed) if is_iwork(names) else None
     except SkippedError:
-        if claimed in _CONTAINERS:
+        if claimed in (*_CONTAINERS, *_IWORK):
             raise damaged(claimed.label) from None
         raise
     by_part = next((container for container in _CONTAINERS if container.part in members), None)
-    if found := _of_kind(kind) or by_part:
+    if found := _of_kind(kind) or by_part or iwork:
         return found
     if claimed is Format.XMIND and members & {"content.json", "content.xml"}:
         return Format.XMIND
-    if claimed in _CONTAINERS:
+    if claimed in (*_CONTAINERS, Format.PAGES, Format.NUMBERS):
         raise damaged(claimed.label)
-    if "Index.zip" in members or any(member.endswith(".iwa") for member in members):
-        raise SkippedError(*_IWORK)
     if suffix == ".zip" and _is_export(members):
         return Format.EXPORT
     raise _refusal(suffix, _ARCHIVE)
+
+
+def _iwork_format(archive: zipfile.ZipFile, claimed: Format | None) -> Format | None:
+    """Return the format of a document of iWork; what is damaged is what its name claims."""
+    with suppress(ReadingError), unpacking(ReadingError("The document cannot be read.")):
+        if found := kind_of(archive):
+            return found
+    return claimed if claimed in _IWORK else None
 
 
 def _of_kind(kind: str) -> Format | None:

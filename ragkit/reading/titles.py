@@ -36,7 +36,7 @@ _SECTION = re.compile(r"\d{1,2}(?:\.\d{1,2}){0,3}\.? +[^\W\d_]")
 _PROGRAM = re.compile(r"microsoft (?:office )?(?:word|excel|powerpoint|publisher) - ", re.I)
 _FILE = re.compile(
     r"(.*\S)\.(?:docx?|docm|dotx?|dotm|tex|dvi|p?md|indd?|pdf|qxd|rtf|od[tsp]|pptx?|potx?|xlsx?|"
-    r"html?|txt|ps|eps|ai|cdr|pub|wpd|fm|tmp)",
+    r"pages|numbers|key|html?|txt|ps|eps|ai|cdr|pub|wpd|fm|tmp)",
     re.I,
 )
 _CODE = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{16,}", re.I)

@@ -157,6 +157,11 @@ def rewritten(archive: zipfile.ZipFile, change: Callable[[str, bytes], bytes]) -
     return buffer.getvalue()
 
 
+def bomb() -> ReadingError:
+    """Return the error for a file that unpacks to far more than its size."""
+    return ReadingError(*_BOMB)
+
+
 def refuse_entities(source: bytes) -> None:
     """Raise a ``ReadingError`` if the start of an XML file defines entities."""
     if b"<!ENTITY" in source[:65_536].replace(b"\x00", b""):

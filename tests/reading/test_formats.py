@@ -141,12 +141,26 @@ def test_other_scripts_and_data_about_searching_are_read():
 
 
 @pytest.mark.parametrize(
-    ("name", "member"), [("a.pages", "Index/Document.iwa"), ("a.key", "Index.zip")]
+    ("name", "members", "found"),
+    [
+        ("a.pages", ["Index/Document.iwa"], "pages"),
+        ("a.key", ["Index.zip"], "keynote"),
+        ("a.numbers", ["index.xml"], "numbers"),
+    ],
 )
-def test_files_of_iwork_are_refused_by_their_name(name, member):
+def test_damaged_files_of_iwork_are_what_their_names_say(name, members, found):
+    assert sniff(name, zip_of(*members)) == found
+
+
+@pytest.mark.parametrize("name", ["a.zip", "a.key"])
+def test_other_archives_are_no_files_of_iwork(name):
+    with pytest.raises(SkippedError, match="rchives"):
+        sniff(name, zip_of("notes.txt"))
+
+
+def zip_of(*members):
     target = io.BytesIO()
     with zipfile.ZipFile(target, "w") as archive:
-        archive.writestr(member, "x")
-    with pytest.raises(SkippedError, match="Pages, Numbers and Keynote are not read") as caught:
-        sniff(name, target.getvalue())
-    assert caught.value.cure == "Export it as PDF or for Office."
+        for member in members:
+            archive.writestr(member, "x")
+    return target.getvalue()

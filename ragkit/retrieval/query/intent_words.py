@@ -92,7 +92,7 @@ _FORMS: Mapping[str, str] = {"bash": "shell", "opendocument": "odt,ods,odp,odg",
 _NO_FORMS = frozenset(
     ("el", "dot", "less", "rest", "code", "export", "conversation", "records",
      "calendar", "contacts", "properties", "captions", "image", "word", "excel", "powerpoint",
-     "pdf")
+     "pdf", "pages", "numbers", "key")
 )  # fmt: skip
 """Suffixes and formats that mean something else before "files", or are among ``_TYPES``."""
 

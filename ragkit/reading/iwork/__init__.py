@@ -1,0 +1,1 @@
+"""Documents of Apple's Pages, Numbers and Keynote."""
