@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import struct
 import zipfile
@@ -163,3 +164,16 @@ def table(
         start + 4: (6005, {3: [{1: at, 9: ref(each)} for at, each in (rich or {}).items()]}),
         start + 5: (6005, {3: [{1: at, 6: each} for at, each in enumerate(formats, 1)]}),
     }
+
+
+SPACES = "".join(
+    f' xmlns:{name}="http://developer.apple.com/namespaces/{name}"'
+    for name in ("sf", "sfa", "sl", "ls")
+)
+SPACES += ' xmlns:key="http://developer.apple.com/namespaces/keynote2"'
+
+
+def legacy(root: str, inside: str, member: str = "index.xml") -> bytes:
+    """A document of iWork '05 to '09, packed once more where its member is."""
+    data = f'<?xml version="1.0"?><{root}{SPACES}>{inside}</{root}>'.encode()
+    return zipped({member: gzip.compress(data) if member.endswith(".gz") else data})

@@ -7,7 +7,7 @@ import zipfile
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ragkit.reading.iwork.protobuf import BrokenMessageError, Message, varint
+from ragkit.reading.iwork.protobuf import BrokenMessageError, Message, lenient, varint
 from ragkit.reading.iwork.snappy import unpacked
 from ragkit.reading.limits import MEGABYTE, damaged, locked
 from ragkit.reading.zip_container import bomb, open_archive
@@ -35,7 +35,7 @@ class StoredObject:
     @property
     def message(self) -> Message:
         """Return its message."""
-        return Message(self.data)
+        return lenient(self.data)
 
 
 class Objects:

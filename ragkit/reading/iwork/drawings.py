@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
-from ragkit.reading.blocks import Block, inline, paragraph
+from ragkit.reading.blocks import Block, written
 from ragkit.reading.comments import comment_line
 from ragkit.reading.decode import clean
 from ragkit.reading.iwork.tables import TABLE, Tables
@@ -13,7 +12,7 @@ from ragkit.reading.iwork.text import Beside, Texts
 from ragkit.reading.reading_parts import table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from ragkit.reading.iwork.archive import Objects
     from ragkit.reading.iwork.protobuf import Message
@@ -24,9 +23,6 @@ _OF_TEXT = (_SHAPE, _STICKY, _CAPTION)
 _GROUP, _CHART = 3008, 5021
 _DEEPEST = 20
 _CHART_OF_DRAWING = 10000
-_GENERIC = re.compile(r"[^\W\d]+[ \xa0]?\d*")
-"""The name that a program gives to a table."""
-
 _TITLE_HIDDEN, _CAPTION_HIDDEN = 12, 13
 
 
@@ -83,7 +79,7 @@ class Drawings:
             for child in message.references(2):
                 yield from self.blocks(child)
         elif kind == TABLE:
-            yield from self._table(identity)
+            yield from self._tables.table(identity).blocks(self._level)
         elif kind == _CHART:
             yield from _chart(message.message(_CHART_OF_DRAWING))
         for part, hidden in ((10, _TITLE_HIDDEN), (11, _CAPTION_HIDDEN)):
@@ -98,17 +94,17 @@ class Drawings:
             if identity := shape.reference(field):
                 yield from self.texts.blocks(identity)
 
-    def _table(self, identity: int) -> Iterator[Block]:
-        found = self._tables.table(identity)
-        if found.rows:
-            named = not _GENERIC.fullmatch(found.name)
-            yield paragraph(inline(found.name) if named else "", level=self._level)
-            yield Block(found.markdown)
-
 
 def without_headings(blocks: Iterable[Block]) -> list[Block]:
     """Return blocks that say something, none of which is a heading."""
     return [block._replace(level=0) for block in blocks if block.text]
+
+
+def piece(blocks: Sequence[Block]) -> str:
+    """Return blocks as Markdown; a list of one item is none."""
+    if len(blocks) == 1 and blocks[0].depth:
+        return blocks[0].text
+    return written(blocks)
 
 
 def _chart(chart: Message) -> Iterator[Block]:

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ragkit.reading.blocks import written
 from ragkit.reading.formats import Format
 from ragkit.reading.iwork.archive import KEYNOTE_SHOW, ROOT, objects_of, opened
-from ragkit.reading.iwork.drawings import Drawings, without_headings
-from ragkit.reading.iwork.legacy import is_legacy, too_old
+from ragkit.reading.iwork.drawings import Drawings, piece, without_headings
+from ragkit.reading.iwork.legacy import is_legacy
+from ragkit.reading.iwork.legacy_documents import read_legacy_keynote
 from ragkit.reading.limits import damaged
 from ragkit.reading.markdown import plain
 from ragkit.reading.office.slides import Slide, slides_reading
 from ragkit.reading.zip_container import unpacking
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
-    from ragkit.reading.blocks import Block
     from ragkit.reading.iwork.archive import Objects
     from ragkit.reading.limits import Limits
     from ragkit.types import Reading
@@ -35,7 +34,7 @@ def read_slides(data: bytes, name: str, limits: Limits) -> Reading:
     with unpacking(damaged(label)):
         archive = opened(data, limits, label)
         if is_legacy(archive):
-            raise too_old(label)
+            return read_legacy_keynote(archive, name, limits)
         objects = objects_of(archive, limits, label)
         show = objects.message(ROOT).reference(KEYNOTE_SHOW)
         if objects.kind(show) != _SHOW:
@@ -71,15 +70,8 @@ def _slide(objects: Objects, drawings: Drawings, identity: int) -> Slide:
     shown = (message.reference(6), *message.references(42), *message.references(7))
     for drawing in shown:
         if drawing not in furniture:
-            slide.pieces.append(_piece(without_headings(drawings.blocks(drawing))))
+            slide.pieces.append(piece(without_headings(drawings.blocks(drawing))))
     note = objects.message(message.reference(27)).reference(1)
-    slide.note(_piece(without_headings(drawings.texts.blocks(note))))
+    slide.note(piece(without_headings(drawings.texts.blocks(note))))
     slide.pieces += drawings.comments()
     return slide
-
-
-def _piece(blocks: Sequence[Block]) -> str:
-    """Return blocks as Markdown; a list of one item is none."""
-    if len(blocks) == 1 and blocks[0].depth:
-        return blocks[0].text
-    return written(blocks)

@@ -9,7 +9,8 @@ from ragkit.reading.decode import clean
 from ragkit.reading.formats import Format
 from ragkit.reading.iwork.archive import ROOT, objects_of, opened
 from ragkit.reading.iwork.drawings import Drawings
-from ragkit.reading.iwork.legacy import is_legacy, too_old
+from ragkit.reading.iwork.legacy import is_legacy
+from ragkit.reading.iwork.legacy_documents import read_legacy_numbers
 from ragkit.reading.limits import damaged
 from ragkit.reading.office.workbooks import workbook_reading
 from ragkit.reading.reading_parts import joined, one_line, tile
@@ -36,7 +37,7 @@ def read_sheets(data: bytes, name: str, limits: Limits) -> Reading:
     with unpacking(damaged(label)):
         archive = opened(data, limits, label)
         if is_legacy(archive):
-            raise too_old(label)
+            return read_legacy_numbers(archive, name, limits)
         objects = objects_of(archive, limits, label)
         if not any(objects.of_kind(_SHEET)):
             raise damaged(label)

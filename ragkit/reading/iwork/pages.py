@@ -8,7 +8,8 @@ from ragkit.reading.blocks import note, title_of, written
 from ragkit.reading.formats import Format
 from ragkit.reading.iwork.archive import PAGES_ROOT, ROOT, objects_of, opened
 from ragkit.reading.iwork.drawings import Drawings
-from ragkit.reading.iwork.legacy import is_legacy, too_old
+from ragkit.reading.iwork.legacy import is_legacy
+from ragkit.reading.iwork.legacy_documents import read_legacy_pages
 from ragkit.reading.iwork.text import TEXTS
 from ragkit.reading.limits import damaged
 from ragkit.reading.margins import sections_beside
@@ -35,7 +36,7 @@ def read_document(data: bytes, name: str, limits: Limits) -> Reading:
     with unpacking(damaged(label)):
         archive = opened(data, limits, label)
         if is_legacy(archive):
-            raise too_old(label)
+            return read_legacy_pages(archive, name, limits)
         objects = objects_of(archive, limits, label)
         if objects.kind(ROOT) != PAGES_ROOT:
             raise damaged(label)

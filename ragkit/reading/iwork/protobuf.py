@@ -38,7 +38,7 @@ class Message:
         """Return all numbers of a field, also if they are packed together."""
         found: list[int] = []
         for value in self._of(field):
-            found += (value,) if isinstance(value, int) else _packed(value)
+            found += (value,) if isinstance(value, int) else packed_numbers(value)
         return found
 
     def double(self, field: int) -> float | None:
@@ -62,11 +62,11 @@ class Message:
 
     def message(self, field: int) -> Message:
         """Return the last message in a field."""
-        return Message(self.data(field))
+        return lenient(self.data(field))
 
     def messages(self, field: int) -> list[Message]:
         """Return all messages in a field."""
-        return [Message(each) for each in self._bytes(field)]
+        return [lenient(each) for each in self._bytes(field)]
 
     def reference(self, field: int) -> int:
         """Return the identifier of the object to which a field refers, or 0."""
@@ -97,11 +97,24 @@ def varint(data: bytes, place: int) -> tuple[int, int]:
     raise BrokenMessageError
 
 
-def _packed(data: bytes) -> Iterator[int]:
-    place = 0
-    while place < len(data):
-        value, place = varint(data, place)
-        yield value
+def lenient(data: bytes) -> Message:
+    """Return a message; an empty one if the bytes are none, as in a field of another kind."""
+    try:
+        return Message(data)
+    except BrokenMessageError:
+        return Message()
+
+
+def packed_numbers(data: bytes) -> list[int]:
+    """Return numbers that are packed together, none if the bytes are something else."""
+    place, found = 0, list[int]()
+    try:
+        while place < len(data):
+            value, place = varint(data, place)
+            found.append(value)
+    except BrokenMessageError:
+        return []
+    return found
 
 
 def _fields(data: bytes) -> Iterator[tuple[int, Value]]:

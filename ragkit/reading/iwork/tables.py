@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from array import array
 from dataclasses import dataclass, field
 from sys import byteorder
 from typing import TYPE_CHECKING
 
+from ragkit.reading.blocks import Block, inline, paragraph
 from ragkit.reading.iwork.cells import RICH, TEXT, StoredCell, stored_cell
 from ragkit.reading.iwork.protobuf import Message
 from ragkit.reading.iwork.values import shown
@@ -22,6 +24,13 @@ if TYPE_CHECKING:
 TABLE = 6000
 _NO_CELL = 0xFFFF
 _ROWS_OF_TILE, _MOST_ROWS, _MOST_COLUMNS = 256, 2_000_000, 2000
+_GENERIC = re.compile(
+    r"(?:unnamed )?(?:table|tabelle|tableau|tabla|tabella|tabela|tabel|tabell|tabulka|taulukko|"
+    r"táblázat|таблиця|таблица|表格|表|표)(?:[ \xa0-]?\d{1,3})*",
+    re.I,
+)
+"""Names that programs give to tables."""
+
 _LONGEST_REPEATED = 120
 _MOST_MERGED_ROWS = 10_000
 
@@ -34,6 +43,13 @@ class Table:
     rows: list[list[str]] = field(default_factory=list)
     headers: int = 0
     merged: list[Merged] = field(default_factory=list)
+
+    def blocks(self, level: int) -> Iterator[Block]:
+        """Yield the name that a person gave the table, with a ``level`` as a heading; its rows."""
+        if self.rows:
+            is_given = not _GENERIC.fullmatch(self.name)
+            yield paragraph(inline(self.name) if is_given else "", level=level)
+            yield Block(self.markdown)
 
     @property
     def markdown(self) -> str:

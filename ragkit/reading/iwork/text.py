@@ -22,13 +22,13 @@ TEXTS = (2001, 2005)
 _FLOWS = (2410, 6218)
 _DRAWABLE_ATTACHMENT, _FOOTNOTE, _PLACEHOLDER, _LINK = 2003, 2008, 2031, 2032
 _CONTENTS = 7
-_LONG = 60
+LONG_SAMPLE = 60
 """Paragraphs of templates that are shorter may be labels that stay."""
 _DEEPEST_LIST = 9
 _END = re.compile("[\n\r\u2029\x04\x05\x06]")
 _BREAK = re.compile("[\u2028\x0b\x0c]")
 _SIGNS = re.compile("[\ufffc\x0e\x0f]")
-_ADDRESS = re.compile(r"(?:https?://|mailto:)[^\s<>()]{1,1000}")
+ADDRESS = re.compile(r"(?:https?://|mailto:)[^\s<>()]{1,1000}")
 
 
 @dataclass(slots=True)
@@ -150,7 +150,7 @@ class _Storage:
         for start, end in self._paragraphs():
             level = self._styles.level(self._paragraph_styles.at(start))
             text = "".join(self._words(start, end, note))
-            if level or end - start < _LONG or not self._is_sample(start, end):
+            if level or end - start < LONG_SAMPLE or not self._is_sample(start, end):
                 yield self._paragraph(text, start, level)
             for place in range(start, end) if self._attached else ():
                 attached = self._attached.get(place, 0)
@@ -206,7 +206,7 @@ class _Storage:
             target = ""
             if self._objects.kind(field_object) == _LINK:
                 target = self._objects.message(field_object).text(2)
-            if _ADDRESS.fullmatch(target) and words.strip() and words not in target:
+            if ADDRESS.fullmatch(target) and words.strip() and words not in target:
                 yield f"[{words}]({target})"
             else:
                 yield words
