@@ -7,6 +7,7 @@ import re
 import zipfile
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import PurePosixPath
 from typing import IO
 
@@ -19,7 +20,7 @@ from ragkit.reading.formats import (
     code_language,
     readable_suffixes,
 )
-from ragkit.reading.iwork.kinds import is_iwork, kind_of
+from ragkit.reading.iwork.kinds import is_iwork, kind_of, legacy_kind
 from ragkit.reading.limits import damaged, locked, too_old
 from ragkit.reading.office_97.compound import is_compound, opened
 from ragkit.reading.zip_container import folder_around, unpacking, usual_name
@@ -355,6 +356,11 @@ def _is_chat_page(data: bytes) -> bool:
     return any(data.find(mark, 0, _LONGEST_STYLE) >= 0 for mark in _CHAT_PAGE)
 
 
+def _is_legacy(data: bytes, kind: Format) -> bool:
+    """Return whether a file is the XML of a document of iWork that is a folder."""
+    return legacy_kind(data) is kind
+
+
 _PLAIN = (None, Format.TEXT)
 _BY_CONTENT: tuple[
     tuple[tuple[Format | str | None, ...], Callable[[bytes], object], Format], ...
@@ -363,6 +369,7 @@ _BY_CONTENT: tuple[
     (_PLAIN, _is_manual, Format.MANUAL),
     (_PLAIN, lambda data: _STATEMENT.match(data[:2000]), Format.STATEMENT),
     ((".xml",), lambda data: _XML_STATEMENT.match(data[:2000]), Format.STATEMENT),
+    *(((".xml", ".apxl"), partial(_is_legacy, kind=kind), kind) for kind in _IWORK),
     ((".xml",), lambda data: _TEXT_MESSAGES.match(data[:2000]), Format.TEXT_MESSAGES),
     ((Format.TEXT,), lambda data: _CLIPPINGS.match(data[:30_000]), Format.CLIPPINGS),
     ((Format.HTML,), _is_chat_page, Format.CHAT_PAGE),

@@ -91,6 +91,12 @@ def zipped(parts: Mapping[str, bytes | str]) -> bytes:
     return target.getvalue()
 
 
+def members(data: bytes) -> dict[str, bytes]:
+    """The members of a zip by their names."""
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
 def document(objects: Mapping[int, tuple[int, Parts]], *, inside: bool = False) -> bytes:
     """A document of objects, of which the first is the document itself."""
     archive = zipped({"Index/Document.iwa": objects_file(objects)})

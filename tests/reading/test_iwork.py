@@ -19,6 +19,7 @@ from iwork_files import (
     key,
     legacy,
     list_style,
+    members,
     objects_file,
     ref,
     row,
@@ -29,12 +30,13 @@ from iwork_files import (
     varint,
     zipped,
 )
-from reading_files import read
+from reading_files import SETTINGS, read
 
 from ragkit.errors import ReadingError, SkippedError
 from ragkit.reading.iwork.pages import read_document
 from ragkit.reading.iwork.snappy import unpacked
 from ragkit.reading.limits import Limits
+from ragkit.reading.readers import read_file
 from ragkit.reading.sniffing import sniff
 
 BODY, TITLE, HEADING, PLAIN, LISTED, COUNTED = 2, 30, 31, 32, 33, 34
@@ -143,6 +145,11 @@ def test_what_stands_beside_a_text_of_pages_follows_it(tmp_path):
     )
 
 
+def test_directories_of_what_follows_are_left_out(tmp_path):
+    made = pages(o2=text("Duties\t4\nRent\t5\nPay.", f11=runs(at0=40, at16=0)), o40=(2041, {}))
+    assert read(tmp_path, "a.pages", document(made)).text == "Pay."
+
+
 def test_long_samples_of_templates_are_left_out(tmp_path):
     sample = "Lorem ipsum dolor sit amet, ligula suspendisse nulla pretium, rhoncus"
     made = pages(
@@ -246,7 +253,7 @@ def placeholder(storage):
 
 
 SHOW = keynote(
-    {5: ref(20), 6: ref(21), 7: [ref(20), ref(22)], 20: ref(23), 27: ref(24), 42: [ref(25)]},
+    {5: ref(20), 6: ref(21), 7: [ref(20), ref(21), ref(22)], 20: ref(23), 27: ref(24), 42: [ref(25)]},
     {5: ref(26), 6: ref(21)},
     children={
         **STYLES,
@@ -274,6 +281,13 @@ def test_slides_of_keynote_are_sections_with_all_that_is_on_them(tmp_path):
     assert [page.label for page in reading.pages] == ["1", "2"]
 
 
+def test_the_text_of_a_body_that_a_layout_hides_is_not_read(tmp_path):
+    made = keynote({5: ref(20), 6: ref(21), 7: [ref(20)]}, children={
+        20: placeholder(120), 120: text("Shown"), 21: placeholder(121), 121: text("Hidden"),
+    }.items())  # fmt: skip
+    assert read(tmp_path, "a.key", document(made)).text == "## Shown"
+
+
 def test_slides_below_others_follow_them_and_cycles_end(tmp_path):
     made = keynote({5: ref(20)}, {5: ref(21)}, children={
         20: placeholder(120), 120: text("Above"), 21: placeholder(121), 121: text("Below"),
@@ -291,6 +305,9 @@ def test_documents_are_known_by_what_they_hold(tmp_path):
     assert sniff("a", legacy("sl:document", "")) == "pages"
     assert sniff("a.key", legacy("ls:document", "", "index.xml.gz")) == "numbers"
     assert sniff("x.zip", legacy("key:presentation", "", "x.key/index.apxl.gz")) == "keynote"
+    several = {f"{at}.pages/Index/Document.iwa": objects_file(LEASE) for at in range(2)}
+    with pytest.raises(SkippedError, match="Archives are not read"):
+        sniff("a.zip", zipped(several))
     assert sniff("a.key", b"-----BEGIN PRIVATE KEY-----\nMIIE") == "text"
     with pytest.raises(SkippedError, match="Programs and binary files"):
         sniff("a.key", bytes(range(256)) * 9)
@@ -400,6 +417,20 @@ def test_documents_of_pages_before_2013_are_read(tmp_path, member):
         "[^1]: On page 4.\n\n## Header and footer\n\n- Contract 4711"
     )
     assert (reading.title, reading.metadata) == ("Lease", {"author": "Mia"})
+
+
+def test_the_parts_of_documents_that_are_folders_have_the_names_of_these(tmp_path):
+    folder = tmp_path / "Fares.pages"
+    folder.mkdir()
+    parts = members(legacy("sl:document", LEGACY_TEXT, "index.xml.gz")) | members(
+        document(LEASE, inside=True)
+    )
+    for name in ("index.xml.gz", "Index.zip"):
+        path = folder / name
+        path.write_bytes(parts[name])
+        reading = read_file(path, f"a/Fares.pages/{name}", Limits.of(SETTINGS))
+        assert reading.format == "pages"
+        assert reading.title == ("Lease" if name == "Index.zip" else "Fares")
 
 
 def test_spreadsheets_of_numbers_before_2013_are_read(tmp_path):

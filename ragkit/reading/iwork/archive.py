@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import posixpath
 import zipfile
 from dataclasses import dataclass
@@ -19,7 +20,10 @@ if TYPE_CHECKING:
 
 INNER = "Index.zip"
 OBJECTS = ".iwa"
+XML_NAMES = ("index.xml", "index.apxl", "presentation.apxl")
+"""The documents of iWork '05 to '09, which may also be packed by gzip."""
 ROOT = 1
+_ZIP = b"PK"
 _PASSWORD = (".iwpv2", ".iwph")
 PAGES_ROOT, KEYNOTE_SHOW = 10000, 2
 """The type of the first object of Pages, and the field that only the one of Keynote has."""
@@ -65,7 +69,7 @@ def opened(data: bytes, limits: Limits, label: str) -> zipfile.ZipFile:
     Raises:
         ReadingError: it is locked, damaged, or a decompression bomb.
     """
-    archive = open_archive(data, limits, label)
+    archive = open_archive(data if data.startswith(_ZIP) else _packed(data), limits, label)
     names = archive.namelist()
     if any(map(_is_of_password, names)):
         raise locked(label)
@@ -73,6 +77,20 @@ def opened(data: bytes, limits: Limits, label: str) -> zipfile.ZipFile:
     if inner is None or any(name.endswith(OBJECTS) for name in names):
         return archive
     return open_archive(archive.read(inner), limits, label)
+
+
+def document_name(name: str) -> str:
+    """Return the name of a document; of one that is a folder, a file in it was given."""
+    folder, base = posixpath.split(name.replace("\\", "/"))
+    return folder if folder and base in (INNER, *XML_NAMES) else name
+
+
+def _packed(data: bytes) -> bytes:
+    """Return the XML of a document that is a folder as an archive."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(XML_NAMES[0], data)
+    return buffer.getvalue()
 
 
 def _is_of_password(name: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ragkit.reading.formats import Format
-from ragkit.reading.iwork.archive import KEYNOTE_SHOW, ROOT, objects_of, opened
+from ragkit.reading.iwork.archive import KEYNOTE_SHOW, ROOT, document_name, objects_of, opened
 from ragkit.reading.iwork.drawings import Drawings, piece, without_headings
 from ragkit.reading.iwork.legacy import is_legacy
 from ragkit.reading.iwork.legacy_documents import read_legacy_keynote
@@ -31,6 +31,7 @@ def read_slides(data: bytes, name: str, limits: Limits) -> Reading:
         ReadingError: damaged, locked, or a decompression bomb.
     """
     label = Format.KEYNOTE.label
+    name = document_name(name)
     with unpacking(damaged(label)):
         archive = opened(data, limits, label)
         if is_legacy(archive):
@@ -67,8 +68,10 @@ def _slide(objects: Objects, drawings: Drawings, identity: int) -> Slide:
     title = without_headings(drawings.blocks(message.reference(5)))
     slide.begin([plain(block.text) for block in title])
     furniture = (message.reference(20), message.reference(30))
-    shown = (message.reference(6), *message.references(42), *message.references(7))
-    for drawing in shown:
+    drawn = (*message.references(42), *message.references(7))
+    # Layouts without a body keep its text, which nobody sees.
+    hides_body = message.reference(5) in drawn and message.reference(6) not in drawn
+    for drawing in (0 if hides_body else message.reference(6), *drawn):
         if drawing not in furniture:
             slide.pieces.append(piece(without_headings(drawings.blocks(drawing))))
     note = objects.message(message.reference(27)).reference(1)

@@ -58,7 +58,12 @@ def _legacy_kind(archive: zipfile.ZipFile, index: str) -> Format | None:
         beginning = stream.read(_BEGINNING)
     if packed:
         beginning = zlib.decompressobj(_OF_GZIP).decompress(beginning, _BEGINNING)
-    found = _LEGACY_ROOT.match(beginning)
+    return legacy_kind(beginning)
+
+
+def legacy_kind(beginning: bytes) -> Format | None:
+    """Return the format of a document of iWork '05 to '09, which is XML."""
+    found = _LEGACY_ROOT.match(beginning[:_BEGINNING])
     if found is None:
         return None
     return Format.KEYNOTE if found[3] else _LEGACY[(found[1] or found[2]).decode()]
@@ -66,8 +71,8 @@ def _legacy_kind(archive: zipfile.ZipFile, index: str) -> Format | None:
 
 def _kind(archive: zipfile.ZipFile) -> Format | None:
     """Return what the first object of a document says that it is."""
-    names = (name for name in archive.namelist() if posixpath.basename(name) == _DOCUMENT)
-    for name in names:
+    names = [name for name in archive.namelist() if posixpath.basename(name) == _DOCUMENT]
+    for name in names if len(names) == 1 else ():  # more are an archive of documents
         with archive.open(name) as stream:
             data = unpacked(stream.read(_LARGEST_DOCUMENT), _LARGEST_BEGINNING)
         for identity, found in objects_in(data):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
 from ragkit.reading.decode import clean
+from ragkit.reading.iwork.archive import XML_NAMES
 from ragkit.reading.limits import MEGABYTE
 from ragkit.reading.reading_parts import nonempty, one_line
 from ragkit.reading.xml_names import local_name
@@ -20,8 +21,7 @@ if TYPE_CHECKING:
     from ragkit.reading.limits import Limits
     from ragkit.types import Metadata
 
-INDEXES = ("index.xml", "index.xml.gz", "index.apxl", "index.apxl.gz", "presentation.apxl",
-           "presentation.apxl.gz")  # fmt: skip
+INDEXES = (*XML_NAMES, *(f"{name}{GZIP_SUFFIX}" for name in XML_NAMES))
 _SFA = "{http://developer.apple.com/namespaces/sfa}"
 _UNDECLARED = b"<presentation ", b'<presentation xmlns:plugin="plugin" '
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from ragkit.reading.blocks import written
 from ragkit.reading.decode import clean
 from ragkit.reading.formats import Format
-from ragkit.reading.iwork.archive import ROOT, objects_of, opened
+from ragkit.reading.iwork.archive import ROOT, document_name, objects_of, opened
 from ragkit.reading.iwork.drawings import Drawings
 from ragkit.reading.iwork.legacy import is_legacy
 from ragkit.reading.iwork.legacy_documents import read_legacy_numbers
@@ -34,6 +34,7 @@ def read_sheets(data: bytes, name: str, limits: Limits) -> Reading:
         ReadingError: damaged, locked, or a decompression bomb.
     """
     label = Format.NUMBERS.label
+    name = document_name(name)
     with unpacking(damaged(label)):
         archive = opened(data, limits, label)
         if is_legacy(archive):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ragkit.reading.blocks import note, title_of, written
 from ragkit.reading.formats import Format
-from ragkit.reading.iwork.archive import PAGES_ROOT, ROOT, objects_of, opened
+from ragkit.reading.iwork.archive import PAGES_ROOT, ROOT, document_name, objects_of, opened
 from ragkit.reading.iwork.drawings import Drawings
 from ragkit.reading.iwork.legacy import is_legacy
 from ragkit.reading.iwork.legacy_documents import read_legacy_pages
@@ -33,6 +33,7 @@ def read_document(data: bytes, name: str, limits: Limits) -> Reading:
         ReadingError: damaged, locked, or a decompression bomb.
     """
     label = Format.PAGES.label
+    name = document_name(name)
     with unpacking(damaged(label)):
         archive = opened(data, limits, label)
         if is_legacy(archive):

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 TEXTS = (2001, 2005)
 _FLOWS = (2410, 6218)
-_DRAWABLE_ATTACHMENT, _FOOTNOTE, _PLACEHOLDER, _LINK = 2003, 2008, 2031, 2032
+_DRAWABLE_ATTACHMENT, _PLACEHOLDER, _LINK, _DIRECTORY = 2003, 2031, 2032, 2041
 _CONTENTS = 7
 LONG_SAMPLE = 60
 """Paragraphs of templates that are shorter may be labels that stay."""
@@ -195,17 +195,17 @@ class _Storage:
     def _words(self, start: int, end: int, note: Callable[[int], str]) -> Iterator[str]:
         """Yield the pieces of a paragraph as Markdown."""
         for first, last in self._pieces(start, end):
-            if self._deleted.at(first):
+            over = self._objects.kind(self._fields.at(first))
+            if self._deleted.at(first) or over == _DIRECTORY:
                 continue
             if first in self._notes:
                 reference = self._objects.message(self._notes[first])
                 yield note(reference.reference(2))
                 continue
             words = inline(_BREAK.sub("\n", _SIGNS.sub("", self._slice(first, last))))
-            field_object = self._fields.at(first)
             target = ""
-            if self._objects.kind(field_object) == _LINK:
-                target = self._objects.message(field_object).text(2)
+            if over == _LINK:
+                target = self._objects.message(self._fields.at(first)).text(2)
             if ADDRESS.fullmatch(target) and words.strip() and words not in target:
                 yield f"[{words}]({target})"
             else:
