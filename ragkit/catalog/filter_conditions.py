@@ -82,10 +82,10 @@ _ATTACHED = "coalesce(json_array_length(d.metadata, '$.attachments'), 0) > 0"
 _DOCUMENT, _CHUNK = LEVEL_CODES[Level.DOCUMENT], LEVEL_CODES[Level.CHUNK]
 
 _FAMILIES = {
-    "excel": "xlsx xlsm xlsb xls ods csv tsv",
+    "excel": "xlsx xlsm xlsb xls ods numbers csv tsv",
     "spreadsheet": "xlsx xlsm xlsb xls ods numbers csv tsv",
-    "word": "docx docm doc dot odt rtf",
-    "powerpoint": "pptx pptm ppt pps odp", "presentation": "pptx pptm ppt pps odp keynote",
+    "word": "docx docm doc dot odt pages rtf",
+    "powerpoint": "pptx pptm ppt pps odp keynote", "presentation": "pptx pptm ppt pps odp keynote",
     "slides": "pptx pptm ppt pps odp keynote",
     "mail": "eml mbox", "email": "eml mbox",
     "notes": "markdown mdx text rst org asciidoc enex notes keep-page joplin clippings",

@@ -253,7 +253,8 @@ def placeholder(storage):
 
 
 SHOW = keynote(
-    {5: ref(20), 6: ref(21), 7: [ref(20), ref(21), ref(22)], 20: ref(23), 27: ref(24), 42: [ref(25)]},
+    {5: ref(20), 6: ref(21), 7: [ref(20), ref(21), ref(22)], 20: ref(23), 27: ref(24),
+     42: [ref(25)]},
     {5: ref(26), 6: ref(21)},
     children={
         **STYLES,

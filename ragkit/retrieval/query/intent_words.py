@@ -86,7 +86,10 @@ _FORM_PARTS = (
 """What stands beside the name of a format: "CSV files", "pages HTML"."""
 
 _SINGULAR = "file|script|datei|skript|fichier|archivo|файл"
-_FORMS: Mapping[str, str] = {"bash": "shell", "opendocument": "odt,ods,odp,odg", "web": "web"}
+_FORMS: Mapping[str, str] = {
+    "bash": "shell", "opendocument": "odt,ods,odp,odg", "iwork": "pages,numbers,keynote",
+    "web": "web",
+}  # fmt: skip
 """More names of formats, with their types."""
 
 _NO_FORMS = frozenset(
