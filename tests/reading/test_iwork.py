@@ -110,6 +110,15 @@ def test_places_in_texts_count_units_of_utf_16(tmp_path):
     )
 
 
+def test_objects_are_found_whichever_file_holds_them(tmp_path):
+    first, others = {1: LEASE[1]}, {at: each for at, each in LEASE.items() if at != 1}
+    data = zipped({
+        "Index/CalculationEngine-7.iwa": objects_file(others),
+        "Index/Document.iwa": objects_file(first),
+    })  # fmt: skip
+    assert read(tmp_path, "a.pages", data).text.startswith("# Lease\n\n## Duties")
+
+
 BESIDE = pages(
     root={3: ref(50)},
     o2=text("See\x0e it\ufffc.\nGone words stay\nNext",
