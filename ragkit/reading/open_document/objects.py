@@ -5,28 +5,64 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ragkit.reading.office.drawings import MOST_POINTS
-from ragkit.reading.open_document.parts import CONTENT, DRAW, HREF, TABLE, URN, lines_of
+from ragkit.reading.office.number_formats import NumberFormat
+from ragkit.reading.open_document.parts import (
+    CONTENT,
+    DRAW,
+    HREF,
+    OFFICE,
+    TABLE,
+    URN,
+    lines_of,
+)
 from ragkit.reading.reading_parts import joined, one_line, table, whole_line
+from ragkit.reading.xml_names import local_name
 from ragkit.reading.zip_container import part_of, resolved
 
 if TYPE_CHECKING:
     import zipfile
+    from collections.abc import Iterator
     from xml.etree.ElementTree import Element
 
 _CHART = f"{URN}chart:1.0}}"
 _FORMULA = "{http://www.w3.org/1998/Math/MathML}annotation"
 _CELLS = (f"{TABLE}table-cell", f"{TABLE}covered-table-cell")
 _MOST_REPEATED = 64
+_TEXTS = ("text", "drawing", "presentation")
+_NO_NUMBERS = ("NaN", "1.#NAN", "-1.#IND")
+_USUAL = NumberFormat()
 
 
 def embedded(archive: zipfile.ZipFile, shape: Element) -> str:
-    """Return title and table of the chart or sheet that a frame shows."""
+    """Return title and table of the chart or sheet that a frame shows, or the text of a document.
+
+    Of what a chart cannot show, such as the quotient of zeros, its table says that it is no number.
+    """
     root = _object(archive, shape)
     if root is None:
         return ""
-    title = " ".join(line for heading in root.iter(f"{_CHART}title") for line in lines_of(heading))
-    grids = [table(rows_of(grid)[:MOST_POINTS]) for grid in root.iter(f"{TABLE}table")]
-    return joined((one_line(title), *grids), "\n\n")
+    document = next((body for kind in _TEXTS for body in root.iter(f"{OFFICE}{kind}")), None)
+    if document is not None:
+        return "\n\n".join(lines_of(document))
+    is_chart = root.find(f".//{_CHART}chart") is not None
+    grids = [rows_of(grid)[:MOST_POINTS] for grid in root.iter(f"{TABLE}table")]
+    if is_chart:
+        grids = [[[*map(_figure, row)] for row in rows] for rows in grids]
+    return joined((title_of(root), *map(table, grids)), "\n\n")
+
+
+def title_of(root: Element) -> str:
+    """Return the titles of a chart and of its axes, one after another."""
+    titles = (line for heading in root.iter(f"{_CHART}title") for line in lines_of(heading))
+    return one_line(" ".join(titles))
+
+
+def charts_on(archive: zipfile.ZipFile, grid: Element) -> Iterator[str]:
+    """Yield the titles of the charts on a sheet, whose figures are those of cells."""
+    for frame in grid.iter(f"{DRAW}frame"):
+        root = _object(archive, frame)
+        if root is not None and (title := title_of(root)):
+            yield title
 
 
 def formula(archive: zipfile.ZipFile, shape: Element) -> str:
@@ -63,7 +99,12 @@ def _object(archive: zipfile.ZipFile, shape: Element) -> Element | None:
     reference = shape.find(f"{DRAW}object")
     if reference is None:
         return None
-    if len(reference):
-        return reference[0]
     part = resolved("", f"{reference.get(HREF, '')}/{CONTENT}")
-    return part_of(archive, part) if part in archive.namelist() else None
+    if HREF in reference.attrib and part in archive.namelist():
+        return part_of(archive, part)
+    return next((child for child in reference if local_name(child) != "p"), None)
+
+
+def _figure(cell: str) -> str:
+    """Return a figure of a chart with the digits that say something."""
+    return "" if cell in _NO_NUMBERS else _USUAL.shown(cell) or cell

@@ -12,8 +12,8 @@ from ragkit.reading.decode import clean
 from ragkit.reading.limits import locked
 from ragkit.reading.office.converter import core_properties
 from ragkit.reading.reading_parts import whole_line
-from ragkit.reading.xml_names import DC
-from ragkit.reading.zip_container import open_archive, refuse_entities
+from ragkit.reading.xml_names import DC, local_name
+from ragkit.reading.zip_container import open_archive, part_of, refuse_entities
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -37,8 +37,9 @@ _PROPERTIES = {
 }
 CONTENT = "content.xml"
 HREF = "{http://www.w3.org/1999/xlink}href"
-_MANIFEST = "META-INF/manifest.xml"
-_EMPTY_MANIFEST = '<manifest xmlns="urn:oasis:names:tc:opendocument:xmlns:manifest:1.0"/>'
+MANIFEST = "META-INF/manifest.xml"
+_MACROS = ("Basic/", "Dialogs/", "Scripts/")
+EMPTY_MANIFEST = '<manifest xmlns="urn:oasis:names:tc:opendocument:xmlns:manifest:1.0"/>'
 _PICTURE = re.compile(rb"<office:binary-data>[^<]*</office:binary-data>")
 SHAPES = tuple(
     f"{DRAW}{kind}"
@@ -53,9 +54,22 @@ def opened(data: bytes, limits: Limits, file_format: Format) -> zipfile.ZipFile:
     """Open a file whose parts are not encrypted; that of a flat file is the same for each part."""
     packed = data if data.startswith(b"PK") else _packed(data, file_format)
     archive = open_archive(packed, limits, file_format.label)
-    if _MANIFEST in archive.namelist() and b"encryption-data" in archive.read(_MANIFEST):
+    if _is_encrypted(archive):
         raise locked(file_format.label)
     return archive
+
+
+def _is_encrypted(archive: zipfile.ZipFile) -> bool:
+    """Return whether what people read is encrypted; passwords of macros lock no more than these."""
+    if MANIFEST not in archive.namelist() or b"encryption-data" not in archive.read(MANIFEST):
+        return False
+    manifest = part_of(archive, MANIFEST)
+    names = [
+        next((value for key, value in entry.attrib.items() if key.endswith("full-path")), "")
+        for entry in (() if manifest is None else manifest)
+        if any(local_name(child) == "encryption-data" for child in entry)
+    ]
+    return not names or not all(name.startswith(_MACROS) for name in names)
 
 
 def _packed(flat: bytes, file_format: Format) -> bytes:
@@ -64,7 +78,7 @@ def _packed(flat: bytes, file_format: Format) -> bytes:
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("mimetype", file_format.part)
-        archive.writestr(_MANIFEST, _EMPTY_MANIFEST)
+        archive.writestr(MANIFEST, EMPTY_MANIFEST)
         for part in (CONTENT, "styles.xml", "meta.xml"):
             archive.writestr(part, _PICTURE.sub(b"", flat))
     return buffer.getvalue()

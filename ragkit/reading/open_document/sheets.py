@@ -13,8 +13,12 @@ from ragkit.reading.office.workbooks import (
     uncomputed,
     workbook_reading,
 )
+from ragkit.reading.open_document.objects import charts_on
 from ragkit.reading.open_document.parts import (
     CONTENT,
+    DRAW,
+    EMPTY_MANIFEST,
+    MANIFEST,
     OFFICE,
     SHAPES,
     TABLE,
@@ -29,12 +33,17 @@ from ragkit.reading.zip_container import part_of, rewritten
 
 if TYPE_CHECKING:
     import zipfile
-    from collections.abc import Iterable
+    from collections.abc import Iterator
     from xml.etree.ElementTree import Element
 
     from ragkit.reading.limits import Limits
     from ragkit.types import Reading
 
+_SHEETS = f".//{OFFICE}spreadsheet/{TABLE}table"
+_OF_ANOTHER_FILE = re.compile(r"'[a-z][a-z\d+.-]*:.*'#", re.IGNORECASE | re.DOTALL)
+"""How the name of a hidden copy of cells of another file begins that formulas refer to."""
+
+_OBJECT = re.compile(rb"(<draw:object\b[^<>]*)(?<!/)>.*?</draw:object>", re.DOTALL)
 _FORMATTED = re.compile(
     rb"<table:table-cell\b([^<>]*?\soffice:value-type="
     rb"\"(?!(?:date|boolean|string)\")[^\"<>]*\"[^<>]*(?<!/)>)(?!</)"
@@ -59,13 +68,11 @@ def read_sheets(data: bytes, name: str, limits: Limits) -> Reading:
     root = part_of(archive, CONTENT)
     grids = {
         grid.get(f"{TABLE}name", ""): grid
-        for grid in (() if root is None else root.iter(f"{TABLE}table"))
+        for grid in (() if root is None else root.iterfind(_SHEETS))
     }
-    asides = {
-        named: [*_drawn(grid), *comments_of(grid.iter(f"{OFFICE}annotation"))]
-        for named, grid in grids.items()
-    }
-    sheets = [*converted_sheets(_as_shown(archive), Format.ODS)]
+    asides = {named: [*_asides(archive, grid)] for named, grid in grids.items()}
+    converted = converted_sheets(_as_shown(archive), Format.ODS)
+    sheets = [(named, rows) for named, rows in converted if not _OF_ANOTHER_FILE.match(named)]
     merged = {
         named: merged_in(rows, *_cells_of(grids[named])) for named, rows in sheets if named in grids
     }
@@ -117,10 +124,16 @@ def _count(element: Element, name: str) -> int:
     return whole_number(element.get(f"{TABLE}number-{name}", ""), 1)
 
 
-def _drawn(grid: Element) -> Iterable[str]:
-    """Return the paragraphs of the shapes on a sheet, each once."""
+def _asides(archive: zipfile.ZipFile, grid: Element) -> Iterator[str]:
+    """Yield the paragraphs of the shapes on a sheet, each once, titles of charts, and comments."""
+    titles = [*charts_on(archive, grid)]
+    for frame in [*grid.iter(f"{DRAW}frame")]:
+        for drawn in frame.findall(f"{DRAW}object"):
+            frame.remove(drawn)
     shapes = (shape for shape in grid.iter() if shape.tag in SHAPES)
-    return dict.fromkeys(line for shape in shapes for line in lines_of(shape))
+    yield from dict.fromkeys(line for shape in shapes for line in lines_of(shape))
+    yield from titles
+    yield from comments_of(grid.iter(f"{OFFICE}annotation"))
 
 
 def _as_shown(archive: zipfile.ZipFile) -> bytes:
@@ -128,13 +141,17 @@ def _as_shown(archive: zipfile.ZipFile) -> bytes:
 
     Cells that have a value but no text, as some programs write them, show the value.
     The converter takes white space between cells for damage, and leaves out a sheet with very many
-    empty rows between others.
+    empty rows between others. It takes the table of a chart in a flat file for that of the sheet,
+    and what is encrypted of macros for the sheets.
     """
 
     def changed(name: str, part: bytes) -> bytes:
+        if name == MANIFEST:
+            return EMPTY_MANIFEST.encode()
         if name != CONTENT:
             return part
-        part = _EMPTY_ROWS.sub(rb"\1\2", _BETWEEN_CELLS.sub(b">", part))
+        part = _OBJECT.sub(rb"\1/>", _BETWEEN_CELLS.sub(b">", part))
+        part = _EMPTY_ROWS.sub(rb"\1\2", part)
         return _FORMATTED.sub(lambda cell: _AS_TEXT + _VALUE.sub(b"", cell[1]), part)
 
     return rewritten(archive, changed)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ragkit.reading.formats import Format
 from ragkit.reading.office.slides import Slide, slides_reading
-from ragkit.reading.open_document.objects import embedded, rows_of
+from ragkit.reading.open_document.objects import embedded, formula, rows_of
 from ragkit.reading.open_document.parts import (
     CONTENT,
     DRAW,
@@ -68,10 +68,18 @@ def _slide(archive: zipfile.ZipFile, page: Element) -> Slide:
         if _class_of(shape) == "title" and not slide.title:
             slide.begin([*lines_of(shape)])
         else:
-            slide.pieces.append(embedded(archive, shape) or _body(shape))
+            slide.pieces.append(_object(archive, shape) or _body(shape))
     slide.note(notes)
     slide.pieces += comments_of(page.iterfind(f"{OFFICE}annotation"))
     return slide
+
+
+def _object(archive: zipfile.ZipFile, shape: Element) -> str:
+    """Return what a shape shows of another program: a chart, a sheet, a text, or a formula."""
+    if shown := embedded(archive, shape):
+        return shown
+    source = formula(archive, shape)
+    return f"`{source}`" if source else ""
 
 
 def _class_of(shape: Element) -> str:
