@@ -12,7 +12,8 @@ if TYPE_CHECKING:
 _LONGEST_NAME = 100
 FIGURE = re.compile(r"[-+(]?(?!(?:1[5-9]|20)\d\d$)\d+(?:[.,' ]\d{3})*(?:[.,]\d+)?\s?\D{0,3}")
 VALUE = re.compile(
-    r"[^\w\s]{0,3}\s?(?:[A-Z]{3} )?[-+(]?\d[\d.,:'/ \xa0\u202f-]*\D{0,4}|[-–—.,*…/]+"
+    r"[^\w\s]{0,3}\s?(?:[A-Z]{3} )?[-+(]?\d[\d.,:'/ \xa0\u202f-]*(?:E[-+]?\d{1,3}|\D{0,4})"
+    r"|[-–—.,*…/]+"
 )
 YEAR = re.compile(r"(?:1[5-9]|20)\d\d(?:[-/–](?:\d\d|\d{4}))?")
 _NO_NAME = re.compile(r"true|false|yes|no|n/?a|n\.a\.|nil|none|null|nan|tb[cd]", re.I)

@@ -147,3 +147,8 @@ def test_tables_side_by_side_have_their_own_headers(tmp_path, rows, found):
 )
 def test_empty_columns_within_a_table_divide_nothing(tmp_path, rows):
     assert sum(isinstance(each, list) for each in tables(tmp_path, rows)) == 1
+
+
+def test_numbers_with_powers_of_ten_are_no_names_of_columns(tmp_path):
+    rows = "Sample,Mass\na,2.59E+05\nb,1.2E-7\nc,3E6\n\n4E5,9E5,2E5\n1,2,3\n4,5,6\n"
+    assert len(tables(tmp_path, rows)) == 1

@@ -21,6 +21,7 @@ CellFormat: TypeAlias = NumberFormat | TimeFormat | DateFormat
 _ACCOUNTING = r'_(* #,##0{0}_);_(* \(#,##0{0}\);_(* "-"??_);_(@_)'
 USUAL_CODES = {
     0: "General", 1: "0", 2: "0.00", 3: "#,##0", 4: "#,##0.00", 9: "0%", 10: "0.00%",
+    11: "0.00E+00", 12: "# ?/?", 13: "# ??/??",
     **dict.fromkeys((14, 15, 16, 17, 22), "yyyy-mm-dd"),
     **dict.fromkeys((5, 6, 37, 38), "#,##0;-#,##0"),
     **dict.fromkeys((7, 8, 39, 40), "#,##0.00;-#,##0.00"),
