@@ -72,3 +72,14 @@ def test_slides_have_the_formulas_and_texts_of_other_programs(tmp_path):
     parts = {"Object 1/content": math, "Object 2/content": text}
     reading = read(tmp_path, "a.odp", packed("presentation", body, **parts))
     assert reading.text == "## Slide 1\n\n`a = b`\n\nIt is due."
+
+
+def test_a_formula_without_a_result_is_empty(tmp_path):
+    error = (
+        'office:value-type="string" office:string-value="" '
+        f'xmlns:calcext="{_URN}calcext:1.0" calcext:value-type="error"'
+    )
+    cells = _CELL.format("Kiel") + _CELL.format("#N/A").replace('office:value-type="string"', error)
+    sheet = SHEET.replace("</table:table>", f"<table:table-row>{cells}</table:table-row>")
+    reading = read(tmp_path, "a.ods", packed("spreadsheet", f"{sheet}</table:table>"))
+    assert reading.text == "## Rates\n\n| City |\n| --- |\n| Kyoto |\n| Kiel |"

@@ -365,3 +365,18 @@ def test_a_formula_may_give_an_empty_text(tmp_path):
     reading = read(tmp_path, "a.xlsx", zipped(parts))
     assert "| Item | 2 |" in reading.text
     assert reading.warnings == ()
+
+
+@pytest.mark.parametrize("error", ["#N/A", "#DIV/0!", "#SPILL!", "#ERROR!"])
+def test_an_error_in_a_cell_is_empty_and_costs_no_other(tmp_path, error):
+    book = openpyxl.Workbook()
+    for row in (("Town", "Fee"), ("Kiel", 3), (error, error), ("Bonn", "=A9")):
+        book.active.append(row)
+    parts = dict(members(saved(book)))
+    name = "xl/worksheets/sheet1.xml"
+    sheet = re.sub(rb'(<c r="[AB]3")[^>]*>.*?</c>', rb'\1 t="e"><v>?</v></c>', parts[name])
+    sheet = re.sub(rb'(<c r="B4")><f>(.*?)<v ?/></c>', rb'\1 t="e"><f>\2<v>?</v></c>', sheet)
+    parts[name] = sheet.replace(b"<v>?", b"<v>" + error.encode())
+    assert read(tmp_path, "fees.xlsx", zipped(parts)).text == (
+        "## Sheet\n\n| Town | Fee |\n| --- | --- |\n| Kiel | 3 |\n| Bonn |  |"
+    )

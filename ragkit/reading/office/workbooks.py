@@ -35,8 +35,15 @@ _UNCOMPUTED = re.compile(
 )
 """A cell with a formula alone; an empty text may be what a formula gives."""
 
+_ERROR_CELL = re.compile(
+    rb"(<(?:\w{1,20}:)?c\s(?:[^<>]*?\s)?t=\")e(\"[^<>]*>"
+    rb"(?:<(?:\w{1,20}:)?f\b[^<>]*(?:/>|>[^<]*</(?:\w{1,20}:)?f>))?<(?:\w{1,20}:)?v>)[^<]*"
+)
+
 _ONLY_DATE = re.compile(r"(\d{4}-\d\d-\d\d)[ T]00:00:00")
 _ONLY_TIME = re.compile(r"1899-12-3[01][ T](\d\d:\d\d:\d\d)")
+_ERROR = re.compile(r"#ERR: (?:Div0|NA|Name|Null|Num|Ref|Value|GettingData)")
+"""What the converter makes of a formula that has no result."""
 
 
 def read_workbook(data: bytes, name: str, limits: Limits) -> Reading:
@@ -57,11 +64,18 @@ def read_workbook(data: bytes, name: str, limits: Limits) -> Reading:
 
 
 def _for_converter(archive: zipfile.ZipFile) -> bytes:
-    """Return a workbook rewritten so that the converter loses nothing of it."""
+    """Return a workbook rewritten so that the converter loses nothing of it.
+
+    For an error that it does not know, such as "#SPILL!", it leaves out the whole sheet.
+    """
     shown = shown_numbers(archive)
 
     def changed(name: str, part: bytes) -> bytes:
-        return closed_up(shown(part)) if name.startswith(_SHEETS) else part
+        if not name.startswith(_SHEETS):
+            return part
+        if b't="e"' in part:
+            part = _ERROR_CELL.sub(rb"\1str\2", part)
+        return closed_up(shown(part))
 
     return rewritten(archive, changed)
 
@@ -161,7 +175,12 @@ def workbook_reading(
 
 
 def _cell(value: Any) -> str:
-    """Return a cell as text. Excel stores a date as its midnight, and a time as one of day 0."""
+    """Return a cell as text; an error is empty.
+
+    Excel stores a date as its midnight, and a time as one of day 0.
+    """
     text = clean(str(value)) if value is not None else ""
+    if _ERROR.fullmatch(text):
+        return ""
     alone = _ONLY_DATE.fullmatch(text.strip()) or _ONLY_TIME.fullmatch(text.strip())
     return alone[1] if alone else text

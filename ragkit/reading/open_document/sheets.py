@@ -53,6 +53,10 @@ _EMPTY_ROWS = re.compile(
     rb"(?:<table:(?:covered-)?table-cell\b(?![^<>]*\soffice:)[^<>]*"
     rb"(?:/>|></table:(?:covered-)?table-cell>))*</table:table-row>))"
 )
+_ERROR = re.compile(
+    rb"(<table:table-cell\b[^<>]*?)\soffice:value-type=\"string\"((?:\s[^<>]*)?"
+    rb"\scalcext:value-type=\"error\"[^<>]*>)\s*<text:p>[^<]*</text:p>"
+)
 _AS_TEXT = b'<table:table-cell office:value-type="string"'
 _BETWEEN_CELLS = re.compile(rb">\s+(?=</?table:)")
 _VALUE = re.compile(rb"\s(?:office|calcext):(?:time-)?value(?:-type)?=\"[^\"]*\"")
@@ -139,7 +143,8 @@ def _asides(archive: zipfile.ZipFile, grid: Element) -> Iterator[str]:
 def _as_shown(archive: zipfile.ZipFile) -> bytes:
     """Return a workbook in which numbers, sums of money and times are what people see.
 
-    Cells that have a value but no text, as some programs write them, show the value.
+    Cells that have a value but no text, as some programs write them, show the value. Those of
+    formulas without a result are empty.
     The converter takes white space between cells for damage, and leaves out a sheet with very many
     empty rows between others. It takes the table of a chart in a flat file for that of the sheet,
     and what is encrypted of macros for the sheets.
@@ -151,7 +156,7 @@ def _as_shown(archive: zipfile.ZipFile) -> bytes:
         if name != CONTENT:
             return part
         part = _OBJECT.sub(rb"\1/>", _BETWEEN_CELLS.sub(b">", part))
-        part = _EMPTY_ROWS.sub(rb"\1\2", part)
+        part = _EMPTY_ROWS.sub(rb"\1\2", _ERROR.sub(rb"\1\2", part))
         return _FORMATTED.sub(lambda cell: _AS_TEXT + _VALUE.sub(b"", cell[1]), part)
 
     return rewritten(archive, changed)
