@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from datetime import date
 
+import openpyxl
 import pptx
 import pytest
 from office_files import (
@@ -176,6 +177,125 @@ def test_figures_of_a_chart_are_written_as_it_shows_them(tmp_path):
         "| 2026-01-05 | 4.6% | 0.3 | 1,234.50 EUR |\n"
         "| 2026-02-02 | 10.0% | 1234.5 | 2.00 EUR |"
     ) in read(tmp_path, "chart.pptx", saved(show)).text
+
+
+def test_titles_of_axes_follow_that_of_their_chart(tmp_path):
+    show = pptx.Presentation()
+    slide = show.slides.add_slide(show.slide_layouts[6])
+    data = CategoryChartData()
+    data.categories = ["May"]
+    data.add_series("Kiel", (7,))
+    place = Inches(1), Inches(1), Inches(6), Inches(3)
+    chart = slide.shapes.add_chart(XL_CHART_TYPE.COLUMN_CLUSTERED, *place, data).chart
+    chart.chart_title.text_frame.text = "Guests"
+    chart.value_axis.axis_title.text_frame.text = "in thousands"
+    assert read(tmp_path, "chart.pptx", saved(show)).text == (
+        "## Slide 1\n\nGuests in thousands\n\n|  | Kiel |\n| --- | --- |\n| May | 7 |"
+    )
+
+
+_MC = 'xmlns:mc="http://schemas.openxmlformats.org/markup-compatibility/2006"'
+_CX = "http://schemas.microsoft.com/office/drawing/2014/chartex"
+
+
+def slide_of(shapes, links=""):
+    """A presentation with one slide, of these shapes and relations."""
+    slide = (
+        f'<p:sld xmlns:p="{PRESENTATION}" xmlns:a="{DRAWING}/main" xmlns:r="{RELATION}" {_MC}>'
+        f"<p:cSld><p:spTree>{shapes}</p:spTree></p:cSld></p:sld>"
+    )
+    rels = f'<Relationships xmlns="{RELATIONS}">{links}</Relationships>'
+    return {
+        **SHOW,
+        "ppt/slides/slide1.xml": slide,
+        "ppt/slides/_rels/slide1.xml.rels": rels,
+    }
+
+
+def test_a_chart_of_a_newer_kind_is_a_table_and_no_notice(tmp_path):
+    words = "<a:p><a:r><a:t>{}</a:t></a:r></a:p>"
+    notice = words.format("This chart isn't available in your version.")
+    shapes = (
+        "<mc:AlternateContent><mc:Choice><p:graphicFrame><a:graphic><a:graphicData>"
+        f'<cx:chart xmlns:cx="{_CX}" r:id="rId9"/></a:graphicData></a:graphic></p:graphicFrame>'
+        f"</mc:Choice><mc:Fallback><p:sp><p:txBody>{notice}</p:txBody></p:sp></mc:Fallback>"
+        "</mc:AlternateContent>"
+    )
+    kind = "http://schemas.microsoft.com/office/2014/relationships/chartEx"
+    link = f'<Relationship Id="rId9" Type="{kind}" Target="../charts/chartEx1.xml"/>'
+    chart = (
+        f'<cx:chartSpace xmlns:cx="{_CX}" xmlns:a="{DRAWING}/main"><cx:chartData>'
+        '<cx:data id="0"><cx:strDim type="cat"><cx:lvl><cx:pt idx="0">Start</cx:pt>'
+        '<cx:pt idx="1">Fees</cx:pt></cx:lvl></cx:strDim><cx:numDim type="val">'
+        '<cx:lvl formatCode="#,##0"><cx:pt idx="0">1200</cx:pt><cx:pt idx="1">-30</cx:pt></cx:lvl>'
+        "</cx:numDim></cx:data></cx:chartData><cx:chart><cx:title><cx:tx><cx:rich>"
+        f"{words.format('Cash')}</cx:rich></cx:tx></cx:title><cx:plotArea><cx:plotAreaRegion>"
+        '<cx:series layoutId="waterfall"><cx:tx><cx:txData><cx:v>2026</cx:v></cx:txData></cx:tx>'
+        '<cx:dataId val="0"/></cx:series></cx:plotAreaRegion></cx:plotArea></cx:chart>'
+        "</cx:chartSpace>"
+    )
+    parts = {**slide_of(shapes, link), "ppt/charts/chartEx1.xml": chart}
+    assert read(tmp_path, "a.pptx", zipped(parts)).text == (
+        "## Slide 1\n\nCash\n\n|  | 2026 |\n| --- | --- |\n| Start | 1,200 |\n| Fees | -30 |"
+    )
+
+
+def test_formulas_are_read_in_their_line(tmp_path):
+    def run(text):
+        return f"<m:r><m:rPr/><m:t>{text}</m:t></m:r>"
+
+    square = f"<m:sSup><m:e>{run('b')}</m:e><m:sup>{run('2')}</m:sup></m:sSup>"
+    root = f"<m:rad><m:deg/><m:e>{square}{run('-c')}</m:e></m:rad>"
+    whole = f"<m:f><m:num>{run('-b±')}{root}</m:num><m:den>{run('2')}</m:den></m:f>"
+    third = f"<m:sSub><m:e>{run('x')}</m:e><m:sub>{run('n+1')}</m:sub></m:sSub>"
+    bounds = f"<m:sub>{run('i=1')}</m:sub><m:sup>{run('n')}</m:sup><m:e>{third}</m:e>"
+    added = f'<m:nary><m:naryPr><m:chr m:val="∑"/></m:naryPr>{bounds}</m:nary>'
+    deep = f"<m:d><m:e>{run('a')}</m:e><m:e>{run('b')}</m:e></m:d>"
+    space = "http://schemas.openxmlformats.org/officeDocument/2006/math"
+    formula = (
+        f'<x:m xmlns:x="a14" xmlns:m="{space}"><m:oMath>{run("x=")}{whole}{run("+")}{added}{deep}'
+        "</m:oMath></x:m>"
+    )
+    words = "<a:r><a:t>{}</a:t></a:r>"
+    text = f"<a:p>{words.format('So ')}{formula}{words.format(' holds.')}</a:p>"
+    shape = f"<p:sp><p:nvSpPr><p:nvPr/></p:nvSpPr><p:txBody>{text}</p:txBody></p:sp>"
+    assert read(tmp_path, "a.pptx", zipped(slide_of(shape))).text == (
+        "## Slide 1\n\nSo x=(-b±√(b^2-c))/2+∑_(i=1)^n x_(n+1)(a, b) holds."
+    )
+
+
+@pytest.mark.parametrize(
+    ("area", "icon", "text"),
+    [
+        (
+            "",
+            "",
+            "| Town | Fee | Note |\n| --- | --- | --- |\n| Kiel | 7.0% | x |\n| Bonn | 3 |  |",
+        ),
+        ("B2:C3", "", "| Town | Fee |\n| --- | --- |\n| Kiel | 7.0% |"),
+        ("B2:C3", ' showAsIcon="1"', ""),
+    ],
+)
+def test_a_workbook_on_a_slide_is_the_table_that_it_shows(tmp_path, area, icon, text):
+    book = openpyxl.Workbook()
+    book.active.append(["all the figures behind it"])
+    sheet = book.create_sheet("Fees")
+    for row in ([], ["", "Town", "Fee", "Note"], ["", "Kiel", 0.07, "x"], ["", "Bonn", 3]):
+        sheet.append(row)
+    sheet["C3"].number_format = "0.0%"
+    book.active = sheet
+    parts = dict(members(saved(book)))
+    size = f'<oleSize ref="{area}"/></workbook>'.encode() if area else b"</workbook>"
+    parts["xl/workbook.xml"] = parts["xl/workbook.xml"].replace(b"</workbook>", size)
+    shapes = (
+        f'<p:graphicFrame><a:graphic><a:graphicData><p:oleObj r:id="rId9"{icon}/></a:graphicData>'
+        "</a:graphic></p:graphicFrame><p:sp><p:txBody><a:p><a:r><a:t>End</a:t></a:r></a:p>"
+        "</p:txBody></p:sp>"
+    )
+    link = f'<Relationship Id="rId9" Type="{RELATION}/package" Target="../embeddings/a.xlsx"/>'
+    show = {**slide_of(shapes, link), "ppt/embeddings/a.xlsx": zipped(parts)}
+    expected = "\n\n".join(filter(None, ("## Slide 1", text, "End")))
+    assert read(tmp_path, "a.pptx", zipped(show)).text == expected
 
 
 def test_diagrams_are_lists(tmp_path):

@@ -120,7 +120,7 @@ def test_a_merged_line_above_a_table_is_no_title_of_its_columns(tmp_path):
     assert text.endswith("| Item | Qty | Price |\n| Mat | 1 | 2 |")
 
 
-def test_text_boxes_and_titles_of_charts_follow_the_table_of_their_sheet(tmp_path):
+def test_text_boxes_charts_and_diagrams_follow_the_table_of_their_sheet(tmp_path):
     book = openpyxl.Workbook()
     book.active.append(("Boat", 3))
     chart = BarChart()
@@ -137,10 +137,25 @@ def test_text_boxes_and_titles_of_charts_follow_the_table_of_their_sheet(tmp_pat
     )
     drawing = parts["xl/drawings/drawing2.xml"].decode()
     prefixed = re.sub(r'xmlns="([^"]*)"', r'xmlns="\1" xmlns:xdr="\1"', drawing, count=1)
-    parts["xl/drawings/drawing2.xml"] = prefixed.replace("</wsDr>", f"{box}</wsDr>")
+    compatible = "http://schemas.openxmlformats.org/markup-compatibility/2006"
+    notice = box.replace("Ask ", "This shape represents a slicer.")
+    slicer = (
+        f'<mc:AlternateContent xmlns:mc="{compatible}"><mc:Choice><xdr:graphicFrame>'
+        f'<a:graphicData xmlns:a="{DRAWING}/main"/></xdr:graphicFrame></mc:Choice>'
+        f"<mc:Fallback>{notice}</mc:Fallback></mc:AlternateContent>"
+    )
+    parts["xl/drawings/drawing2.xml"] = prefixed.replace("</wsDr>", f"{box}{slicer}</wsDr>")
+    links = "xl/drawings/_rels/drawing2.xml.rels"
+    link = (
+        f'<Relationship Id="rId9" Type="{RELATION}/diagramData" Target="/xl/diagrams/data1.xml"/>'
+    )
+    parts[links] = parts[links].replace(b"</Relationships>", f"{link}</Relationships>".encode())
+    parts["xl/diagrams/data1.xml"] = (
+        f'<d:pt xmlns:d="d" xmlns:a="{DRAWING}/main"><a:p><a:r><a:t>Plan</a:t></a:r></a:p></d:pt>'
+    )
     assert read(tmp_path, "a.xlsx", zipped(parts)).text == (
         "## Sheet\n\n| Boat | 3 |\n| --- | --- |\n\nTrips a month\n\n"
-        "## Drawn\n\nAsk Rui.\n\nOr Mia."
+        "## Drawn\n\nAsk Rui.\n\nOr Mia.\n\nPlan"
     )
 
 

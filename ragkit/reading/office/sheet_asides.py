@@ -1,4 +1,4 @@
-"""What stands beside the cells of a workbook: text boxes, titles of charts, and comments."""
+"""What stands beside the cells of a workbook: text boxes, charts, diagrams, and comments."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 _WORKBOOK = "xl/workbook.xml"
 _THREADED = "{http://schemas.microsoft.com/office/spreadsheetml/2018/threadedcomments}"
+_DIAGRAM = "diagramData"
+_DRAWN = ("chart", "chartEx", _DIAGRAM)
 _COPY = "[Threaded comment]"
 """How the copy of a threaded comment begins that Excel keeps for its older versions."""
 
@@ -50,13 +52,17 @@ def asides_of_workbook(archive: zipfile.ZipFile) -> dict[str, list[str]]:
 
 
 def _drawn(archive: zipfile.ZipFile, part: str) -> Iterator[str]:
-    """Yield the paragraphs of text boxes, and the titles of charts."""
+    """Yield the paragraphs of text boxes, and the titles of charts and the words of diagrams."""
     drawing = part_of(archive, part)
     if drawing is not None:
         yield from (line.text for line in lines_of(without_fallbacks(drawing)))
     for target, kind in relations(archive, part).values():
-        chart = part_of(archive, target) if kind == "chart" else None
-        if chart is not None and (title := chart_of(chart).title):
+        found = part_of(archive, target) if kind in _DRAWN else None
+        if found is None:
+            continue
+        if kind == _DIAGRAM:
+            yield from (line.text for line in lines_of(found))
+        elif title := chart_of(found).title:
             yield title
 
 

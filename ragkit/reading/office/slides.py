@@ -10,9 +10,10 @@ from ragkit.reading.formats import Format
 from ragkit.reading.limits import damaged
 from ragkit.reading.office.converter import core_properties
 from ragkit.reading.office.drawings import chart_of, lines_of, without_fallbacks
+from ragkit.reading.office.embedded_sheets import embedded_table
 from ragkit.reading.reading_parts import joined, one_line, table, tile, whole_line
 from ragkit.reading.titles import choose, in_order
-from ragkit.reading.xml_names import A, C, P, R
+from ragkit.reading.xml_names import CX, A, C, P, R
 from ragkit.reading.zip_container import open_archive, relations, xml
 from ragkit.types import Markup, Reading
 
@@ -58,7 +59,7 @@ def read_slides(data: bytes, name: str, limits: Limits) -> Reading:
         ReadingError: damaged, locked, a decompression bomb, or without a sound index of slides.
     """
     archive = open_archive(data, limits, Format.PPTX.label)
-    slides = [_slide(archive, part) for part in _slide_parts(archive)]
+    slides = [_slide(archive, part, limits) for part in _slide_parts(archive)]
     return slides_reading(slides, name, Format.PPTX, core_properties(archive))
 
 
@@ -95,7 +96,7 @@ def _slide_parts(archive: zipfile.ZipFile) -> list[str]:
     return parts
 
 
-def _slide(archive: zipfile.ZipFile, part: str) -> Slide:
+def _slide(archive: zipfile.ZipFile, part: str, limits: Limits) -> Slide:
     slide = Slide()
     if part not in archive.namelist():
         return slide
@@ -105,7 +106,7 @@ def _slide(archive: zipfile.ZipFile, part: str) -> Slide:
         if kind in _TITLES and not slide.title:
             slide.begin([*_lines(shape, marked=False)])
         elif kind not in _FURNITURE:
-            drawing = _drawing(archive, shape, linked)
+            drawing = _drawing(archive, shape, linked) or _sheet(archive, shape, linked, limits)
             slide.pieces.append(drawing or _body(shape, listed=kind in _LISTS))
     for target, kind in linked.values():
         if kind == "notesSlide" and target in archive.namelist():
@@ -129,7 +130,7 @@ def _drawing(
     archive: zipfile.ZipFile, shape: Element, linked: Mapping[str, tuple[str, str]]
 ) -> str:
     """Return the table of a chart or the list of a diagram, whose content is in another part."""
-    for tag, key in ((f"{C}chart", "id"), (f"{_D}relIds", "dm")):
+    for tag, key in ((f"{C}chart", "id"), (f"{CX}chart", "id"), (f"{_D}relIds", "dm")):
         reference = shape.find(f".//{tag}")
         identity = "" if reference is None else reference.get(f"{R}{key}", "")
         part, _ = linked.get(identity, ("", ""))
@@ -137,6 +138,20 @@ def _drawing(
             root = xml(archive, part)
             return _chart(root) if key == "id" else "\n".join(_lines(root, marked=True))
     return ""
+
+
+def _sheet(
+    archive: zipfile.ZipFile,
+    shape: Element,
+    linked: Mapping[str, tuple[str, str]],
+    limits: Limits,
+) -> str:
+    """Return the table of a workbook that is shown in a slide, not as its sign alone."""
+    shown = shape.find(f".//{P}oleObj")
+    if shown is None or shown.get("showAsIcon") in ("1", "true"):
+        return ""
+    part, _ = linked.get(shown.get(f"{R}id", ""), ("", ""))
+    return embedded_table(archive.read(part), limits) if part in archive.namelist() else ""
 
 
 def _chart(root: Element) -> str:

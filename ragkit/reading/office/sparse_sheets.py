@@ -33,9 +33,9 @@ def closed_up(sheet: bytes) -> bytes:
     """
     places = [(place[2], place[3]) for place in _PLACE.finditer(sheet)]
     rows = sorted({int(row) for _, row in places})
-    columns = sorted({column for column, _ in places if column}, key=_number)
+    columns = sorted({column for column, _ in places if column}, key=number_of)
     cells = sum(bool(column) for column, _ in places)
-    if not cells or rows[-1] * _number(columns[-1]) <= cells + _MOST_EMPTY:
+    if not cells or rows[-1] * number_of(columns[-1]) <= cells + _MOST_EMPTY:
         return sheet
     if cells != len(_CELL.findall(sheet)):  # some are where those before them are
         return sheet
@@ -45,7 +45,7 @@ def closed_up(sheet: bytes) -> bytes:
     }
     new_columns = {column: _letters(number) for number, column in enumerate(columns, 1)}
     new_columns[b""] = b""
-    numbers = [*map(_number, columns)]
+    numbers = [*map(number_of, columns)]
 
     def moved(place: re.Match[bytes]) -> bytes:
         row = new_rows[int(place[3])]
@@ -53,7 +53,7 @@ def closed_up(sheet: bytes) -> bytes:
 
     def corner(column: bytes, row: bytes) -> bytes:
         """Return where the last place is that is not after one."""
-        near = columns[max(bisect_right(numbers, _number(column)) - 1, 0)]
+        near = columns[max(bisect_right(numbers, number_of(column)) - 1, 0)]
         above = rows[max(bisect_right(rows, int(row)) - 1, 0)]
         return b"%b%d" % (new_columns[near], new_rows[above])
 
@@ -67,16 +67,16 @@ def closed_up(sheet: bytes) -> bytes:
 def cells_of(sheet: bytes) -> tuple[list[Merged], Merged]:
     """Return the merged cells in the XML of a sheet, and the part of it that is filled."""
     merged = [
-        Merged(int(top) - 1, _number(left) - 1, int(bottom), _number(right))
+        Merged(int(top) - 1, number_of(left) - 1, int(bottom), number_of(right))
         for _, left, top, right, bottom in _MERGED.findall(sheet)
     ]
     places = _FILLED.findall(sheet)
-    columns = [_number(column) for column in {column for column, _ in places}] or [1]
+    columns = [number_of(column) for column in {column for column, _ in places}] or [1]
     rows = [int(row) for _, row in places] or [1]
     return merged, Merged(min(rows) - 1, min(columns) - 1, max(rows), max(columns))
 
 
-def _number(column: bytes) -> int:
+def number_of(column: bytes) -> int:
     """Return the number of a column from its letters: 27 for ``AA``."""
     number = 0
     for letter in column:

@@ -56,14 +56,14 @@ def read_workbook(data: bytes, name: str, limits: Limits) -> Reading:
     metadata, title = core_properties(archive)
     file_format = Format.XLSB if Format.XLSB.part in archive.namelist() else Format.XLSX
     if file_format is Format.XLSX:
-        data = _for_converter(archive)
+        data = for_converter(archive)
     sheets = [*converted_sheets(data, file_format)]
     sections = sheets_of(sheets, asides_of_workbook(archive), _merged(archive, sheets))
     reading = workbook_reading(sections, name, file_format, (metadata, title))
     return replace(reading, warnings=(*_unread(archive, sheets), *uncomputed(_formulas(archive))))
 
 
-def _for_converter(archive: zipfile.ZipFile) -> bytes:
+def for_converter(archive: zipfile.ZipFile) -> bytes:
     """Return a workbook rewritten so that the converter loses nothing of it.
 
     For an error that it does not know, such as "#SPILL!", it leaves out the whole sheet.
@@ -148,7 +148,7 @@ def sheets_of(
     sections: list[tuple[str, str]] = []
     for named, rows in sheets:
         name = one_line(clean(named))
-        cells = [[_cell(value) for value in row] for row in rows]
+        cells = [[shown_cell(value) for value in row] for row in rows]
         pieces = (titled_table(cells, merged.get(named, ())), *asides.get(named, ()))
         if any(pieces):
             sections.append((name, joined((f"## {name}", *pieces), "\n\n")))
@@ -174,7 +174,7 @@ def workbook_reading(
     )
 
 
-def _cell(value: Any) -> str:
+def shown_cell(value: Any) -> str:
     """Return a cell as text; an error is empty.
 
     Excel stores a date as its midnight, and a time as one of day 0.

@@ -47,6 +47,22 @@ def read_workbook(data: bytes, name: str, limits: Limits) -> Reading:
     return workbook_reading(sections, name, Format.XLS, about)
 
 
+def shown_sheet(data: bytes) -> list[list[str]]:
+    """Return the rows of the sheet that was last active.
+
+    Raises:
+        ReadingError: the workbook is damaged or locked.
+    """
+    cells, _ = _cells(data)
+    book = _book(cells) if cells else None
+    if book is None:
+        return []
+    sheets = book.sheets()
+    active = next((place for place, sheet in enumerate(sheets) if sheet.sheet_visible), 0)
+    rows = [rows for _, rows in _sheets(book)]
+    return rows[active] if rows else []
+
+
 def _cells(data: bytes) -> tuple[bytes, tuple[Metadata, str]]:
     """Return the stream of the cells, and metadata and title; Excel 2 to 4 wrote cells alone."""
     if not is_compound(data):
