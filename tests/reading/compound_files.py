@@ -177,8 +177,11 @@ def summary(page=1252, **values):
     return struct.pack("<HHI16sI16sI", 0xFFFE, 0, 0, b"", 1, b"", 48) + section
 
 
-def workbook_file(sheets, *records):
-    """An XLS file of sheets of rows of texts, by their names, and more records: kinds and data."""
+def workbook_file(sheets, *records, drawn=()):
+    """An XLS file of sheets of rows of texts, by their names, and more records: kinds and data.
+
+    Each sheet ends with the records that are ``drawn`` on it.
+    """
 
     def record(kind, data):
         return struct.pack("<HH", kind, len(data)) + data
@@ -195,7 +198,8 @@ def workbook_file(sheets, *records):
             for column, value in enumerate(values)
         )
         of_sheet = begin[:2] + b"\x10\0" + begin[4:]
-        bodies.append(record(0x0809, of_sheet) + cells + record(0x000A, b""))
+        more = b"".join(record(kind, data) for kind, data in drawn)
+        bodies.append(record(0x0809, of_sheet) + cells + more + record(0x000A, b""))
     names = [struct.pack("<BBBB", 0, 0, len(name), 1) + name.encode("utf-16-le") for name in sheets]
     more = b"".join(record(kind, data) for kind, data in records)
     length = len(record(0x0809, begin)) + len(more) + len(record(0x000A, b""))

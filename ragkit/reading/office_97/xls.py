@@ -1,4 +1,4 @@
-"""Workbooks from before 2007: each sheet a section with its table, then its comments."""
+"""Workbooks from before 2007: each sheet a section with its table, what is drawn, and comments."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from ragkit.reading.limits import check_text, locked
 from ragkit.reading.office.cell_formats import USUAL_CODES, format_of
 from ragkit.reading.office.workbooks import converted_sheets, sheets_of, workbook_reading
 from ragkit.reading.office_97.compound import is_compound, opened, properties_of
+from ragkit.reading.office_97.xls_drawings import drawn_on_sheets
 from ragkit.reading.sheet_tables import Merged
 
 if TYPE_CHECKING:
@@ -37,12 +38,15 @@ def read_workbook(data: bytes, name: str, limits: Limits) -> Reading:
     cells, about = _cells(data)
     book = _book(cells)
     if book is None:
-        sheets, comments, merged = converted_sheets(data, Format.XLS), {}, {}
+        sheets, asides, merged = converted_sheets(data, Format.XLS), {}, {}
     else:
         sheets = _sheets(book)
-        comments = {sheet.name: [*_comments(sheet)] for sheet in book.sheets()}
+        drawn = drawn_on_sheets(cells)
+        asides = {
+            sheet.name: [*drawn.get(sheet.name, ()), *_comments(sheet)] for sheet in book.sheets()
+        }
         merged = {sheet.name: [*_merged(sheet)] for sheet in book.sheets()}
-    sections = sheets_of(sheets, comments, merged)
+    sections = sheets_of(sheets, asides, merged)
     check_text(sections[:1], limits)
     return workbook_reading(sections, name, Format.XLS, about)
 
