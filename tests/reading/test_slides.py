@@ -194,6 +194,22 @@ def test_titles_of_axes_follow_that_of_their_chart(tmp_path):
     )
 
 
+def test_figures_have_the_digits_of_their_labels_in_the_chart(tmp_path):
+    show = pptx.Presentation()
+    slide = show.slides.add_slide(show.slide_layouts[6])
+    data = CategoryChartData()
+    data.categories = ["May"]
+    data.add_series("Kiel", (3.70168067226891,))
+    data.add_series("Bonn", (0.25,), number_format="0%")
+    place = Inches(1), Inches(1), Inches(6), Inches(3)
+    chart = slide.shapes.add_chart(XL_CHART_TYPE.COLUMN_CLUSTERED, *place, data).chart
+    chart.has_title = False
+    chart.plots[0].has_data_labels = True
+    labels = chart.plots[0].data_labels
+    labels.number_format, labels.number_format_is_linked = "0.0", False
+    assert read(tmp_path, "chart.pptx", saved(show)).text.endswith("| May | 3.7 | 25% |")
+
+
 _MC = 'xmlns:mc="http://schemas.openxmlformats.org/markup-compatibility/2006"'
 _CX = "http://schemas.microsoft.com/office/drawing/2014/chartex"
 

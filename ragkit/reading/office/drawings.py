@@ -76,9 +76,9 @@ def chart_of(root: Element) -> Chart:
     rows: dict[str, list[str]] = {}
     system = root.find(f"{C}date1904")
     from_1904 = system is not None and system.get("val", "1") in ("1", "true")
-    for number, series in enumerate(root.iter(f"{C}ser"), 1):
+    for number, (series, labels) in enumerate(_series(root), 1):
         named, *columns = (
-            _points(series, tag, from_1904=from_1904)
+            _points(series, tag, labels if tag in ("val", "yVal") else "", from_1904=from_1904)
             for tag in ("tx", "cat", "xVal", "val", "yVal")
         )
         header.append(" ".join(named.values()))
@@ -127,10 +127,25 @@ def _newer_points(level: Element | None) -> dict[str, str]:
     }
 
 
-def _points(series: Element, tag: str, *, from_1904: bool) -> dict[str, str]:
-    """Return the values of a series under a tag as they are shown, by their places."""
+def _series(root: Element) -> Iterator[tuple[Element, str]]:
+    """Yield the series of a chart, and the format of the figures that label their points."""
+    for plot in root.iter():
+        for series in plot.iterfind(f"{C}ser"):
+            own = series.find(f"{C}dLbls/{C}numFmt")
+            shown = plot.find(f"{C}dLbls/{C}numFmt") if own is None else own
+            is_own = shown is not None and shown.get("sourceLinked") in ("0", "false")
+            yield series, shown.get("formatCode", "") if shown is not None and is_own else ""
+
+
+def _points(series: Element, tag: str, labels: str, *, from_1904: bool) -> dict[str, str]:
+    """Return the values of a series under a tag as they are shown, by their places.
+
+    The format of ``labels`` is for figures that have none of their own.
+    """
     values: dict[str, str] = {}
     code = series.findtext(f"{C}{tag}//{C}formatCode", "")
+    if labels and code.casefold() in ("", "general"):
+        code = labels
     formats = {code: format_of(code, from_1904=from_1904)}
     for point in series.iterfind(f"{C}{tag}//{C}pt"):
         own = point.get("formatCode", code)
