@@ -1,14 +1,13 @@
-"""Workbooks as XLSX and XLSB files."""
+"""Workbooks as XLSX files."""
 
 from __future__ import annotations
 
 import datetime
 import re
-import struct
 
 import openpyxl
 import pytest
-from office_files import DRAWING, RELATION, RELATIONS, members, saved, zipped
+from office_files import DRAWING, RELATION, members, saved, zipped
 from openpyxl.chart import BarChart, Reference
 from openpyxl.comments import Comment
 from reading_files import read
@@ -157,39 +156,6 @@ def test_text_boxes_charts_and_diagrams_follow_the_table_of_their_sheet(tmp_path
         "## Sheet\n\n| Boat | 3 |\n| --- | --- |\n\nTrips a month\n\n"
         "## Drawn\n\nAsk Rui.\n\nOr Mia.\n\nPlan"
     )
-
-
-def binary_workbook(name, *rows):
-    """An XLSB file of a sheet of texts."""
-
-    def record(kind, data=b""):
-        number = bytes([kind]) if kind < 128 else bytes([kind & 0x7F | 0x80, kind >> 7])
-        return number + bytes([len(data)]) + data
-
-    def wide(text):
-        return struct.pack("<I", len(text)) + text.encode("utf-16-le")
-
-    sheet = struct.pack("<II", 0, 1) + wide("rId1") + wide(name)
-    book = record(131) + record(143) + record(156, sheet) + record(144) + record(132)
-    size = struct.pack("<4I", 0, len(rows) - 1, 0, len(rows[0]) - 1)
-    cells = b"".join(
-        record(0, struct.pack("<I", number) + bytes(21))
-        + b"".join(record(6, struct.pack("<II", at, 0) + wide(text)) for at, text in enumerate(row))
-        for number, row in enumerate(rows)
-    )
-    data = record(129) + record(148, size) + record(145) + cells + record(146) + record(130)
-    related = (
-        f'<Relationships xmlns="{RELATIONS}"><Relationship Id="rId1" Type="{RELATION}/worksheet" '
-        'Target="worksheets/sheet1.bin"/></Relationships>'
-    )
-    parts = {"xl/workbook.bin": book, "xl/worksheets/sheet1.bin": data}
-    return zipped({**parts, "xl/_rels/workbook.bin.rels": related})
-
-
-def test_a_binary_workbook_is_read_like_others(tmp_path):
-    reading = read(tmp_path, "a.xlsb", binary_workbook("Fares", ("City", "Fee"), ("京都", "3")))
-    assert reading.text == "## Fares\n\n| City | Fee |\n| --- | --- |\n| 京都 | 3 |"
-    assert (reading.format, reading.pages[0].label) == ("xlsb", "Fares")
 
 
 def test_a_threaded_comment_stands_for_its_copy(tmp_path):

@@ -14,7 +14,7 @@ from ragkit.reading.zip_container import part_of
 
 if TYPE_CHECKING:
     import zipfile
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
 CellFormat: TypeAlias = NumberFormat | TimeFormat | DateFormat
 
@@ -33,6 +33,7 @@ USUAL_CODES = {
 """The formats that every workbook knows by number. The currency of 5 to 8, 42 and 44 depends on the
 country, but Excel writes those down."""
 
+_OWN = f"{S}numFmt"
 _CELL = re.compile(
     rb"<c((?:\s[^<>]*)?)>(?:<f[^<>]*/>|<f[^<>]*>[^<]*</f>)?<v>([-+.\deE]{1,40})</v></c>"
 )
@@ -59,11 +60,20 @@ def _formats(archive: zipfile.ZipFile) -> Mapping[bytes, CellFormat]:
     workbook = part_of(archive, "xl/workbook.xml")
     about = None if workbook is None else workbook.find(f"{S}workbookPr")
     from_1904 = about is not None and about.get("date1904") in ("1", "true")
-    codes = {str(number): code for number, code in USUAL_CODES.items()}
-    for own in styles.iter(f"{S}numFmt"):
-        codes[own.get("numFmtId", "")] = own.get("formatCode", "")
+    own = {each.get("numFmtId", ""): each.get("formatCode", "") for each in styles.iter(_OWN)}
     cells = styles.find(f"{S}cellXfs")
     numbers = [style.get("numFmtId", "") for style in (() if cells is None else cells)]
+    return formats_of_styles(own, numbers, from_1904=from_1904)
+
+
+def formats_of_styles(
+    own: Mapping[str, str], numbers: Sequence[str], *, from_1904: bool
+) -> Mapping[bytes, CellFormat]:
+    """Return the formats of styles that format numbers, by the number of the style.
+
+    ``own`` are the codes of formats that a workbook has beside the usual ones, by their numbers.
+    """
+    codes = {**{str(number): code for number, code in USUAL_CODES.items()}, **own}
     known = set(numbers) & set(codes)
     parsed = {number: format_of(codes[number], from_1904=from_1904 or None) for number in known}
     return {

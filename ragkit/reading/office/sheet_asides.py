@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ragkit.reading.comments import comment_line, names_of
+from ragkit.reading.office import binary_workbooks
 from ragkit.reading.office.drawings import chart_of, lines_of, without_fallbacks
 from ragkit.reading.xml_names import R, S
 from ragkit.reading.zip_container import part_of, relations
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
 _WORKBOOK = "xl/workbook.xml"
 _THREADED = "{http://schemas.microsoft.com/office/spreadsheetml/2018/threadedcomments}"
+_BINARY = ".bin"
 _DIAGRAM = "diagramData"
 _DRAWN = ("chart", "chartEx", _DIAGRAM)
 _COPY = "[Threaded comment]"
@@ -24,6 +26,8 @@ _COPY = "[Threaded comment]"
 
 def parts_of_sheets(archive: zipfile.ZipFile) -> dict[str, str]:
     """Return the part that each sheet of a workbook is, by its name."""
+    if binary_workbooks.WORKBOOK in archive.namelist():
+        return binary_workbooks.sheets_of(archive)
     root, parts = part_of(archive, _WORKBOOK), relations(archive, _WORKBOOK)
     return {
         sheet.get("name", ""): parts.get(sheet.get(f"{R}id", ""), ("", ""))[0]
@@ -44,6 +48,8 @@ def asides_of_workbook(archive: zipfile.ZipFile) -> dict[str, list[str]]:
         for target, kind in relations(archive, part).values():
             if kind == "drawing":
                 drawn += _drawn(archive, target)
+            elif kind == "comments" and target.endswith(_BINARY) and target in archive.namelist():
+                comments += binary_workbooks.comments_in(archive.read(target))
             elif "omment" in kind and (listed := part_of(archive, target)) is not None:
                 comments += filter(None, (*_notes(listed), *_threads(listed, people)))
         if drawn or comments:

@@ -43,7 +43,7 @@ def closed_up(sheet: bytes) -> bytes:
     new_rows = {
         row: place + gap for place, (row, gap) in enumerate(zip(rows, gaps, strict=True), 1)
     }
-    new_columns = {column: _letters(number) for number, column in enumerate(columns, 1)}
+    new_columns = {column: letters_of(number) for number, column in enumerate(columns, 1)}
     new_columns[b""] = b""
     numbers = [*map(number_of, columns)]
 
@@ -84,7 +84,7 @@ def number_of(column: bytes) -> int:
     return number
 
 
-def _letters(number: int) -> bytes:
+def letters_of(number: int) -> bytes:
     """Return the letters of a column from its number."""
     letters = b""
     while number:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ragkit.formatting import plural
 from ragkit.reading.decode import clean
 from ragkit.reading.formats import Format
+from ragkit.reading.office import binary_workbooks
 from ragkit.reading.office.cell_formats import shown_numbers
 from ragkit.reading.office.converter import convert, core_properties
 from ragkit.reading.office.sheet_asides import asides_of_workbook, parts_of_sheets
@@ -55,9 +56,7 @@ def read_workbook(data: bytes, name: str, limits: Limits) -> Reading:
     archive = open_archive(data, limits, Format.XLSX.label)
     metadata, title = core_properties(archive)
     file_format = Format.XLSB if Format.XLSB.part in archive.namelist() else Format.XLSX
-    if file_format is Format.XLSX:
-        data = for_converter(archive)
-    sheets = [*converted_sheets(data, file_format)]
+    sheets = [*converted_sheets(for_converter(archive), file_format)]
     sections = sheets_of(sheets, asides_of_workbook(archive), _merged(archive, sheets))
     reading = workbook_reading(sections, name, file_format, (metadata, title))
     return replace(reading, warnings=(*_unread(archive, sheets), *uncomputed(_formulas(archive))))
@@ -69,10 +68,13 @@ def for_converter(archive: zipfile.ZipFile) -> bytes:
     For an error that it does not know, such as "#SPILL!", it leaves out the whole sheet.
     """
     shown = shown_numbers(archive)
+    shown_in_binary = binary_workbooks.shown_numbers(archive)
 
     def changed(name: str, part: bytes) -> bytes:
         if not name.startswith(_SHEETS):
             return part
+        if name.endswith(".bin"):
+            return shown_in_binary(part)
         if b't="e"' in part:
             part = _ERROR_CELL.sub(rb"\1str\2", part)
         return closed_up(shown(part))
