@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
@@ -13,6 +14,7 @@ from ragkit.reading.sheet_cells import FIGURE, VALUE, YEAR, is_name, kinds, plac
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+_LINK = re.compile(r"\[([^\[\]]{1,1000})\]\(((?:https?://|mailto:)[^\s<>()|]{1,1000})\)")
 _MOST_ABOVE, _MOST_BELOW, _MOST_ROWS_OF_HEADER = 40, 40, 3
 _LONGEST_REPEATED, _LONGEST_ALONE = 120, 20
 _FEWEST_BELOW = 3
@@ -56,7 +58,7 @@ def titled_table(rows: Sequence[Sequence[str]], merged: Iterable[Merged] = ()) -
             pieces += [titled_table(*sheet.part(above, end, columns)) for columns in parts]
             continue
         lines = filter(None, map(values_in, sheet.rows[above:header]))
-        pieces += [paragraph(inline(_as_line(line))).markdown for line in lines]
+        pieces += [paragraph(_linked(_as_line(line))).markdown for line in lines]
         if header < end:
             names, below = sheet.head(header)
             pieces.append(table([names, *sheet.rows[below:end]]))
@@ -380,6 +382,15 @@ def _groups(upper: Sequence[str], lower: Sequence[str]) -> list[range]:
     groups = [range(start, end) for start, end in ends if any(lower[start : start + 1])]
     names = {tuple(lower[group.start : group.stop]) for group in groups}
     return groups if len(groups) > 1 and len(names) == 1 and len(groups[0]) > 1 else []
+
+
+def _linked(line: str) -> str:
+    """Return a line in which nothing but links is Markdown."""
+    pieces, at = "", 0
+    for link in _LINK.finditer(line):
+        pieces += f"{inline(line[at : link.start()])}[{inline(link[1])}]({link[2]})"
+        at = link.end()
+    return pieces + inline(line[at:])
 
 
 def _as_line(values: Sequence[str]) -> str:

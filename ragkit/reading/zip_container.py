@@ -43,6 +43,7 @@ _ENTITIES = (
 )
 _OF_SYSTEM = "__MACOSX/"
 _NUMBERED = re.compile(r"(?<=^word/)((?:_rels/)?document)\d+(?=\.xml(?:\.rels)?$)")
+_LINK = re.compile(r"(?:https?://|mailto:)[^\s<>()|]{1,1000}")
 _STRICT = re.compile(rb"http://purl\.oclc\.org/ooxml/(\w+)/")
 _USUAL = rb"http://schemas.openxmlformats.org/\1/2006/"
 
@@ -186,6 +187,17 @@ def relations(archive: zipfile.ZipFile, part: str) -> dict[str, tuple[str, str]]
             relation.get("Type", "").rsplit("/", 1)[-1],
         )
         for relation in (() if root is None else root)
+    }
+
+
+def web_links(archive: zipfile.ZipFile, part: str) -> dict[str, str]:
+    """Return the addresses on the web, or of mail, that a part refers to, by their ids."""
+    folder, base = posixpath.split(part)
+    root = part_of(archive, f"{folder}/_rels/{base}.rels")
+    return {
+        relation.get("Id", ""): relation.get("Target", "")
+        for relation in (() if root is None else root)
+        if _LINK.fullmatch(relation.get("Target", ""))
     }
 
 

@@ -210,6 +210,29 @@ def test_figures_have_the_digits_of_their_labels_in_the_chart(tmp_path):
     assert read(tmp_path, "chart.pptx", saved(show)).text.endswith("| May | 3.7 | 25% |")
 
 
+def test_links_on_slides_have_their_addresses(tmp_path):
+    show = pptx.Presentation()
+    slide = show.slides.add_slide(show.slide_layouts[1])
+    slide.shapes.title.text_frame.paragraphs[0].add_run().text = "Plans"
+    slide.shapes.title.text_frame.paragraphs[0].runs[0].hyperlink.address = "https://a.example/"
+    paragraph = slide.placeholders[1].text_frame.paragraphs[0]
+    for words, address in (
+        ("See ", None),
+        ("the ", "https://b.example/form"),
+        ("form", "https://b.example/form"),
+        (" or ", None),
+        ("c.example", "https://c.example/"),
+        (".", "file:///etc"),
+    ):
+        run = paragraph.add_run()
+        run.text = words
+        if address:
+            run.hyperlink.address = address
+    assert read(tmp_path, "a.pptx", saved(show)).text == (
+        "## Plans\n\nSee [the form](https://b.example/form) or c.example."
+    )
+
+
 _MC = 'xmlns:mc="http://schemas.openxmlformats.org/markup-compatibility/2006"'
 _CX = "http://schemas.microsoft.com/office/drawing/2014/chartex"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from ragkit.reading.comments import comments_of_slide
@@ -14,7 +15,7 @@ from ragkit.reading.office.embedded_sheets import embedded_table
 from ragkit.reading.reading_parts import joined, one_line, table, tile, whole_line
 from ragkit.reading.titles import choose, in_order
 from ragkit.reading.xml_names import CX, A, C, P, R
-from ragkit.reading.zip_container import open_archive, relations, xml
+from ragkit.reading.zip_container import open_archive, relations, web_links, xml
 from ragkit.types import Markup, Reading
 
 if TYPE_CHECKING:
@@ -100,12 +101,13 @@ def _slide(archive: zipfile.ZipFile, part: str, limits: Limits) -> Slide:
     slide = Slide()
     if part not in archive.namelist():
         return slide
-    linked = relations(archive, part)
+    linked, addresses = relations(archive, part), web_links(archive, part)
     for shape in _shapes(xml(archive, part)):
         kind = _placeholder(shape)
         if kind in _TITLES and not slide.title:
             slide.begin([*_lines(shape, marked=False)])
         elif kind not in _FURNITURE:
+            _show_links(shape, addresses)
             drawing = _drawing(archive, shape, linked) or _sheet(archive, shape, linked, limits)
             slide.pieces.append(drawing or _body(shape, listed=kind in _LISTS))
     for target, kind in linked.values():
@@ -124,6 +126,22 @@ def _placeholder(shape: Element) -> str | None:
     """Return the kind of placeholder that a shape is; ``None`` for a free text box."""
     placeholder = shape.find(f"{P}nvSpPr/{P}nvPr/{P}ph")
     return None if placeholder is None else placeholder.get("type", "")
+
+
+def _show_links(shape: Element, addresses: Mapping[str, str]) -> None:
+    """Write links in a shape with the addresses that people do not see."""
+
+    def address(run: Element) -> str:
+        link = run.find(f"{A}rPr/{A}hlinkClick")
+        return "" if link is None else addresses.get(link.get(f"{R}id", ""), "")
+
+    for paragraph in shape.iter(f"{A}p") if addresses else ():
+        for target, runs in groupby(paragraph.findall(f"{A}r"), key=address):
+            texts = [text for run in runs for text in run.iterfind(f"{A}t")]
+            words = "".join(text.text or "" for text in texts).strip()
+            if target and words and words not in target:
+                texts[0].text = f"[{texts[0].text or ''}"
+                texts[-1].text = f"{texts[-1].text or ''}]({target})"
 
 
 def _drawing(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ragkit.formatting import plural
 from ragkit.reading.decode import clean
@@ -13,11 +13,12 @@ from ragkit.reading.office import binary_workbooks
 from ragkit.reading.office.cell_formats import shown_numbers
 from ragkit.reading.office.converter import convert, core_properties
 from ragkit.reading.office.sheet_asides import asides_of_workbook, parts_of_sheets
-from ragkit.reading.office.sparse_sheets import cells_of, closed_up
+from ragkit.reading.office.sparse_sheets import cells_of, closed_up, number_of
 from ragkit.reading.reading_parts import joined, one_line, tile
 from ragkit.reading.sheet_tables import Merged, merged_in, titled_table
 from ragkit.reading.titles import choose
-from ragkit.reading.zip_container import open_archive, rewritten
+from ragkit.reading.xml_names import R, S
+from ragkit.reading.zip_container import open_archive, part_of, rewritten, web_links
 from ragkit.types import Markup, Reading
 
 if TYPE_CHECKING:
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
     from ragkit.reading.limits import Limits
     from ragkit.types import Metadata, Page
+
+    Sheet: TypeAlias = tuple[str, Sequence[Sequence[Any]]]
 
 _SHEETS = "xl/worksheets/"
 _VALUE = re.compile(rb"<(?:\w{1,20}:)?[vt](?:\s[^<>]*)?>[^<]*[^\s<]")
@@ -41,6 +44,7 @@ _ERROR_CELL = re.compile(
     rb"(?:<(?:\w{1,20}:)?f\b[^<>]*(?:/>|>[^<]*</(?:\w{1,20}:)?f>))?<(?:\w{1,20}:)?v>)[^<]*"
 )
 
+_PLACE = re.compile(r"([A-Z]{1,3})(\d{1,7})")
 _ONLY_DATE = re.compile(r"(\d{4}-\d\d-\d\d)[ T]00:00:00")
 _ONLY_TIME = re.compile(r"1899-12-3[01][ T](\d\d:\d\d:\d\d)")
 _ERROR = re.compile(r"#ERR: (?:Div0|NA|Name|Null|Num|Ref|Value|GettingData)")
@@ -56,7 +60,7 @@ def read_workbook(data: bytes, name: str, limits: Limits) -> Reading:
     archive = open_archive(data, limits, Format.XLSX.label)
     metadata, title = core_properties(archive)
     file_format = Format.XLSB if Format.XLSB.part in archive.namelist() else Format.XLSX
-    sheets = [*converted_sheets(for_converter(archive), file_format)]
+    sheets = [*_with_links(archive, converted_sheets(for_converter(archive), file_format))]
     sections = sheets_of(sheets, asides_of_workbook(archive), _merged(archive, sheets))
     reading = workbook_reading(sections, name, file_format, (metadata, title))
     return replace(reading, warnings=(*_unread(archive, sheets), *uncomputed(_formulas(archive))))
@@ -80,6 +84,41 @@ def for_converter(archive: zipfile.ZipFile) -> bytes:
         return closed_up(shown(part))
 
     return rewritten(archive, changed)
+
+
+def _with_links(archive: zipfile.ZipFile, sheets: Iterable[Sheet]) -> Iterator[Sheet]:
+    """Yield sheets whose cells have the addresses of their links, where these are not seen."""
+    parts = parts_of_sheets(archive)
+    for name, rows in sheets:
+        part = parts.get(name, "")
+        addresses = web_links(archive, part)
+        root = part_of(archive, part) if addresses else None
+        sheet = b"" if root is None else archive.read(part)
+        if root is None or closed_up(sheet) is not sheet:
+            yield name, rows
+            continue
+        cells = [[*row] for row in rows]
+        links = {
+            link.get("ref", ""): addresses.get(link.get(f"{R}id", ""), "")
+            for link in root.iterfind(f"{S}hyperlinks/{S}hyperlink")
+        }
+        _, filled = cells_of(sheet)
+        if filled.bottom - filled.top == len(cells):
+            _add_links(cells, links, filled)
+        yield name, cells
+
+
+def _add_links(cells: list[list[Any]], links: Mapping[str, str], filled: Merged) -> None:
+    """Write the links of single cells into the rows of the part of a sheet that is filled."""
+    for place, target in links.items():
+        found = _PLACE.fullmatch(place)
+        if not found or not target:
+            continue
+        row, column = int(found[2]) - 1 - filled.top, number_of(found[1].encode()) - 1 - filled.left
+        if 0 <= row < len(cells) and 0 <= column < len(cells[row]):
+            words = shown_cell(cells[row][column])
+            if words and words not in target and "\n" not in words:
+                cells[row][column] = f"[{words}]({target})"
 
 
 def _merged(
