@@ -83,3 +83,22 @@ def test_a_formula_without_a_result_is_empty(tmp_path):
     sheet = SHEET.replace("</table:table>", f"<table:table-row>{cells}</table:table-row>")
     reading = read(tmp_path, "a.ods", packed("spreadsheet", f"{sheet}</table:table>"))
     assert reading.text == "## Rates\n\n| City |\n| --- |\n| Kyoto |\n| Kiel |"
+
+
+def test_links_in_sheets_and_on_slides_have_their_addresses(tmp_path):
+    link = '<text:a xlink:type="simple" xlink:href="https://a.example/?b=1&amp;c=2">{}</text:a>'
+    sheet = SHEET.replace("Kyoto", f"See {link.format('the form')}")
+    sheet = sheet.replace("City", link.format("a.example"))
+    assert read(tmp_path, "a.ods", packed("spreadsheet", sheet)).text == (
+        "## Rates\n\n| a.example |\n| --- |\n| See [the form](https://a.example/?b=1&c=2) |"
+    )
+    box = '<draw:frame presentation:class="{}"><draw:text-box><text:p>{}</text:p></draw:text-box>'
+    words = (link.format("the <text:span>form</text:span>"), link.format("more"))
+    body = (
+        f"<draw:page>{box.format('title', link.format('Plans'))}</draw:frame>"
+        f"{box.format('', 'See {} or {}'.format(*words))}</draw:frame></draw:page>"
+    )
+    address = "(https://a.example/?b=1&c=2)"
+    assert read(tmp_path, "a.odp", packed("presentation", body)).text == (
+        f"## Plans\n\nSee [the form]{address} or [more]{address}"
+    )

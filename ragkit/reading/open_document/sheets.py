@@ -57,6 +57,10 @@ _ERROR = re.compile(
     rb"(<table:table-cell\b[^<>]*?)\soffice:value-type=\"string\"((?:\s[^<>]*)?"
     rb"\scalcext:value-type=\"error\"[^<>]*>)\s*<text:p>[^<]*</text:p>"
 )
+_LINK = re.compile(
+    rb"<text:a\b[^<>]*?\sxlink:href=\"((?:https?://|mailto:)[^\"\s()|]{1,1000})\"[^<>]*>"
+    rb"([^<]*)</text:a>"
+)
 _AS_TEXT = b'<table:table-cell office:value-type="string"'
 _BETWEEN_CELLS = re.compile(rb">\s+(?=</?table:)")
 _VALUE = re.compile(rb"\s(?:office|calcext):(?:time-)?value(?:-type)?=\"[^\"]*\"")
@@ -140,9 +144,16 @@ def _asides(archive: zipfile.ZipFile, grid: Element) -> Iterator[str]:
     yield from comments_of(grid.iter(f"{OFFICE}annotation"))
 
 
+def _linked(link: re.Match[bytes]) -> bytes:
+    """Return a link with its address, unless this is what is seen of it."""
+    words = link[2].strip()
+    return b"[%b](%b)" % (words, link[1]) if words and words not in link[1] else link[2]
+
+
 def _as_shown(archive: zipfile.ZipFile) -> bytes:
     """Return a workbook in which numbers, sums of money and times are what people see.
 
+    Links have their addresses.
     Cells that have a value but no text, as some programs write them, show the value. Those of
     formulas without a result are empty.
     The converter takes white space between cells for damage, and leaves out a sheet with very many
@@ -155,6 +166,7 @@ def _as_shown(archive: zipfile.ZipFile) -> bytes:
             return EMPTY_MANIFEST.encode()
         if name != CONTENT:
             return part
+        part = _LINK.sub(_linked, part)
         part = _OBJECT.sub(rb"\1/>", _BETWEEN_CELLS.sub(b">", part))
         part = _EMPTY_ROWS.sub(rb"\1\2", _ERROR.sub(rb"\1\2", part))
         return _FORMATTED.sub(lambda cell: _AS_TEXT + _VALUE.sub(b"", cell[1]), part)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from ragkit.reading.formats import Format
@@ -10,6 +11,7 @@ from ragkit.reading.open_document.objects import embedded, formula, rows_of
 from ragkit.reading.open_document.parts import (
     CONTENT,
     DRAW,
+    HREF,
     OFFICE,
     SHAPES,
     TABLE,
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
     from ragkit.types import Reading
 
 _PRESENTATION = f"{URN}presentation:1.0}}"
+_LINK = re.compile(r"(?:https?://|mailto:)[^\s<>()|]{1,1000}")
 _BLANKS = (f"{TEXT}s", f"{TEXT}tab", f"{TEXT}line-break")
 _FURNITURE = ("date-time", "footer", "header", "page-number", "page", "handout")
 
@@ -49,10 +52,27 @@ def read_slides(data: bytes, name: str, limits: Limits) -> Reading:
     for blank in root.iter():
         if blank.tag in _BLANKS:
             blank.text = " "
+    _show_links(root)
     slides = [_slide(archive, page) for page in root.iter(f"{DRAW}page")]
     return slides_reading(
         slides, name, Format.ODG if is_drawing else Format.ODP, properties(archive)
     )
+
+
+def _show_links(root: Element) -> None:
+    """Write links with their addresses, unless these are what is seen; titles have none."""
+    titles = (shape for shape in root.iter() if _class_of(shape) == "title")
+    in_titles = {link for shape in titles for link in shape.iter(f"{TEXT}a")}
+    for link in root.iter(f"{TEXT}a"):
+        target, words = link.get(HREF, ""), "".join(link.itertext()).strip()
+        if link in in_titles or not words or words in target or not _LINK.fullmatch(target):
+            continue
+        link.text = f"[{link.text or ''}"
+        address = f"]({target})"
+        if len(link):
+            link[-1].tail = f"{link[-1].tail or ''}{address}"
+        else:
+            link.text += address
 
 
 def _slide(archive: zipfile.ZipFile, page: Element) -> Slide:
