@@ -376,3 +376,17 @@ def test_links_of_cells_have_their_addresses(tmp_path):
         "## Sheet\n\n[\\*All\\* forms](https://a.example/all_forms)\n\n| Form | Due |\n"
         "| --- | --- |\n| [Sign up](https://a.example/form?a=1&b=2) | 3 |\n| a.example | 4 |"
     )
+
+
+def test_white_space_between_and_around_values_is_no_damage(tmp_path):
+    book = openpyxl.Workbook()
+    for row in (("Town", "Share"), ("Kiel", 0.256)):
+        book.active.append(row)
+    book.active["B2"].number_format = "0.0%"
+    parts = dict(members(saved(book)))
+    name = "xl/worksheets/sheet1.xml"
+    sheet = parts[name].replace(b"><", b">\n  <")
+    parts[name] = re.sub(rb"<v>(.*?)</v>", rb"<v>\n    \1\n  </v>", sheet)
+    assert read(tmp_path, "a.xlsx", zipped(parts)).text == (
+        "## Sheet\n\n| Town | Share |\n| --- | --- |\n| Kiel | 25.6% |"
+    )

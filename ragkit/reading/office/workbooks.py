@@ -44,6 +44,7 @@ _ERROR_CELL = re.compile(
     rb"(?:<(?:\w{1,20}:)?f\b[^<>]*(?:/>|>[^<]*</(?:\w{1,20}:)?f>))?<(?:\w{1,20}:)?v>)[^<]*"
 )
 
+_BETWEEN = re.compile(rb"(?<=>)\s+(?=<)|(?<=<v>)\s+|\s+(?=</v>)")
 _PLACE = re.compile(r"([A-Z]{1,3})(\d{1,7})")
 _ONLY_DATE = re.compile(r"(\d{4}-\d\d-\d\d)[ T]00:00:00")
 _ONLY_TIME = re.compile(r"1899-12-3[01][ T](\d\d:\d\d:\d\d)")
@@ -69,7 +70,8 @@ def read_workbook(data: bytes, name: str, limits: Limits) -> Reading:
 def for_converter(archive: zipfile.ZipFile) -> bytes:
     """Return a workbook rewritten so that the converter loses nothing of it.
 
-    For an error that it does not know, such as "#SPILL!", it leaves out the whole sheet.
+    For an error that it does not know, such as "#SPILL!", or for spaces around a number, it leaves
+    out the whole sheet.
     """
     shown = shown_numbers(archive)
     shown_in_binary = binary_workbooks.shown_numbers(archive)
@@ -79,6 +81,7 @@ def for_converter(archive: zipfile.ZipFile) -> bytes:
             return part
         if name.endswith(".bin"):
             return shown_in_binary(part)
+        part = _BETWEEN.sub(b"", part)
         if b't="e"' in part:
             part = _ERROR_CELL.sub(rb"\1str\2", part)
         return closed_up(shown(part))

@@ -153,9 +153,8 @@ def _linked(link: re.Match[bytes]) -> bytes:
 def _as_shown(archive: zipfile.ZipFile) -> bytes:
     """Return a workbook in which numbers, sums of money and times are what people see.
 
-    Links have their addresses.
-    Cells that have a value but no text, as some programs write them, show the value. Those of
-    formulas without a result are empty.
+    Links have their addresses. Cells that have a value but no text, as some programs write them,
+    show the value, and those of formulas without a result are empty.
     The converter takes white space between cells for damage, and leaves out a sheet with very many
     empty rows between others. It takes the table of a chart in a flat file for that of the sheet,
     and what is encrypted of macros for the sheets.
