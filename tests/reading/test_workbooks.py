@@ -386,7 +386,11 @@ def test_white_space_between_and_around_values_is_no_damage(tmp_path):
     parts = dict(members(saved(book)))
     name = "xl/worksheets/sheet1.xml"
     sheet = parts[name].replace(b"><", b">\n  <")
-    parts[name] = re.sub(rb"<v>(.*?)</v>", rb"<v>\n    \1\n  </v>", sheet)
+    sheet = re.sub(rb"<v>(.*?)</v>", rb"<v>\n    \1\n  </v>", sheet)
+    rich = b"".join(
+        b'<r><t xml:space="preserve">%b</t></r>' % word for word in (b"Kiel", b" ", b"Hbf")
+    )
+    parts[name] = re.sub(rb"<t>Kiel</t>", rich, sheet)
     assert read(tmp_path, "a.xlsx", zipped(parts)).text == (
-        "## Sheet\n\n| Town | Share |\n| --- | --- |\n| Kiel | 25.6% |"
+        "## Sheet\n\n| Town | Share |\n| --- | --- |\n| Kiel Hbf | 25.6% |"
     )

@@ -44,7 +44,10 @@ _ERROR_CELL = re.compile(
     rb"(?:<(?:\w{1,20}:)?f\b[^<>]*(?:/>|>[^<]*</(?:\w{1,20}:)?f>))?<(?:\w{1,20}:)?v>)[^<]*"
 )
 
-_BETWEEN = re.compile(rb"(?<=>)\s+(?=<)|(?<=<v>)\s+|\s+(?=</v>)")
+_SPACED = tuple(tag + space for tag in (b"c>", b"v>") for space in (b"\n", b"\r", b" "))
+_BETWEEN = re.compile(rb"(?<=>)\s+(?=<(?!/(?:\w{1,20}:)?t>))|(?<=<v>)\s+|\s+(?=</v>)")
+"""White space between elements and around values, but not that which is a text."""
+
 _PLACE = re.compile(r"([A-Z]{1,3})(\d{1,7})")
 _ONLY_DATE = re.compile(r"(\d{4}-\d\d-\d\d)[ T]00:00:00")
 _ONLY_TIME = re.compile(r"1899-12-3[01][ T](\d\d:\d\d:\d\d)")
@@ -81,7 +84,8 @@ def for_converter(archive: zipfile.ZipFile) -> bytes:
             return part
         if name.endswith(".bin"):
             return shown_in_binary(part)
-        part = _BETWEEN.sub(b"", part)
+        if any(spaced in part for spaced in _SPACED):
+            part = _BETWEEN.sub(b"", part)
         if b't="e"' in part:
             part = _ERROR_CELL.sub(rb"\1str\2", part)
         return closed_up(shown(part))

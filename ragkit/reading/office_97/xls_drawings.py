@@ -32,17 +32,17 @@ def drawn_on_sheets(cells: bytes) -> dict[str, list[str]]:
     reader = _Reader()
     if cells[4:6] == _SINCE_97:
         for start, kind, content in _records(cells):
-            if kind in _TAKEN:
-                reader.take(start, kind, content)
+            reader.take(start, kind, content)
     return {name: [*map(whole_line, lines)] for name, lines in reader.found.items() if lines}
 
 
 def _records(cells: bytes) -> Iterator[tuple[int, int, bytes]]:
-    """Yield where each record starts, its kind, and its content."""
-    at = 0
-    while at + 4 <= len(cells):
-        kind, size = struct.unpack_from("<HH", cells, at)
-        yield at, kind, cells[at + 4 : at + 4 + size]
+    """Yield where each record starts that tells of what is drawn, its kind, and its content."""
+    head, at, last = struct.Struct("<HH").unpack_from, 0, len(cells) - 4
+    while at <= last:
+        kind, size = head(cells, at)
+        if kind in _TAKEN:
+            yield at, kind, cells[at + 4 : at + 4 + size]
         at += 4 + size
 
 

@@ -21,7 +21,7 @@ from ragkit.reading.zip_container import part_of, resolved
 
 if TYPE_CHECKING:
     import zipfile
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from xml.etree.ElementTree import Element
 
 _CHART = f"{URN}chart:1.0}}"
@@ -57,9 +57,9 @@ def title_of(root: Element) -> str:
     return one_line(" ".join(titles))
 
 
-def charts_on(archive: zipfile.ZipFile, grid: Element) -> Iterator[str]:
-    """Yield the titles of the charts on a sheet, whose figures are those of cells."""
-    for frame in grid.iter(f"{DRAW}frame"):
+def titles_of_charts(archive: zipfile.ZipFile, frames: Iterable[Element]) -> Iterator[str]:
+    """Yield the titles of charts in the frames of a sheet, whose figures are those of cells."""
+    for frame in frames:
         root = _object(archive, frame)
         if root is not None and (title := title_of(root)):
             yield title

@@ -13,7 +13,7 @@ from ragkit.reading.office.workbooks import (
     uncomputed,
     workbook_reading,
 )
-from ragkit.reading.open_document.objects import charts_on
+from ragkit.reading.open_document.objects import titles_of_charts
 from ragkit.reading.open_document.parts import (
     CONTENT,
     DRAW,
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from ragkit.reading.limits import Limits
     from ragkit.types import Reading
 
-_SHEETS = f".//{OFFICE}spreadsheet/{TABLE}table"
+_SHEETS = f"{OFFICE}body/{OFFICE}spreadsheet/{TABLE}table"
 _OF_ANOTHER_FILE = re.compile(r"'[a-z][a-z\d+.-]*:.*'#", re.IGNORECASE | re.DOTALL)
 """How the name of a hidden copy of cells of another file begins that formulas refer to."""
 
@@ -134,8 +134,9 @@ def _count(element: Element, name: str) -> int:
 
 def _asides(archive: zipfile.ZipFile, grid: Element) -> Iterator[str]:
     """Yield the paragraphs of the shapes on a sheet, each once, titles of charts, and comments."""
-    titles = [*charts_on(archive, grid)]
-    for frame in [*grid.iter(f"{DRAW}frame")]:
+    frames = [*grid.iter(f"{DRAW}frame")]
+    titles = [*titles_of_charts(archive, frames)]
+    for frame in frames:
         for drawn in frame.findall(f"{DRAW}object"):
             frame.remove(drawn)
     shapes = (shape for shape in grid.iter() if shape.tag in SHAPES)
@@ -165,9 +166,14 @@ def _as_shown(archive: zipfile.ZipFile) -> bytes:
             return EMPTY_MANIFEST.encode()
         if name != CONTENT:
             return part
-        part = _LINK.sub(_linked, part)
-        part = _OBJECT.sub(rb"\1/>", _BETWEEN_CELLS.sub(b">", part))
-        part = _EMPTY_ROWS.sub(rb"\1\2", _ERROR.sub(rb"\1\2", part))
+        if b"<text:a" in part:
+            part = _LINK.sub(_linked, part)
+        if b"<draw:object" in part:
+            part = _OBJECT.sub(rb"\1/>", part)
+        part = _BETWEEN_CELLS.sub(b">", part)
+        if b'value-type="error"' in part:
+            part = _ERROR.sub(rb"\1\2", part)
+        part = _EMPTY_ROWS.sub(rb"\1\2", part)
         return _FORMATTED.sub(lambda cell: _AS_TEXT + _VALUE.sub(b"", cell[1]), part)
 
     return rewritten(archive, changed)
