@@ -66,12 +66,16 @@ def test_a_chart_in_a_flat_sheet_is_no_table_of_its_own(tmp_path):
 
 def test_slides_have_the_formulas_and_texts_of_other_programs(tmp_path):
     math = '<math xmlns="http://www.w3.org/1998/Math/MathML"><annotation>a = b</annotation></math>'
-    text = "<office:body><office:text><text:p>It is due.</text:p></office:text></office:body>"
+    item = "<text:list-item><text:p>It is due.</text:p></text:list-item>"
+    text = f"<text:h>Rent</text:h><text:list>{item}</text:list><draw:frame>{SHEET}</draw:frame>"
+    body = f"<office:body><office:text>{text}</office:text></office:body>"
     frame = '<draw:frame><draw:object xlink:href="./Object {}"/></draw:frame>'
-    body = f"<draw:page>{frame.format(1)}{frame.format(2)}</draw:page>"
-    parts = {"Object 1/content": math, "Object 2/content": text}
-    reading = read(tmp_path, "a.odp", packed("presentation", body, **parts))
-    assert reading.text == "## Slide 1\n\n`a = b`\n\nIt is due."
+    page = f"<draw:page>{frame.format(1)}{frame.format(2)}</draw:page>"
+    parts = {"Object 1/content": math, "Object 2/content": body}
+    reading = read(tmp_path, "a.odp", packed("presentation", page, **parts))
+    assert reading.text == (
+        "## Slide 1\n\n`a = b`\n\nRent\n\nIt is due.\n\n| City |\n| --- |\n| Kyoto |"
+    )
 
 
 def test_a_formula_without_a_result_is_empty(tmp_path):

@@ -12,8 +12,10 @@ from ragkit.reading.open_document.parts import (
     HREF,
     OFFICE,
     TABLE,
+    TEXT,
     URN,
     lines_of,
+    words_of,
 )
 from ragkit.reading.reading_parts import joined, one_line, table, whole_line
 from ragkit.reading.xml_names import local_name
@@ -43,12 +45,25 @@ def embedded(archive: zipfile.ZipFile, shape: Element) -> str:
         return ""
     document = next((body for kind in _TEXTS for body in root.iter(f"{OFFICE}{kind}")), None)
     if document is not None:
-        return "\n\n".join(lines_of(document))
+        return joined(_blocks(document), "\n\n")
     is_chart = root.find(f".//{_CHART}chart") is not None
     grids = [rows_of(grid)[:MOST_POINTS] for grid in root.iter(f"{TABLE}table")]
     if is_chart:
         grids = [[[*map(_figure, row)] for row in rows] for rows in grids]
     return joined((title_of(root), *map(table, grids)), "\n\n")
+
+
+def _blocks(document: Element) -> Iterator[str]:
+    """Yield the paragraphs and the tables of a document."""
+    left = [document]
+    while left:
+        element = left.pop()
+        if element.tag == f"{TABLE}table":
+            yield table(rows_of(element))
+        elif element.tag in (f"{TEXT}p", f"{TEXT}h"):
+            yield words_of(element)
+        else:
+            left += reversed(element)
 
 
 def title_of(root: Element) -> str:
