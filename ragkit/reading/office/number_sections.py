@@ -64,14 +64,16 @@ class Plain(Words):
 class Groups(Words):
     """Digits with other signs between them, such as those of telephones: "(555) 123-4567".
 
-    ``pattern`` has a place for each digit and the signs, and whether each is such a place.
+    ``pattern`` has a place for each digit and the signs, and whether each is such a place; the
+    last may have ``decimals``.
     """
 
     pattern: tuple[tuple[bool, str], ...] = ()
+    decimals: Plain = Plain()
 
     def digits(self, value: Decimal) -> str:
         """Return the digits in their places, of which the first has all that are left over."""
-        left = f"{value.quantize(Decimal(1), ROUND_HALF_UP):f}".lstrip("0")
+        left, _, decimals = self.decimals.digits(value).partition(".")
         places = [place for place, (is_digit, _) in enumerate(self.pattern) if is_digit]
         text = ""
         for place, (is_digit, sign) in reversed([*enumerate(self.pattern)]):
@@ -81,7 +83,8 @@ class Groups(Words):
             taken = len(left) if place == places[0] else 1
             text = (left[-taken:] if left else "0" * (sign == "0")) + text
             left = left[:-taken] if left else ""
-        return text
+        text = text.lstrip()
+        return f"{text}.{decimals}" if decimals else text
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,11 +155,12 @@ def section(code: str) -> Words | None:
     if len(places) == 1:
         digits = special or _plain(pieces[places[0]][1], percents)
         return replace(digits, before=before, after=after)
-    inside = pieces[places[0] : places[-1] + 1]
+    whole, _, decimals = pieces[places[-1]][1].partition(".")
+    inside = [*pieces[places[0] : places[-1]], (True, whole)]
     if special or percents or not all(_GROUP.fullmatch(text) for is_one, text in inside if is_one):
         return None
     pattern = ((is_one, sign) for is_one, text in inside for sign in (text if is_one else (text,)))
-    return Groups(before, after, tuple(pattern))
+    return Groups(before, after, tuple(pattern), _plain(f"#.{decimals}", 0))
 
 
 def _plain(code: str, percents: int) -> Plain:
