@@ -46,6 +46,7 @@ def test_a_format_is_its_documents_word():
         "application/vnd.oasis.opendocument.presentation",
         "application/vnd.oasis.opendocument.graphics",
         "visio/document.xml",
+        "application/hwp+zip",
         "META-INF/container.xml",
     ]
 
