@@ -132,11 +132,11 @@ def damaged(label: str) -> ReadingError:
     )
 
 
-def too_old() -> ReadingError:
-    """Return the error of a Word document that is older than Word 6."""
+def too_old(program: str, version: str, suffix: str) -> ReadingError:
+    """Return the error of a document that is older than a version of its program."""
     return ReadingError(
-        "This file was written by a version of Word before 6.0.",
-        "Open it in a word processor and save it as .docx.",
+        f"This file was written by a version of {program} before {version}.",
+        f"Open it in a word processor and save it as {suffix}.",
     )
 
 

@@ -117,6 +117,7 @@ _BARE_WORKBOOKS = (b"\x09\x00", b"\x09\x02", b"\x09\x04", b"\x09\x08")
 _OLD_DOCUMENTS = (b"\x9b\xa5", b"\xdb\xa5", b"\x31\xbe\x00\x00", b"\xfe\x37\x00")
 """How documents of Word 1 and 2, of Word for DOS and of the first ones for the Mac begin."""
 
+_OLD_HANGUL = b"HWP Document File V"
 _FLAT = re.compile(
     rb"\s*(?:<\?xml[^<>]{0,200}>\s*)?<office:document\s[^<>]*?office:mimetype=\"([^\"<>]{1,100})\""
 )
@@ -312,7 +313,9 @@ def _office_format(suffix: str, data: bytes) -> Format | None:
     if is_compound(data):
         return _compound_format(suffix, data)
     if suffix in Format.DOC.suffixes and data.startswith(_OLD_DOCUMENTS):
-        raise too_old()
+        raise too_old("Word", "6.0", ".docx")
+    if data.startswith(_OLD_HANGUL):
+        raise too_old("Hangul", "5.0", ".hwpx")
     if suffix in Format.XLS.suffixes and data.startswith(_BARE_WORKBOOKS):
         return Format.XLS
     if _XML_WORKBOOK.match(data[:_LONGEST_ROOT]):

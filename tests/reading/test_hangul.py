@@ -150,7 +150,7 @@ def test_a_table_in_a_cell_and_a_caption_lose_no_text(tmp_path):
         ("a.hwp", hwp_file(body(), flags=PACKED | 4), "is locked with a password"),
         ("a.hwp", hwp_file(said("")), "contains no text"),
         ("a.hwp", compound_file({"FileHeader": b"x", "BodyText/Section0": b"x"}), "is damaged"),
-        ("a.hwp", b"HWP Document File V3.00 \x1a\x01\x02", "the content is something else"),
+        ("a.hwp", b"HWP Document File V3.00 \x1a\x01\x02", "a version of Hangul before 5.0"),
         ("a.hwpx", hwpx_file(), "is damaged"),
         ("a.hwpx", hwpx_file("<hp:p>"), "is damaged"),
         ("a.hwpx", hwpx_file(p("")), "contains no text"),

@@ -366,15 +366,21 @@ def test_an_error_in_a_cell_is_empty_and_costs_no_other(tmp_path, error):
 def test_links_of_cells_have_their_addresses(tmp_path):
     book = openpyxl.Workbook()
     sheet = book.active
-    for row in (("", "*All* forms"), ("", "Form", "Due"), ("", "Sign up", 3), ("", "a.example", 4)):
+    for row in (
+        ("", "*All* forms"),
+        ("", "Form", "Due"),
+        ("", "Sign up", 3),
+        ("", "a.example/#fees", 4),
+    ):
         sheet.append(row)
     sheet["B1"].hyperlink = "https://a.example/all_forms"
     sheet["B3"].hyperlink = "https://a.example/form?a=1&b=2"
     sheet["B4"].hyperlink = "https://a.example/"
+    sheet["B4"].hyperlink.location = "fees"
     sheet["C3"].hyperlink = "#Sheet!A1"
     assert read(tmp_path, "a.xlsx", saved(book)).text == (
         "## Sheet\n\n[\\*All\\* forms](https://a.example/all_forms)\n\n| Form | Due |\n"
-        "| --- | --- |\n| [Sign up](https://a.example/form?a=1&b=2) | 3 |\n| a.example | 4 |"
+        "| --- | --- |\n| [Sign up](https://a.example/form?a=1&b=2) | 3 |\n| a.example/#fees | 4 |"
     )
 
 

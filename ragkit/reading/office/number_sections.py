@@ -108,7 +108,7 @@ class Quotient(Words):
 
 @dataclass(frozen=True, slots=True)
 class Power(Words):
-    """A number times a power of ten, such as "2.59E+05"."""
+    """A number times a power of ten, such as "2.59E-05"; whole ones are often codes, and stay."""
 
     least: int = 0
     most: int = 0
@@ -117,6 +117,8 @@ class Power(Words):
 
     def digits(self, value: Decimal) -> str:
         """Return the number and the power of ten."""
+        if value == value.to_integral_value():
+            return f"{value:f}"
         number, _, power = f"{float(value):.{self.most}E}".partition("E")
         whole, _, decimals = number.partition(".")
         while len(decimals) > self.least and decimals.endswith("0"):

@@ -24,6 +24,7 @@ from ragkit.types import Markup, Reading
 if TYPE_CHECKING:
     import zipfile
     from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from xml.etree.ElementTree import Element
 
     from ragkit.reading.limits import Limits
     from ragkit.types import Metadata, Page
@@ -106,13 +107,19 @@ def _with_links(archive: zipfile.ZipFile, sheets: Iterable[Sheet]) -> Iterator[S
             continue
         cells = [[*row] for row in rows]
         links = {
-            link.get("ref", ""): addresses.get(link.get(f"{R}id", ""), "")
+            link.get("ref", ""): _whole_address(addresses.get(link.get(f"{R}id", ""), ""), link)
             for link in root.iterfind(f"{S}hyperlinks/{S}hyperlink")
         }
         _, filled = cells_of(sheet)
         if filled.bottom - filled.top == len(cells):
             _add_links(cells, links, filled)
         yield name, cells
+
+
+def _whole_address(address: str, link: Element) -> str:
+    """Return an address with the place on its page, which is noted apart."""
+    place = link.get("location", "")
+    return f"{address}#{place}" if address and place else address
 
 
 def _add_links(cells: list[list[Any]], links: Mapping[str, str], filled: Merged) -> None:

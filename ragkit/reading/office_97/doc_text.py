@@ -131,7 +131,7 @@ class _Head:
     def of(cls, document: bytes) -> Self:
         kind, _, _, language, _, flags = struct.unpack_from("<6H", document)
         if kind != _WORD_97 and kind not in _WORD_95:
-            raise too_old()
+            raise too_old("Word", "6.0", ".docx")
         if flags & _ENCRYPTED:
             raise locked(Format.DOC.label)
         old = kind != _WORD_97
