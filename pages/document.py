@@ -16,7 +16,7 @@ from pages.parts.rendering.pictures import pictures_of
 from ragkit.catalog.context_records import ContextStatus
 from ragkit.catalog.records import ChunkRecord
 from ragkit.errors import RagkitError
-from ragkit.formatting import byte_size, plural
+from ragkit.formatting import byte_size, page_word, plural
 from ragkit.library import DocumentDetail, Library
 from ragkit.retrieval.highlight import highlight_question
 from ragkit.surfaces.addresses import span_of
@@ -165,7 +165,7 @@ def head(detail: DocumentDetail, request: Request, file: Path, notice: str) -> N
     facts = [name(record.path), *filter(None, [kind.upper()])]
     facts.append(plural(record.chunks, "chunk"))
     if record.pages:
-        facts.append(plural(len(record.pages), markup.page_word(record.format)))
+        facts.append(plural(len(record.pages), page_word(record.format)))
     facts.append(byte_size(record.size))
     if record.date:
         facts.append(name(record.date[:10]))
@@ -310,8 +310,9 @@ def chunks(library: Library, detail: DocumentDetail, request: Request, place: in
             help="Have a model rewrite every context of this document, except those you edited.",
         )  # fmt: skip
     items = reader.chunk_list(
-        near_by, detail.text, request.id, request.chunk, request.find, contexts
-    )
+        near_by, detail.text, request.id, request.chunk, request.find, contexts,
+        detail.record.format,
+    )  # fmt: skip
     about = reader.about_contexts(
         library.contexts.cost(request.id), library.contexts.summary(request.id)
     )

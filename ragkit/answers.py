@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from operator import attrgetter
 
-from ragkit.formatting import plural, shortened
+from ragkit.formatting import page_range, plural, shortened
 from ragkit.results import DocumentRef
 
 NOT_FOUND = "The documents do not say."
@@ -59,7 +59,8 @@ class Source:
             return " · ".join(filter(None, (self.title, self.url, "web")))
         title = document.title or document.path
         headings = " › ".join([title, *self.own_headings])
-        page = "" if self.page is None else f"p. {self.page}"
+        number = self.page
+        page = "" if number is None else page_range(number, number, document.format)
         path = "" if document.path == title else document.path
         return " · ".join(filter(None, (headings, page, path)))
 

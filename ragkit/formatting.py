@@ -12,6 +12,13 @@ _ADDRESS = re.compile(
     r"|[^\s`@<>]{1,64}@[^\s`@<>]+\.[^\s`@<>]+",
     re.IGNORECASE,
 )
+DIVISIONS = {
+    **dict.fromkeys(("pptx", "ppt", "odp", "keynote"), "slide"),
+    **dict.fromkeys(("odg", "vsdx"), "page"),
+    **dict.fromkeys(("xlsx", "xlsb", "xls", "ods", "numbers"), "sheet"),
+}
+"""Formats whose pages are divisions of the text, with the names of these."""
+
 _JOINERS = "\u200c\u200d"
 """Letters of words in Persian or Hindi, and parts of emoji, though no printable characters."""
 
@@ -28,6 +35,19 @@ def plural(count: int, word: str) -> str:
     else:
         many = f"{word}es" if word.endswith(("ch", "sh", "ss", "x")) else f"{word}s"
     return f"{count:,} {word if count == 1 else many}"
+
+
+def page_word(file_format: str) -> str:
+    """Return what a page of a document in a format is called: ``page``, ``sheet``, ``slide``."""
+    return DIVISIONS.get(file_format, "page")
+
+
+def page_range(first: int, last: int, file_format: str = "") -> str:
+    """Return ``p. 14`` or ``p. 14–15``; of a workbook or presentation, ``sheets 1–3``."""
+    word = DIVISIONS.get(file_format)
+    if first == last:
+        return f"{word or 'p.'} {first}"
+    return f"{f'{word}s' if word else 'p.'} {first}–{last}"
 
 
 def byte_size(count: int) -> str:

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 from ragkit.chunking.blocks import find_blocks, inner_blocks, whole_messages
 from ragkit.chunking.chunks import TINY, find_chunks
 from ragkit.chunking.parents import with_parents
-from ragkit.chunking.sections import DIVISIONS, find_sections
+from ragkit.chunking.sections import find_sections
 from ragkit.chunking.sizes import ChunkSizes, word_count
 from ragkit.chunking.structural_context import contextualised, structural_context
 from ragkit.chunking.structure import find_structure
+from ragkit.formatting import DIVISIONS
 from ragkit.types import Divided, InnerBlock, Markup
 
 if TYPE_CHECKING:

@@ -8,17 +8,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, groupby
 
-from ragkit.formatting import bounded_line
+from ragkit.formatting import DIVISIONS, bounded_line
 from ragkit.types import OutlineEntry, Reading, Section
 
 _DEEPEST = 32
-DIVISIONS = {
-    **dict.fromkeys(("pptx", "ppt", "odp", "keynote"), "Slide"),
-    **dict.fromkeys(("odg", "vsdx"), "Page"),
-    **dict.fromkeys(("xlsx", "xlsb", "xls", "ods", "numbers"), "Sheet"),
-}
-"""Formats whose pages are divisions of the text, with the names of these."""
-
 _NOT_BLANK = re.compile(r"\S")
 
 
@@ -189,7 +182,7 @@ def _beside(
 
 def _from_pages(reading: Reading, level: int) -> list[OutlineEntry]:
     """Return slides or sheets as outline entries of the given level."""
-    what = DIVISIONS.get(reading.format)
+    what = DIVISIONS.get(reading.format, "").capitalize()
     divisions = []
     for page in reading.pages if what else ():
         numbered = (page.label or "0").isdecimal()

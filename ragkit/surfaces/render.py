@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from ragkit.formatting import is_seen, shortened
+from ragkit.formatting import is_seen, page_range, shortened
 from ragkit.types import Level
 
 if TYPE_CHECKING:
@@ -205,7 +205,7 @@ def answer_as_text(
     for number, (result, excerpt) in enumerate(zip(answer.results, quoted, strict=True), start=1):
         document = result.document
         pages = (passage.page for passage in result.passages if passage.page is not None)
-        page = next((f" · p. {page}" for page in pages), "")
+        page = next((f" · {page_range(page, page, document.format)}" for page in pages), "")
         missing = f" · missing: {words_as_text(result.missing_terms)}"
         gone = " · its file is gone" if result.missing else ""
         score = "" if answer.listed else f"  {result.score:.2f}{' (weak)' if result.weak else ''}"

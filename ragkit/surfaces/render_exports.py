@@ -6,7 +6,7 @@ import csv
 import io
 import json
 
-from ragkit.formatting import csv_text, escape_markdown
+from ragkit.formatting import csv_text, escape_markdown, page_range
 from ragkit.results import Answer
 from ragkit.surfaces.render import answer_as_json
 
@@ -29,7 +29,8 @@ def export_markdown(answer: Answer) -> str:
         ]
         for passage in result.passages:
             where = " › ".join(escape_markdown(title) for title in passage.heading_path)
-            page = f"p. {passage.page}" if passage.page else ""
+            number = passage.page
+            page = page_range(number, number, document.format) if number else ""
             if where or page:
                 lines += [" · ".join(filter(None, (where, page))), ""]
             lines += [f"> {escape_markdown(line)}" for line in passage.text.strip().splitlines()]

@@ -30,7 +30,7 @@ from ragkit.catalog.records import (
     SourceRecord,
 )
 from ragkit.errors import QueryError, SourceError
-from ragkit.formatting import byte_size, escape_markdown, plural
+from ragkit.formatting import byte_size, escape_markdown, page_range, plural
 from ragkit.indexing.progress import Progress
 from ragkit.library.uploads import UploadLine, UploadState
 from ragkit.options import Mode, SearchOptions
@@ -548,7 +548,7 @@ def test_an_embedder_is_called_as_people_know_it(name, shown):
     ],
 )
 def test_pages_are_called_what_their_format_calls_them(pages, format_, said):
-    assert markup.page_range(*pages, format_) == said
+    assert page_range(*pages, format_) == said
 
 
 def test_work_of_one_step_has_no_figure():

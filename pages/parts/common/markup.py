@@ -8,7 +8,6 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from urllib.parse import urlencode
 
-from ragkit.chunking.sections import DIVISIONS
 from ragkit.formatting import plural
 from ragkit.retrieval.highlight import best_window
 from ragkit.surfaces.addresses import document_url
@@ -19,7 +18,6 @@ _SPACES = re.compile(r"[^\S\n]+")
 _BREAKS = re.compile(r"[ \t]*\n\s*")
 _MARKDOWN = re.compile(r"[\\`*_{}\[\]()#+\-.!|<>~:$&^=]")
 _SURROGATES = re.compile(r"[\ud800-\udfff]")
-_PAGE_WORDS = {file_format: word.lower() for file_format, word in DIVISIONS.items()}
 
 Spans = Sequence[tuple[int, int]]
 
@@ -140,19 +138,6 @@ def took(ms: float) -> str:
     if ms < 1:
         return "under 1 ms"
     return f"{ms:.0f} ms" if ms < 1000 else f"{ms / 1000:.1f} s"
-
-
-def page_word(format_: str) -> str:
-    """Return what a page of a document in this format is called: ``page``, ``sheet``, ``slide``."""
-    return _PAGE_WORDS.get(format_, "page")
-
-
-def page_range(first: int, last: int, format_: str = "") -> str:
-    """Return ``p. 14`` or ``p. 14–15``; of a workbook or presentation, ``sheets 1–3``."""
-    word = _PAGE_WORDS.get(format_)
-    if first == last:
-        return f"{word or 'p.'} {first}"
-    return f"{f'{word}s' if word else 'p.'} {first}–{last}"
 
 
 def ago(then: float | None, now: float | None = None) -> str:

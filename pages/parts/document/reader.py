@@ -16,7 +16,6 @@ from pages.parts.common.markup import (
     excerpt,
     name,
     number,
-    page_range,
     text,
 )
 from pages.parts.document.similar import similar_list
@@ -30,7 +29,7 @@ from ragkit.catalog.context_records import (
 )
 from ragkit.catalog.records import ChunkRecord
 from ragkit.catalog.summaries import SummaryRecord
-from ragkit.formatting import duration, local_time, plural
+from ragkit.formatting import duration, local_time, page_range, plural
 from ragkit.library import DocumentDetail
 from ragkit.library.document_links import DocumentLinks
 from ragkit.retrieval.similar import SimilarDocuments
@@ -218,13 +217,14 @@ def chunk_list(
     current: int | None,
     find: str,
     contexts: Mapping[int, ContextRecord],
+    file_format: str = "",
 ) -> str:
     """Return chunks with their structural and written contexts."""
     items = []
     for record in chunks:
         chunk = record.chunk
         own = value[chunk.start : chunk.end]
-        pages = f" · {page_range(*chunk.pages)}" if chunk.pages else ""
+        pages = f" · {page_range(*chunk.pages, file_format)}" if chunk.pages else ""
         mark = ' aria-current="true"' if chunk.index == current else ""
         link = document_link(document_id, chunk.index, find, f"Chunk {chunk.index + 1}")
         context = f'<p class="rk-context" dir="auto">{text(record.context[:600])}</p>'

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 from types import MappingProxyType
 
-from pages.parts.common.markup import action, attributes, name, notices, number, page_range, text
+from pages.parts.common.markup import action, attributes, name, notices, number, text
 from pages.parts.rendering import Kind, kind_of, row_snippet
 from pages.parts.rendering.allowed import safe_link
 from pages.parts.rendering.canvas import Span
@@ -23,7 +23,7 @@ from ragkit.answers import (
     WrittenAnswer,
     told_apart,
 )
-from ragkit.formatting import plural
+from ragkit.formatting import page_range, plural
 from ragkit.retrieval.highlight import best_window, highlight_question
 from ragkit.surfaces.addresses import source_url
 

@@ -14,7 +14,6 @@ from pages.parts.common.markup import (
     attributes,
     document_link,
     name,
-    page_range,
     text,
 )
 from pages.parts.document.similar import similar_list
@@ -30,6 +29,7 @@ from pages.parts.search.passages import (
 )
 from ragkit.answering.excerpts import Excerpt
 from ragkit.answers import EXCERPT_WIDTH
+from ragkit.formatting import page_range
 from ragkit.results import Result
 from ragkit.retrieval.highlight import best_window
 from ragkit.types import Level

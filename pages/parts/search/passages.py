@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from pages.parts.common.markup import action, document_link, folded, marked, name, page_range
+from pages.parts.common.markup import action, document_link, folded, marked, name
 from pages.parts.rendering import Kind, blocks, kind_of, row_snippet
 from ragkit.answering.excerpts import Excerpt, ExcerptKind, by_words
 from ragkit.answers import EXCERPT_WIDTH
 from ragkit.catalog.context_records import ContextRecord
-from ragkit.formatting import plural
+from ragkit.formatting import page_range, plural
 from ragkit.library import DocumentDetail
 from ragkit.results import MatchedChunk, Passage, Result
 from ragkit.retrieval.highlight import highlight_question, whole_identifiers

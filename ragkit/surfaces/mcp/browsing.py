@@ -202,7 +202,7 @@ def _read(record: DocumentRecord, passage: Passage, left_out: str) -> Found:
 def _read_lines(value: Mapping[str, Any]) -> Iterator[str]:
     yield value["note"]
     yield _about(value["document"])
-    yield place_of(value["passage"])
+    yield place_of(value["passage"], value["document"])
     yield fenced(value["passage"]["text"]).rstrip("\n")
     if value["left_out"]:
         yield value["left_out"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from ragkit.formatting import page_range
 from ragkit.retrieval.context_block import escaped, fenced, one_line
 
 _LONGEST = 200
@@ -61,16 +62,17 @@ def results_as_text(results: Sequence[Mapping[str, Any]], *, scored: bool = True
         facts += [f"also at {plain(', '.join(result['also_at']))}"] * bool(result["also_at"])
         yield " · ".join(facts)
         for within, passage in enumerate(result["passages"], start=1):
-            yield f"[{number}.{within}] {place_of(passage)}"
+            yield f"[{number}.{within}] {place_of(passage, document)}"
             if passage["text"]:
                 yield fenced(passage["text"]).rstrip("\n")
 
 
-def place_of(passage: Mapping[str, Any]) -> str:
-    """Return where a passage is: its headings, page, chunks and characters."""
+def place_of(passage: Mapping[str, Any], document: Mapping[str, Any]) -> str:
+    """Return where a passage of a document is: its headings, page, chunks and characters."""
     heading = " › ".join(passage["heading_path"])
     facts = [plain(heading)] if heading else []
-    facts += [f"p. {passage['page']}"] if passage["page"] is not None else []
+    page = passage["page"]
+    facts += [] if page is None else [page_range(page, page, document["format"])]
     first, last = (index + 1 for index in passage["chunks"])
     facts += [f"chunk {first}" if first == last else f"chunks {first}-{last}"]
     facts += [f"characters {passage['start']}-{passage['end']}"]
