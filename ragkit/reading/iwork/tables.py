@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 TABLE = 6000
 _NO_CELL = 0xFFFF
+_LONGEST_CELL = 12 + 16 + 8 + 8 + 4 * 32
 _ROWS_OF_TILE, _MOST_ROWS, _MOST_COLUMNS = 256, 2_000_000, 2000
 _GENERIC = re.compile(
     r"(?:unnamed )?(?:table|tabelle|tableau|tabla|tabella|tabela|tabel|tabell|tabulka|taulukko|"
@@ -176,9 +177,6 @@ def _cells(row: Message) -> dict[int, bytes]:
         offsets.byteswap()
     starts = {column: at * wide for column, at in enumerate(offsets) if at != _NO_CELL}
     return {column: data[start : start + _LONGEST_CELL] for column, start in starts.items()}
-
-
-_LONGEST_CELL = 12 + 16 + 8 + 8 + 4 * 32
 
 
 def _fill(texts: dict[int, dict[int, str]], merged: Sequence[Merged]) -> None:
