@@ -11,6 +11,7 @@ from running import html, run
 from small_library import add, write_files
 from streamlit.testing.v1 import AppTest
 
+from pages.parts.common import address as address_parts
 from pages.parts.common import kept_texts, option_controls
 from ragkit.indexing.writer import writer_lock
 from ragkit.library import Library
@@ -46,6 +47,23 @@ def test_options_of_the_address_are_those_of_the_search(filled):
         "q": "refund", "mode": "keyword", "limit": "5", "keyword_weight": "0.3",
         "mmr_lambda": "0.4", "contexts": "structural",
     }  # fmt: skip
+
+
+def test_an_address_that_is_on_its_way_to_the_browser_is_not_gone_back_to(filled, monkeypatch):
+    app = run(filled, q="refund")
+    with writer_lock(filled.paths.lock, "test"):
+        app.text_input(key="q").set_value("return").run()
+        assert address(app) == {"q": "return"}
+        # A part of the page that is drawn anew sends the address that the browser still has.
+        app.query_params["q"] = "refund"
+        app.run()
+        assert (app.text_input(key="q").value, address(app)) == ("return", {"q": "return"})
+        # Later it is where the person has gone.
+        later = address_parts.time.monotonic() + 3600
+        monkeypatch.setattr(address_parts.time, "monotonic", lambda: later)
+        app.query_params["q"] = "refund"
+        app.run()
+        assert (app.text_input(key="q").value, address(app)) == ("refund", {"q": "refund"})
 
 
 def test_a_collection_that_is_gone_is_said_above_the_results(filled):

@@ -7,6 +7,7 @@ the address follows it (``keep``), and the browser gets a new entry in its histo
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -24,6 +25,7 @@ from ragkit.types import Status
 
 _LAST, _LEFT = "address_last", "address_left"
 _LONGEST = 1500
+_ON_ITS_WAY_SECONDS = 2.0
 EVERYWHERE = "*"
 _NO_LONGER_KEPT = (
     "This long text is no longer there: it is kept only for the browser it was pasted in, until "
@@ -33,6 +35,19 @@ _NO_LONGER_KEPT = (
 Read = Callable[[Library, str], Any]
 Write = Callable[[Any], str]
 Sent = Mapping[str, Sequence[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """The address that was written last, the one ``before`` it, and ``since`` when it is there.
+
+    Until the browser has it, the page may be asked to draw itself at the address before.
+    """
+
+    page: str
+    values: Sent
+    before: Sent | None = None
+    since: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,7 +283,7 @@ def _collection_part(page: str) -> Part | None:
 def _return(page: str) -> None:
     """Restore the state in which a page was left: Streamlit forgets it on other pages."""
     last, left = st.session_state.get(_LAST), st.session_state.get(_LEFT, {})
-    if last is not None and last[0] != page:
+    if last is not None and last.page != page:
         for part in PARTS.get(page, ()):
             if part.key in left:
                 st.session_state[part.key] = left[part.key]
@@ -276,13 +291,15 @@ def _return(page: str) -> None:
 
 def _leads(page: str, sent: Sent) -> bool:
     """Return whether the address was changed by the person, and not by ``keep``."""
-    last = st.session_state.get(_LAST)
+    last: _Kept | None = st.session_state.get(_LAST)
     if browser.went_back():
         return True
-    if last is None or last[0] != page:
+    if last is None or last.page != page:
         # A link without values leads to the page as it was left.
         return bool(sent)
-    return bool(sent != last[1])
+    if sent == last.before and time.monotonic() - last.since < _ON_ITS_WAY_SECONDS:
+        return False
+    return bool(sent != last.values)
 
 
 def _of_thread(page: str, sent: Sent, library: Library) -> dict[str, list[str]]:
@@ -326,7 +343,11 @@ def keep(library: Library) -> None:
             values[name] = [option_text(value)]
     if values != sent:
         st.query_params.from_dict(values)
-    st.session_state[_LAST] = (page, values)
+    last: _Kept | None = st.session_state.get(_LAST)
+    if last is None or last.page != page:
+        st.session_state[_LAST] = _Kept(page, values)
+    elif last.values != values:
+        st.session_state[_LAST] = _Kept(page, values, last.values, time.monotonic())
 
 
 # -- what there is -----------------------------------------------------------------------------
