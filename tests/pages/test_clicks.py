@@ -64,6 +64,10 @@ def test_the_sample_is_added(library, click):
     assert library.sources.any()
 
 
+def test_the_way_to_the_library_is_taken(library, click):
+    assert "<h2>Folders</h2>" in html(click(run(library), "to-library"))
+
+
 def test_failed_files_are_read_again(library, tmp_path, click):
     add(library, write_files(tmp_path / "papers", {"torn.pdf": b"%PDF-1.7 torn"}))
     assert library.documents.failed("default")

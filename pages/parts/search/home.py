@@ -229,7 +229,7 @@ def _empty_library(library: Library) -> None:
         )
     )
     with st.container(horizontal=True):
-        if st.button("Add documents", type="primary", key="to-library"):
-            st.switch_page("pages/library.py")
+        st.button("Add documents", type="primary", key="to-library",
+                  on_click=state.go, args=("pages/library.py",))  # fmt: skip
         st.button("Try the sample library", key="add-sample", disabled=working,
                   on_click=frame.click(add_sample), args=(library,))  # fmt: skip
