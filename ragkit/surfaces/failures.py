@@ -8,6 +8,7 @@ question: questions are only kept in the log of searches, which a person can see
 from __future__ import annotations
 
 import logging
+import sys
 import threading
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
@@ -43,13 +44,22 @@ def log_to(file: Path) -> None:
 
 
 def keep_tracebacks_from_the_terminal() -> None:
-    """Send the tracebacks of failing threads to the log, and print none if logging fails."""
+    """Send the tracebacks of failing threads to the log, and print none if logging fails.
+
+    The same goes for errors that nothing can catch, such as those of a stream that is closed by
+    itself; when its reader has gone, that is none.
+    """
 
     def note(failed: threading.ExceptHookArgs) -> None:
         if failed.exc_value is not None:
             logger.error("a thread failed", exc_info=failed.exc_value)
 
+    def note_uncaught(failed: sys.UnraisableHookArgs) -> None:
+        if failed.exc_value is not None and not isinstance(failed.exc_value, BrokenPipeError):
+            logger.error("an error could not be raised", exc_info=failed.exc_value)
+
     threading.excepthook = note
+    sys.unraisablehook = note_uncaught
     logging.raiseExceptions = False
 
 

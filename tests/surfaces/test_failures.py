@@ -161,3 +161,24 @@ def test_a_second_worker_ends_with_the_code_for_busy(filled):
         )
     assert told.returncode == 4
     assert "is being written by the worker" in told.stderr
+
+
+def test_what_cannot_be_raised_stands_in_the_log_unless_a_reader_has_gone(tmp_path):
+    program = (
+        "import io, os, pathlib\n"
+        "from ragkit.surfaces.failures import keep_tracebacks_from_the_terminal, log_to\n"
+        "keep_tracebacks_from_the_terminal()\n"
+        f"log_to(pathlib.Path({str(tmp_path / 'a.log')!r}))\n"
+        "reader, writer = os.pipe()\n"
+        "stream = io.BufferedWriter(io.FileIO(writer, 'w'))\n"
+        "stream.write(b'an answer')\n"
+        "os.close(reader)\n"
+        "del stream\n"
+        "class Odd:\n"
+        "    def __del__(self): raise ValueError('odd')\n"
+        "del (odd := [Odd()])[0]\n"
+    )
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", "")
+    log = (tmp_path / "a.log").read_text()
+    assert ("ValueError: odd" in log, "BrokenPipe" in log) == (True, False)

@@ -92,7 +92,8 @@ def _slide(element: Element, texts: LegacyTexts) -> Slide:
     slide.pieces += (
         piece(without_headings(texts.drawn(_wrapped(drawing))))
         for layer in below(page, "layer")
-        for drawing in (child(layer, "drawables") or ())
+        for drawn in children(layer, "drawables")
+        for drawing in drawn
     )
     for notes in children(element, "notes"):
         slide.note(piece(without_headings(texts.drawn(notes))))
