@@ -42,7 +42,7 @@ def page_word(file_format: str) -> str:
     return DIVISIONS.get(file_format, "page")
 
 
-def page_range(first: int, last: int, file_format: str = "") -> str:
+def page_range(first: int | str, last: int | str, file_format: str = "") -> str:
     """Return ``p. 14`` or ``p. 14–15``; of a workbook or presentation, ``sheets 1–3``."""
     word = DIVISIONS.get(file_format)
     if first == last:

@@ -9,7 +9,7 @@ import hashlib
 import re
 from collections.abc import Sequence
 
-from ragkit.formatting import bounded_line
+from ragkit.formatting import bounded_line, page_range
 from ragkit.types import Chunk, Markup, Page
 
 CONTEXT_CHARACTERS = 300
@@ -103,7 +103,7 @@ def _place(chunk: Chunk, pages: Sequence[Page], parts: Sequence[str]) -> str:
         return ""
     first, last = (_label(number, pages) for number in chunk.pages)
     if _PAGE_NUMBER.fullmatch(first) and _PAGE_NUMBER.fullmatch(last):
-        return f"p. {first}" if first == last else f"p. {first}–{last}"
+        return page_range(first, last)
     names = {part.casefold() for part in parts}
     labels = [first] if first == last else [first, last]
     return " – ".join(label for label in labels if label.casefold() not in names)

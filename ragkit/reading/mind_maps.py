@@ -7,7 +7,6 @@ import re
 from dataclasses import dataclass, field
 from html import unescape
 from typing import TYPE_CHECKING, Any
-from xml.etree import ElementTree
 
 from ragkit.reading.code import read_code
 from ragkit.reading.decode import clean
@@ -15,7 +14,7 @@ from ragkit.reading.formats import Format
 from ragkit.reading.limits import damaged
 from ragkit.reading.opml import entry
 from ragkit.reading.reading_parts import one_line, stem, tidy, whole_line
-from ragkit.reading.zip_container import open_archive, refuse_entities, unpacking
+from ragkit.reading.zip_container import open_archive, parsed, unpacking
 from ragkit.types import Markup, Reading
 
 if TYPE_CHECKING:
@@ -54,7 +53,7 @@ def read_freemind(text: str, name: str, file_format: Format = Format.MIND_MAP) -
     """
     if not _MAP.match(text):
         return read_code(text, name)
-    root = _parsed(text.encode(), file_format)
+    root = parsed(text.encode(), file_format.label)
     return _reading(root.findall("node"), _of_freemind, name, file_format)
 
 
@@ -70,20 +69,12 @@ def read_xmind(data: bytes, name: str, limits: Limits) -> Reading:
         is_new = "content.json" in archive.namelist()
         stored = archive.read("content.json" if is_new else "content.xml")
     if not is_new:
-        sheets = _parsed(stored, Format.XMIND).findall(f"{_XMIND}sheet/{_XMIND}topic")
+        sheets = parsed(stored, label).findall(f"{_XMIND}sheet/{_XMIND}topic")
         return _reading(sheets, _of_xmind_8, name, Format.XMIND)
     with unpacking(damaged(label)):
         listed = json.loads(stored)
     middles = [sheet["rootTopic"] for sheet in _dicts(listed) if "rootTopic" in sheet]
     return _reading(_dicts(middles), _of_xmind, name, Format.XMIND)
-
-
-def _parsed(source: bytes, file_format: Format) -> Element:
-    refuse_entities(source)
-    try:
-        return ElementTree.fromstring(source)  # noqa: S314 - entities were refused
-    except (ElementTree.ParseError, ValueError) as error:
-        raise damaged(file_format.label) from error
 
 
 def _reading(

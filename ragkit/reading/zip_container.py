@@ -85,6 +85,11 @@ def gunzipped(data: bytes, limits: Limits) -> bytes:
     return content
 
 
+def most_markup(limits: Limits) -> int:
+    """Return how many bytes the markup of a file may have when it is unpacked."""
+    return int(limits.max_text_mb * MEGABYTE * 5)
+
+
 def open_archive(data: bytes, limits: Limits, label: str) -> zipfile.ZipFile:
     """Open a container after measuring the true size of its markup; headers may lie.
 
@@ -106,6 +111,19 @@ def xml(archive: zipfile.ZipFile, name: str) -> Element:
     """Parse a member as XML, with the usual names of "Strict Open XML"; any error is passed on."""
     part = _STRICT.sub(_USUAL, archive.read(name))
     return ElementTree.fromstring(part)  # noqa: S314 - entities were refused
+
+
+def parsed(source: bytes, label: str) -> Element:
+    """Parse a file of XML.
+
+    Raises:
+        ReadingError: it is damaged, or defines entities.
+    """
+    refuse_entities(source)
+    try:
+        return ElementTree.fromstring(source)  # noqa: S314 - entities were refused
+    except (ElementTree.ParseError, ValueError) as error:
+        raise damaged(label) from error
 
 
 def folder_around(names: Iterable[str], part: str) -> str:
@@ -210,7 +228,7 @@ def _allowed(members: list[zipfile.ZipInfo], limits: Limits) -> int:
     """Check the sizes in the headers; return how many bytes of markup may be unpacked."""
     total = sum(member.file_size for member in members)
     packed = sum(member.compress_size for member in members)
-    most = int(limits.max_text_mb * MEGABYTE * 5)
+    most = most_markup(limits)
     if len(members) > _MOST_MEMBERS or total > max(most, limits.max_file_mb * MEGABYTE * 3):
         raise ReadingError(*_BOMB)
     if total > _RATIO_FROM and total > packed * _HIGHEST_RATIO:

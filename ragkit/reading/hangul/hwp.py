@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 from ragkit.reading.blocks import Block, inline, paragraph, tabled
 from ragkit.reading.formats import Format
 from ragkit.reading.hangul.collected import Collected, level_of, lines_of, rows_of
-from ragkit.reading.limits import MEGABYTE, damaged, locked, too_much_text
+from ragkit.reading.limits import damaged, locked, too_much_text
 from ragkit.reading.office_97.compound import opened
+from ragkit.reading.zip_container import most_markup
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -85,7 +86,7 @@ def _stream(file: OleFileIO, part: str, flags: int, limits: Limits) -> bytes:
     stored: bytes = file.openstream(part).read()
     if not flags & _PACKED:
         return stored
-    most = int(limits.max_text_mb * MEGABYTE * 5)
+    most = most_markup(limits)
     unpacked = zlib.decompressobj(-15).decompress(stored, most + 1)
     if len(unpacked) > most:
         raise too_much_text(limits)

@@ -1,4 +1,7 @@
-"""Documents of Hangul in its newer form (HWPX): zip containers of XML."""
+"""Documents of Hangul in its newer form (HWPX): zip containers of XML.
+
+Versions of the form differ in their namespaces, so that elements are known by their local names.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ from ragkit.reading.hangul.collected import Collected, level_of, lines_of, rows_
 from ragkit.reading.limits import damaged
 from ragkit.reading.markdown import metadata_from
 from ragkit.reading.reading_parts import one_line
+from ragkit.reading.xml_names import below, child, children, local_name
 from ragkit.reading.zip_container import open_archive, part_of, xml
 
 if TYPE_CHECKING:
@@ -22,7 +26,6 @@ if TYPE_CHECKING:
     from ragkit.types import Metadata, Reading
 
 _SECTION = re.compile(r"Contents/section(\d{1,6})\.xml")
-_NAMESPACE = re.compile(r"\{[^{}]*\}")
 _LETTERS = {"lineBreak": "\n", "tab": " ", "nbSpace": " ", "fwSpace": " ", "hyphen": "-"}
 _NUMBERED = ("PICTURE", "TABLE", "EQUATION")
 _NOTES, _MARGINS = ("footNote", "endNote"), ("header", "footer")
@@ -50,9 +53,9 @@ def _about(archive: zipfile.ZipFile) -> tuple[Metadata, str]:
     package = part_of(archive, "Contents/content.hpf")
     said: dict[str, str] = {}
     for element in () if package is None else package.iter():
-        if _name(element) == "title":
+        if local_name(element) == "title":
             said["title"] = element.text or ""
-        elif _name(element) == "meta":
+        elif local_name(element) == "meta":
             said.setdefault(element.get("name", ""), element.text or "")
     values = {"author": said.get("creator", ""), "date": said.get("CreatedDate", "")[:10]}
     return metadata_from(values), one_line(said.get("title", ""))
@@ -65,14 +68,13 @@ class _Document:
         self.collected = Collected()
         self._levels = {
             style.get("id", ""): max(level_of(style.get(key, "")) for key in ("name", "engName"))
-            for style in (() if head is None else head.iter())
-            if _name(style) == "style"
+            for style in below(head, "style")
         }
 
     def paragraphs(self, around: Element) -> Iterator[Block]:
         """Yield the paragraphs in an element, those in lists and boxes as well."""
         for element in around:
-            if _name(element) == "p":
+            if local_name(element) == "p":
                 yield from self._paragraph(element)
             else:
                 yield from self.paragraphs(element)
@@ -80,21 +82,20 @@ class _Document:
     def _paragraph(self, element: Element) -> Iterator[Block]:
         """Yield a paragraph, then the tables and boxes in it."""
         beside: list[Block] = []
-        runs = (run for run in element if _name(run) == "run")
-        pieces = [self._said(part, beside) for run in runs for part in run]
+        pieces = [self._said(part, beside) for run in children(element, "run") for part in run]
         level = self._levels.get(element.get("styleIDRef", ""), 0)
         yield paragraph("".join(pieces), level=level)
         yield from beside
 
     def _said(self, part: Element, beside: list[Block]) -> str:
         """Return what a part says in its line; put blocks that it has ``beside`` the line."""
-        kind = _name(part)
+        kind = local_name(part)
         if kind == "t":
             return inline(_text(part))
         if kind == "tbl":
             beside += self._table(part)
         elif kind == "equation":
-            return inline("".join(inner.text or "" for inner in part if _name(inner) == "script"))
+            return inline("".join(script.text or "" for script in children(part, "script")))
         elif kind == "ctrl":
             return "".join(self._control(control) for control in part)
         elif kind != "secPr":
@@ -102,7 +103,7 @@ class _Document:
         return ""
 
     def _control(self, control: Element) -> str:
-        kind = _name(control)
+        kind = local_name(control)
         if kind in _NOTES:
             return self.collected.mark(self.paragraphs(control))
         if kind in _MARGINS:
@@ -116,14 +117,13 @@ class _Document:
     def _table(self, table: Element) -> Iterator[Block]:
         """Yield the caption of a table, and the table."""
         cells: dict[tuple[int, int], list[Block]] = {}
-        for number, row in enumerate(part for part in table if _name(part) == "tr"):
-            for place, cell in enumerate(part for part in row if _name(part) == "tc"):
-                address = next((part for part in cell if _name(part) == "cellAddr"), None)
+        for number, row in enumerate(children(table, "tr")):
+            for place, cell in enumerate(children(row, "tc")):
+                address = child(cell, "cellAddr")
                 at = (number, place) if address is None else _address(address, (number, place))
                 cells[at] = list(self.paragraphs(cell))
-        for part in table:
-            if _name(part) == "caption":
-                yield from self.paragraphs(part)
+        for caption in children(table, "caption"):
+            yield from self.paragraphs(caption)
         yield from tabled(rows_of(cells))
 
 
@@ -133,13 +133,8 @@ def _address(element: Element, usual: tuple[int, int]) -> tuple[int, int]:
 
 
 def _text(part: Element) -> str:
-    """Return a stretch of text with its line breaks; what was deleted is marked by empty parts."""
+    """Return a stretch of text with its line breaks and spaces, which are empty elements."""
     pieces = [part.text or ""]
     for inner in part:
-        pieces += [_LETTERS.get(_name(inner), ""), inner.tail or ""]
+        pieces += [_LETTERS.get(local_name(inner), ""), inner.tail or ""]
     return "".join(pieces)
-
-
-def _name(element: Element) -> str:
-    """Return the name of an element: versions of the form differ in their namespaces."""
-    return _NAMESPACE.sub("", element.tag)

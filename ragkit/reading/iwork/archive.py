@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from ragkit.reading.iwork.protobuf import BrokenMessageError, Message, lenient, varint
 from ragkit.reading.iwork.snappy import unpacked
-from ragkit.reading.limits import MEGABYTE, damaged, locked
-from ragkit.reading.zip_container import bomb, open_archive
+from ragkit.reading.limits import damaged, locked
+from ragkit.reading.zip_container import bomb, most_markup, open_archive
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -104,7 +104,7 @@ def objects_of(archive: zipfile.ZipFile, limits: Limits, label: str) -> Objects:
     Raises:
         ReadingError: it is damaged, or a decompression bomb.
     """
-    left = int(limits.max_text_mb * MEGABYTE * 5)
+    left = most_markup(limits)
     stored: dict[int, StoredObject] = {}
     for member in archive.infolist():
         if not member.filename.endswith(OBJECTS):

@@ -8,14 +8,13 @@ from xml.etree import ElementTree
 
 from ragkit.reading.decode import clean
 from ragkit.reading.iwork.archive import XML_NAMES
-from ragkit.reading.limits import MEGABYTE
 from ragkit.reading.reading_parts import nonempty, one_line
-from ragkit.reading.xml_names import local_name
-from ragkit.reading.zip_container import GZIP_SUFFIX, bomb, gunzipped, refuse_entities
+from ragkit.reading.xml_names import below, child
+from ragkit.reading.zip_container import GZIP_SUFFIX, bomb, gunzipped, most_markup, refuse_entities
 
 if TYPE_CHECKING:
     import zipfile
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
     from xml.etree.ElementTree import Element
 
     from ragkit.reading.limits import Limits
@@ -43,7 +42,7 @@ def root_of(archive: zipfile.ZipFile, limits: Limits) -> Element:
         ReadingError: it is a decompression bomb, or defines XML entities.
     """
     index = index_of(archive.namelist())
-    most = int(limits.max_text_mb * MEGABYTE * 5)
+    most = most_markup(limits)
     with archive.open(index) as stream:
         data = stream.read(most + 1)
     if len(data) > most:
@@ -63,29 +62,6 @@ def value(element: Element, name: str) -> str:
     """Return an attribute whatever its namespace."""
     found = (each for key, each in element.attrib.items() if key.rpartition("}")[2] == name)
     return next(found, "")
-
-
-def child(element: Element | None, *path: str) -> Element | None:
-    """Return the first element at a path of local names."""
-    for name in path:
-        if element is None:
-            return None
-        element = next(children(element, name), None)
-    return element
-
-
-def children(element: Element | None, *names: str) -> Iterator[Element]:
-    """Yield the children of an element that have one of these local names."""
-    for each in () if element is None else element:
-        if local_name(each) in names:
-            yield each
-
-
-def below(element: Element | None, *names: str) -> Iterator[Element]:
-    """Yield all elements in another that have one of these local names."""
-    for each in () if element is None else element.iter():
-        if local_name(each) in names:
-            yield each
 
 
 def by_identity(root: Element) -> dict[str, Element]:

@@ -9,7 +9,7 @@ from ragkit.reading.comments import comment_line
 from ragkit.reading.decode import clean
 from ragkit.reading.formats import Format
 from ragkit.reading.iwork.drawings import piece, without_headings
-from ragkit.reading.iwork.legacy import below, child, children, properties, root_of, value
+from ragkit.reading.iwork.legacy import properties, root_of, value
 from ragkit.reading.iwork.legacy_text import LegacyTexts, storages
 from ragkit.reading.margins import sections_beside
 from ragkit.reading.markdown import plain
@@ -17,7 +17,7 @@ from ragkit.reading.office.slides import Slide, slides_reading
 from ragkit.reading.office.workbooks import workbook_reading
 from ragkit.reading.reading_parts import joined, one_line, tile, whole_line, whole_number
 from ragkit.reading.titles import choose
-from ragkit.reading.xml_names import local_name
+from ragkit.reading.xml_names import below, child, children, local_name
 from ragkit.types import Markup, Reading
 
 if TYPE_CHECKING:

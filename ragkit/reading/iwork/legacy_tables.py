@@ -6,11 +6,11 @@ import re
 from typing import TYPE_CHECKING
 
 from ragkit.reading.decode import clean
-from ragkit.reading.iwork.legacy import below, child, value
+from ragkit.reading.iwork.legacy import value
 from ragkit.reading.iwork.tables import Table
 from ragkit.reading.office.number_formats import NumberFormat, parse
 from ragkit.reading.reading_parts import joined, whole_number
-from ragkit.reading.xml_names import local_name
+from ragkit.reading.xml_names import below, child, local_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

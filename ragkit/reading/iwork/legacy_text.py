@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ragkit.reading.blocks import inline, paragraph
-from ragkit.reading.iwork.legacy import below, by_identity, child, children, value
+from ragkit.reading.iwork.legacy import by_identity, value
 from ragkit.reading.iwork.legacy_tables import LegacyTables
 from ragkit.reading.iwork.styles import level_of_name
 from ragkit.reading.iwork.text import ADDRESS, LONG_SAMPLE
 from ragkit.reading.numerals import written
 from ragkit.reading.reading_parts import joined, whole_line, whole_number
-from ragkit.reading.xml_names import local_name
+from ragkit.reading.xml_names import below, child, children, local_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

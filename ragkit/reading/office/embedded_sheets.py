@@ -9,7 +9,7 @@ from ragkit.errors import ReadingError
 from ragkit.reading.formats import Format
 from ragkit.reading.office.drawings import MOST_POINTS
 from ragkit.reading.office.sheet_asides import parts_of_sheets
-from ragkit.reading.office.sparse_sheets import cells_of, closed_up, number_of
+from ragkit.reading.office.sparse_sheets import number_of, part_shown
 from ragkit.reading.office.workbooks import converted_sheets, for_converter, shown_cell
 from ragkit.reading.office_97.xls import shown_sheet
 from ragkit.reading.sheet_tables import titled_table
@@ -59,11 +59,8 @@ def _rows(archive: zipfile.ZipFile) -> Sequence[Sequence[Any]]:
     rows = sheets.get(name, ())
     size = workbook.find(f"{S}oleSize")
     area = _AREA.fullmatch("" if size is None else size.get("ref", ""))
-    sheet = archive.read(parts[name]) if area else b""
-    if area is None or closed_up(sheet) is not sheet:
-        return rows
-    _, filled = cells_of(sheet)
-    if filled.bottom - filled.top != len(rows):
+    filled = part_shown(archive.read(parts[name]), len(rows)) if area else None
+    if area is None or filled is None:
         return rows
     top, left = int(area[2]) - 1, number_of(area[1].encode()) - 1
     bottom, right = int(area[4] or area[2]), number_of((area[3] or area[1]).encode())

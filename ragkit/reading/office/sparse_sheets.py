@@ -76,6 +76,17 @@ def cells_of(sheet: bytes) -> tuple[list[Merged], Merged]:
     return merged, Merged(min(rows) - 1, min(columns) - 1, max(rows), max(columns))
 
 
+def part_shown(sheet: bytes, count: int) -> Merged | None:
+    """Return the part of a sheet that ``count`` rows of the converter are.
+
+    ``None`` where they cannot be told, as where large gaps between cells were closed.
+    """
+    if closed_up(sheet) is not sheet:
+        return None
+    _, filled = cells_of(sheet)
+    return filled if filled.bottom - filled.top == count else None
+
+
 def number_of(column: bytes) -> int:
     """Return the number of a column from its letters: 27 for ``AA``."""
     number = 0

@@ -13,7 +13,7 @@ from ragkit.reading.office import binary_workbooks
 from ragkit.reading.office.cell_formats import shown_numbers
 from ragkit.reading.office.converter import convert, core_properties
 from ragkit.reading.office.sheet_asides import asides_of_workbook, parts_of_sheets
-from ragkit.reading.office.sparse_sheets import cells_of, closed_up, number_of
+from ragkit.reading.office.sparse_sheets import cells_of, closed_up, number_of, part_shown
 from ragkit.reading.reading_parts import joined, one_line, tile
 from ragkit.reading.sheet_tables import Merged, merged_in, titled_table
 from ragkit.reading.titles import choose
@@ -101,8 +101,8 @@ def _with_links(archive: zipfile.ZipFile, sheets: Iterable[Sheet]) -> Iterator[S
         part = parts.get(name, "")
         addresses = web_links(archive, part)
         root = part_of(archive, part) if addresses else None
-        sheet = b"" if root is None else archive.read(part)
-        if root is None or closed_up(sheet) is not sheet:
+        filled = None if root is None else part_shown(archive.read(part), len(rows))
+        if root is None or filled is None:
             yield name, rows
             continue
         cells = [[*row] for row in rows]
@@ -110,9 +110,7 @@ def _with_links(archive: zipfile.ZipFile, sheets: Iterable[Sheet]) -> Iterator[S
             link.get("ref", ""): _whole_address(addresses.get(link.get(f"{R}id", ""), ""), link)
             for link in root.iterfind(f"{S}hyperlinks/{S}hyperlink")
         }
-        _, filled = cells_of(sheet)
-        if filled.bottom - filled.top == len(cells):
-            _add_links(cells, links, filled)
+        _add_links(cells, links, filled)
         yield name, cells
 
 

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
-from xml.etree import ElementTree
 
 from ragkit.reading.comments import comment_line
 from ragkit.reading.decode import clean
 from ragkit.reading.formats import Format
-from ragkit.reading.limits import check_text, damaged
+from ragkit.reading.limits import check_text
 from ragkit.reading.markdown import metadata_from
 from ragkit.reading.office.number_formats import parse
 from ragkit.reading.office.workbooks import sheets_of, workbook_reading
 from ragkit.reading.reading_parts import one_line, whole_number
 from ragkit.reading.sheet_tables import Merged
-from ragkit.reading.zip_container import refuse_entities
+from ragkit.reading.zip_container import parsed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -39,11 +38,7 @@ def read_workbook(data: bytes, name: str, limits: Limits) -> Reading:
     Raises:
         ReadingError: damaged, or too long.
     """
-    refuse_entities(data)
-    try:
-        root = ElementTree.fromstring(data)  # noqa: S314 - entities were refused
-    except ElementTree.ParseError as error:
-        raise damaged(Format.XLS.label) from error
+    root = parsed(data, Format.XLS.label)
     formats = _formats(root)
     sheets = [(sheet.get(f"{_S}Name", ""), sheet) for sheet in root.iter(f"{_S}Worksheet")]
     comments = {named: [*_comments(sheet)] for named, sheet in sheets}
