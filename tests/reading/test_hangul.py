@@ -126,6 +126,25 @@ def test_a_document_of_the_newer_form_is_read_alike(tmp_path):
     assert read(tmp_path, "b.hwpx", hwpx_file(pages(), title="임대 계약서")).title == "임대 계약서"
 
 
+def test_what_is_deleted_in_a_tracked_change_is_not_read(tmp_path):
+    def mark(kind, number):
+        return f'<hp:{kind} Id="{number}" TcId="{number}"/>'
+
+    rows = f"<hp:tr><hp:tc>{p('gone cell')}</hp:tc></hp:tr>"
+    body = (
+        p(f"The rent is {mark('deleteBegin', 2)}900{mark('deleteEnd', 2)} EUR"),
+        p(f"Now {mark('insertBegin', 1)}1,200{mark('insertEnd', 1)} a month."),
+        p(f"Kept {mark('deleteBegin', 3)}and gone", f"<hp:tbl>{rows}</hp:tbl>"),
+        p(f"gone{mark('deleteEnd', 3)}to the end."),
+        p(f"An end{mark('deleteEnd', 4)} before its start{mark('deleteBegin', 4)} hides nothing."),
+        p(f"Nor does one {mark('deleteBegin', 5)}without an end."),
+    )
+    assert read(tmp_path, "a.hwpx", hwpx_file("".join(body))).text == (
+        "The rent is EUR\n\nNow 1,200 a month.\n\nKept\n\nto the end.\n\n"
+        "An end before its start hides nothing.\n\nNor does one without an end."
+    )
+
+
 def test_sections_stand_in_their_order(tmp_path):
     texts = [f"Section {number} of it." for number in range(12)]
     old = hwp_file(*(said(text) for text in texts))

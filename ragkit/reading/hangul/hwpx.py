@@ -6,6 +6,7 @@ Versions of the form differ in their namespaces, so that elements are known by t
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from ragkit.reading.blocks import Block, inline, paragraph, tabled
@@ -43,7 +44,11 @@ def read_hwpx(data: bytes, name: str, limits: Limits) -> Reading:
     if not sections:
         raise damaged(Format.HWPX.label)
     document = _Document(part_of(archive, "Contents/header.xml"))
-    blocks = [block for part in sections for block in document.paragraphs(xml(archive, part))]
+    blocks: list[Block] = []
+    for part in sections:
+        section = xml(archive, part)
+        _empty_deleted(section)
+        blocks += document.paragraphs(section)
     about = _about(archive)
     return document.collected.reading(blocks, about, (name, Format.HWPX), limits)
 
@@ -130,6 +135,24 @@ class _Document:
 def _address(element: Element, usual: tuple[int, int]) -> tuple[int, int]:
     row, column = element.get("rowAddr", ""), element.get("colAddr", "")
     return (int(row), int(column)) if row.isdecimal() and column.isdecimal() else usual
+
+
+def _empty_deleted(section: Element) -> None:
+    """Empty what tracked changes delete: the text between two marks, perhaps over paragraphs."""
+    ends = Counter(mark.get("Id") for mark in below(section, "deleteEnd"))
+    deletions: set[str | None] = set()
+    for text in below(section, "t"):
+        if deletions:
+            text.text = None
+        for mark in text:
+            number = mark.get("Id")
+            if local_name(mark) == "deleteBegin" and ends[number]:
+                deletions.add(number)
+            elif local_name(mark) == "deleteEnd":
+                ends[number] -= 1
+                deletions.discard(number)
+            if deletions:
+                mark.tail = None
 
 
 def _text(part: Element) -> str:
