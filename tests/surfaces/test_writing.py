@@ -117,6 +117,17 @@ def test_an_answer_that_nobody_looks_at_is_stopped(monkeypatch):
     assert model.closed.wait(5)
 
 
+def test_an_answer_is_kept_before_it_is_said_to_be_over():
+    model, over = Model(SAID, DONE), []
+    draw = lambda answer: {"html": answer.unfinished, "state": answer.state}  # noqa: E731
+    keep = lambda answer: over.append((answer, writing.is_over))  # noqa: E731
+    writing = writings().start(Writing(model.states_of, draw, keep, FIRST))
+    model.go.release(2)
+    until(lambda: writing.is_over)
+    # Loaded again at once, a page shows what is kept.
+    assert over == [(DONE, False)]
+
+
 def test_an_answer_that_cannot_be_kept_says_why():
     def full(written):
         raise LibraryError("No space is left on the disk.", "Free some space.")

@@ -73,29 +73,44 @@ class Writing:
         self._become(replace(self.answer, state=AnswerState.CANCELLED))
 
     def run(self) -> None:
-        """Read the answer until it ends or is stopped, then close its generator and keep it."""
+        """Read the answer until it ends or is stopped, then close its generator and keep it.
+
+        It is kept before it is said to be over: a page that is loaded again then still shows it.
+        """
+        last = self._read()
+        if not self.is_over:
+            self._store(last)
+            self._become(last)
+        if self.answer != last:  # stopped meanwhile
+            self._store(self.answer)
+
+    def _read(self) -> WrittenAnswer:
+        """Take each state but the last, which is returned."""
         try:
             with closing(self.begin()) as states:
                 for answer in states:
-                    if not self._become(answer):
-                        break
+                    if answer.state.is_over or not self._become(answer):
+                        return answer
                     if time.monotonic() - self._seen_at > _FORSAKEN_SECONDS:
                         self.cancel()
         except RagkitError as error:
-            self._fail(error.message, error.cure)
+            return self._failed(error.message, error.cure)
         except Exception:
             logger.exception("an answer failed")
-            self._fail("Something unexpected went wrong.", "The server's log says what happened.")
-        if not self.is_over:
-            self._fail("The answer broke off.", "Ask for it again.")
+            return self._failed(
+                "Something unexpected went wrong.", "The server's log says what happened."
+            )
+        return self._failed("The answer broke off.", "Ask for it again.")
+
+    def _store(self, answer: WrittenAnswer) -> None:
         try:
-            self.keep(self.answer)
+            self.keep(answer)
         except RagkitError as error:
             logger.warning("an answer is not kept: %s", error)
             self.not_kept = str(error)
 
-    def _fail(self, failure: str, cure: str) -> None:
-        self._become(replace(self.answer, state=AnswerState.FAILED, failure=failure, cure=cure))
+    def _failed(self, failure: str, cure: str) -> WrittenAnswer:
+        return replace(self.answer, state=AnswerState.FAILED, failure=failure, cure=cure)
 
     def _become(self, answer: WrittenAnswer) -> bool:
         """Take a new state, unless the answer has ended; return whether it continues."""
