@@ -9,6 +9,7 @@ from dataclasses import replace
 import streamlit as st
 
 from pages.parts.common import browser, collection_picker, frame, judging, markup, state
+from pages.parts.common import question as question_box
 from pages.parts.common.markup import action, text
 from pages.parts.compare import comparison as comparing
 from ragkit.answering.excerpts import Excerpt
@@ -42,8 +43,8 @@ def draw() -> None:
     browser.listen(lambda values: act(library, values))
     with st.container(key="page-wide"):
         with st.container(key="compare-head"):
-            question = frame.question_box(
-                "Question to compare with", "Search with several settings at once …"
+            question = question_box.box(
+                library, "Question to compare with", "Search with several settings at once …"
             )
             collection = choose_collection(library)
             columns = settings(library, columns)

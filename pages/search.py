@@ -19,6 +19,7 @@ from pages.parts.common import (
     option_controls,
     state,
 )
+from pages.parts.common import question as question_box
 from pages.parts.search import (
     answer_html,
     answering,
@@ -73,7 +74,7 @@ def question_and_answer() -> None:
     follow_ups.take(library)
     counts = library.documents.counts(controls.chosen_collection(library))
     among = plural(counts.indexed, "document") + " " if counts.indexed else ""
-    question = frame.question_box("Search your documents", f"Ask or search {among}…")
+    question = question_box.box(library, "Search your documents", f"Ask or search {among}…")
     any_documents = counts.documents or library.documents.counts().documents
     # Those of a last collection that is being deleted can still be kept, but not searched.
     if not any_documents or not library.collections.count():
@@ -243,16 +244,16 @@ def act(library: Library, values: Mapping[str, str]) -> None:
         st.session_state[_TOGGLES[verb]] ^= {int(values["id"])}
     elif verb == "drop":
         fields = library.documents.field_names()
-        st.session_state[state.QUESTION] = summary.without_filter(question, values["token"], fields)
+        question_box.put(summary.without_filter(question, values["token"], fields))
     elif verb == "filter":
         fields = library.documents.field_names()
-        st.session_state[state.QUESTION] = summary.toggle_filter(question, values["token"], fields)
+        question_box.put(summary.toggle_filter(question, values["token"], fields))
     elif verb == "option":
         option = option_controls.of_search(library.options())[values["name"]]
         option.place(parse_option(values["name"], values["value"]))
     elif verb == "as_typed":
-        st.session_state[state.QUESTION] = typed = values.get("question") or question
-        st.session_state[state.AS_TYPED] = typed
+        st.session_state[state.AS_TYPED] = typed = values.get("question") or question
+        question_box.put(typed)
     elif verb == "launch":
         open_in_os.launch(library, int(values["id"]))
 

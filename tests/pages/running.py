@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
+from streamlit.components.v2.bidi_component.main import _make_trigger_id
 from streamlit.testing.v1 import AppTest
 
 from ragkit.indexing.writer import writer_lock
@@ -29,3 +31,23 @@ def run(library: Library, page: str = "", /, **query: str | list[str]) -> AppTes
 def html(app: AppTest) -> str:
     """Everything that the page says in HTML of its own."""
     return "\n".join(str(one.proto.body) for one in app.get("html"))
+
+
+def again(library: Library, app: AppTest) -> AppTest:
+    """Run a page again, with what was done on it."""
+    with writer_lock(library.paths.lock, "test"):
+        app.run()
+    assert not app.exception
+    return app
+
+
+def click(library: Library, app: AppTest, **values: str) -> AppTest:
+    """Click a button or link of a card, which has these data."""
+    listens = next(one for one in app.get("bidi_component") if "actions" in one.proto.id)
+    sent = app._tree.get_widget_states()
+    event = json.dumps([{"event": "act", "value": values}])
+    sent.widgets.add(id=_make_trigger_id(listens.proto.id, "events"), json_trigger_value=event)
+    with writer_lock(library.paths.lock, "test"):
+        app._run(sent)
+    assert not app.exception
+    return app

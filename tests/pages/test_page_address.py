@@ -11,7 +11,7 @@ from running import html, run
 from small_library import add, write_files
 from streamlit.testing.v1 import AppTest
 
-from pages.parts.common import address as address_parts
+from pages.parts.common import address as address_module
 from pages.parts.common import kept_texts, option_controls
 from ragkit.indexing.writer import writer_lock
 from ragkit.library import Library
@@ -59,8 +59,8 @@ def test_an_address_that_is_on_its_way_to_the_browser_is_not_gone_back_to(filled
         app.run()
         assert (app.text_input(key="q").value, address(app)) == ("return", {"q": "return"})
         # Later it is where the person has gone.
-        later = address_parts.time.monotonic() + 3600
-        monkeypatch.setattr(address_parts.time, "monotonic", lambda: later)
+        later = address_module.time.monotonic() + 3600
+        monkeypatch.setattr(address_module.time, "monotonic", lambda: later)
         app.query_params["q"] = "refund"
         app.run()
         assert (app.text_input(key="q").value, address(app)) == ("refund", {"q": "refund"})

@@ -8,206 +8,55 @@ the address follows it (``keep``), and the browser gets a new entry in its histo
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import streamlit as st
 
 from pages.parts.common import browser, kept_texts, option_controls, state
+from pages.parts.common.address_parts import (
+    EVERYWHERE,
+    PARTS,
+    QUESTION,
+    Part,
+    name_of_long_text,
+    two_names,
+)
 from pages.parts.common.markup import as_label
 from pages.parts.common.option_controls import Control
 from ragkit.errors import RagkitError, SettingsError
 from ragkit.library import Library
 from ragkit.option_codec import option_text, parse_chunked_option, parse_option
 from ragkit.options import CHUNKED_OPTIONS
-from ragkit.types import Status
 
 _LAST, _LEFT = "address_last", "address_left"
-_LONGEST = 1500
 _ON_ITS_WAY_SECONDS = 2.0
-EVERYWHERE = "*"
 _NO_LONGER_KEPT = (
     "This long text is no longer there: it is kept only for the browser it was pasted in, until "
     "ragkit stops. Paste it again."
 )
 
-Read = Callable[[Library, str], Any]
-Write = Callable[[Any], str]
 Sent = Mapping[str, Sequence[str]]
 
 
 @dataclass(frozen=True, slots=True)
 class _Kept:
-    """The address that was written last, the one ``before`` it, and ``since`` when it is there.
+    """The address of the session; ``before`` are those that a browser may still be at.
 
-    Until the browser has it, the page may be asked to draw itself at the address before.
+    It was written at ``since``. Until the browser has it, the page may be asked to draw itself at
+    one of those before.
     """
 
     page: str
     values: Sent
-    before: Sent | None = None
+    before: tuple[Sent, ...] = ()
     since: float = 0.0
 
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """A value of the session state that an address holds under ``name``, unless it is the default.
-
-    ``read`` makes the value of its text, and raises ``ValueError`` for a text without meaning;
-    ``write`` makes the text. Where there are ``many`` values, they are a tuple. ``default`` may be
-    a function of the library. A part without a ``key`` is read from the address by its page.
-    """
-
-    name: str
-    key: str = ""
-    default: Any = ""
-    read: Read = lambda _library, text: text
-    write: Write = str
-    many: bool = False
-
-    def usual(self, library: Library) -> Any:
-        """Return the default value, which the address leaves out."""
-        return self.default(library) if callable(self.default) else self.default
-
-
-def _usual_collection(library: Library) -> str:
-    usual = library.settings.collection
-    return usual if library.collections.has(usual) else _two_names(library)[0]
-
-
-def _usual_scope(library: Library) -> str:
-    """Return the usual collection; all where the one of the settings was renamed or deleted."""
-    usual = _usual_collection(library)
-    is_set = usual == library.settings.collection
-    return usual if is_set or library.collections.count() == 1 else state.ALL
-
-
-def _as_typed_before(_library: Library) -> str:
-    """Return the question to search as typed, unless another question has been asked since."""
-    question = str(st.session_state.get(state.AS_TYPED) or "")
-    return "" if question == st.session_state.get(state.QUESTION) else question
-
-
-def _two_names(library: Library) -> list[str]:
-    return [*library.collections.names(limit=2)] or [library.settings.collection]
-
-
-def _collection(library: Library, text: str) -> str:
-    if not library.collections.has(text) and text != _usual_collection(library):
-        raise ValueError(text)
-    return text
-
-
-def _collection_or_all(library: Library, text: str) -> str:
-    return state.ALL if text == EVERYWHERE else _collection(library, text)
-
-
-def _all_or_collection(name: str) -> str:
-    return EVERYWHERE if name == state.ALL else name
-
-
-def _number(_library: Library, text: str) -> int:
-    return int(text)
-
-
-def _page_number(_library: Library, text: str) -> int:
-    return max(1, int(text))
-
-
-def _status(_library: Library, text: str) -> str:
-    return Status(text).value
-
-
-def _listed_searches(_library: Library, text: str) -> str:
-    if text not in state.SEARCH_LISTS:
-        raise ValueError(text)
-    return text
-
-
-def _days(_library: Library, text: str) -> int:
-    if int(text) not in state.SEARCH_DAYS:
-        raise ValueError(text)
-    return int(text)
-
-
-def _view(_library: Library, text: str) -> str:
-    if text != state.AS_TEXT:
-        raise ValueError(text)
-    return text
-
-
-def _long_text(_library: Library, text: str) -> str:
-    """Return the text itself, or the long text that the server keeps under this name."""
-    if not text.startswith(kept_texts.MARK):
-        return text
-    kept_text = kept_texts.find(text)
-    if kept_text is None:
-        raise ValueError(text)
-    return kept_text
-
-
-def _name_of_long_text(text: str) -> str:
-    """Return a short text itself; have the server keep a longer one, and return its name."""
-    if len(text) <= _LONGEST and not text.startswith(kept_texts.MARK):
-        return text
-    return kept_texts.keep(text)
-
-
-_QUESTION = Part("q", state.QUESTION, "", _long_text, _name_of_long_text)
-
-PARTS: Mapping[str, tuple[Part, ...]] = {
-    "search": (
-        _QUESTION,
-        Part(
-            "collection", state.COLLECTION, _usual_scope,
-            _collection_or_all, _all_or_collection,
-        ),
-        Part("thread", state.THREAD, None, _number),
-        Part("as_typed", state.AS_TYPED, _as_typed_before, _long_text, _name_of_long_text),
-    ),
-    "compare": (
-        _QUESTION,
-        Part("collection", "cmp_collection", _usual_collection, _collection),
-        Part("c", "cmp_columns", ("mode:keyword", "mode:vector"), many=True),
-    ),
-    "conversation": (
-        Part(
-            "collection", "long_option_collection", state.ALL,
-            _collection_or_all, _all_or_collection,
-        ),
-        Part("text", "long_text", "", _long_text, _name_of_long_text),
-        Part("without", "long_left_out", (), _number, many=True),
-        Part("topic", "long_topic", None, _number),
-    ),
-    "evaluate": (
-        Part("collection", "eval_collection", _usual_collection, _collection),
-        Part("set", "eval_set", None),
-    ),
-    "searches": (
-        Part("show", state.SEARCHES_SHOWN, "all", _listed_searches),
-        Part("days", state.SEARCHES_DAYS, 30, _days),
-        Part("page", state.SEARCHES_PAGE, 1, _page_number),
-        Part("open", state.SEARCHES_OPEN),
-    ),
-    "library": (
-        Part("collection", "library_collection", _usual_collection, _collection),
-        Part("find", "table_text"),
-        Part("status", "library_status", state.EVERY_STATUS, _status),
-        Part("page", "library_page", 1, _page_number),
-    ),
-    "document": (
-        Part("id"),
-        Part("chunk"),
-        Part("find"),
-        Part("at"),
-        Part("span"),
-        Part("said"),
-        Part("sheet"),
-        Part("view", "document_view", state.RENDERED, _view),
-    ),
-}  # fmt: skip
-"""What the address of each page holds, besides the options of a search."""
+    @property
+    def is_on_its_way(self) -> bool:
+        """Whether it was just written, so that the browser may not be there yet."""
+        return bool(self.before) and time.monotonic() - self.since < _ON_ITS_WAY_SECONDS
 
 
 # -- from the address to the session -----------------------------------------------------------
@@ -232,6 +81,8 @@ def take(library: Library) -> bool:
             wrong.append(part.name)
         value = (values if part.many else values[-1]) if values else part.usual(library)
         st.session_state[part.key] = value
+        if part.key == state.QUESTION:
+            st.session_state.pop(state.PUT, None)
     options = _options(page, library)
     for name, control in options.items():
         control.place(control.start)
@@ -257,6 +108,11 @@ def take(library: Library) -> bool:
             as_label(f'The address says "{parameter}", which means nothing here. It is left out.')
         )
     return True
+
+
+def asks(question: str) -> bool:
+    """Return whether the browser's address has this question."""
+    return _sent().get(QUESTION.name, [""])[-1] == name_of_long_text(question)
 
 
 def gone_collection(library: Library) -> str:
@@ -297,9 +153,7 @@ def _leads(page: str, sent: Sent) -> bool:
     if last is None or last.page != page:
         # A link without values leads to the page as it was left.
         return bool(sent)
-    if sent == last.before and time.monotonic() - last.since < _ON_ITS_WAY_SECONDS:
-        return False
-    return bool(sent != last.values)
+    return sent != last.values and not (last.is_on_its_way and sent in last.before)
 
 
 def _of_thread(page: str, sent: Sent, library: Library) -> dict[str, list[str]]:
@@ -341,13 +195,15 @@ def keep(library: Library) -> None:
         value = control.read()
         if value != control.start:
             values[name] = [option_text(value)]
-    if values != sent:
-        st.query_params.from_dict(values)
     last: _Kept | None = st.session_state.get(_LAST)
-    if last is None or last.page != page:
-        st.session_state[_LAST] = _Kept(page, values)
-    elif last.values != values:
-        st.session_state[_LAST] = _Kept(page, values, last.values, time.monotonic())
+    # What is on its way to the browser would take the place of the address that it has gone to.
+    late = (last.values, *last.before) if last is not None and last.is_on_its_way else ()
+    kept = _Kept(page, values)
+    if values != sent or (late and late[0] != values):
+        st.query_params.from_dict(values)
+        kept = _Kept(page, values, (sent, *late), time.monotonic())
+    if last is None or (last.page, last.values) != (page, values):
+        st.session_state[_LAST] = kept
 
 
 # -- what there is -----------------------------------------------------------------------------
@@ -372,7 +228,7 @@ def _options(page: str, library: Library) -> Mapping[str, Control]:
         return {}
     chosen = st.session_state.get(part.key, part.usual(library))
     # Of several the options are those of the library, however many there are.
-    names = _two_names(library) if chosen == state.ALL else [chosen]
+    names = two_names(library) if chosen == state.ALL else [chosen]
     first = library.options(collections=tuple(names))
     if page == "search":
         return option_controls.of_search(first)

@@ -12,7 +12,7 @@ import streamlit as st
 from streamlit.navigation.page import Page
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from pages.parts.common import address, browser, dialog, markup, state
+from pages.parts.common import address, browser, dialog, markup, question, state
 from pages.parts.common.markup import name
 from ragkit.catalog.records import JobRecord
 from ragkit.errors import FolderGoneError, RagkitError
@@ -36,7 +36,7 @@ def begin() -> Library:
     _require_frame()
     state.follow()
     library = open_library()
-    if not address.take(library):
+    if not address.take(library) and not question.is_behind():
         address.keep(library)
     st.set_page_config(
         page_title=_title(library),
@@ -62,7 +62,8 @@ def part(draw: Callable[[], None]) -> Callable[[], None]:
             library = open_library()
             if alone:
                 state.follow()  # a click elsewhere may come with it, and asks for another page
-                address.keep(library)
+                if not question.is_behind():
+                    address.keep(library)
                 st.set_page_config(page_title=_title(library))
             draw()
             if alone:
@@ -247,17 +248,3 @@ def brief(job: JobRecord, progress: Progress) -> str:
     phase = name(phase[0].lower() + phase[1:])
     far = markup.figure(job.id, progress.done, progress.total, progress.seconds_left)
     return f"{phase} {far}".rstrip()
-
-
-def question_box(label: str, hint: str) -> str:
-    """Draw the box of the question that pages share, which is kept from one to the other."""
-    question = st.text_input(
-        label,
-        type="search",
-        key=state.QUESTION,
-        persist_state="session",
-        label_visibility="collapsed",
-        placeholder=hint,
-        on_change=lambda: st.session_state.update({state.TYPED: True}),
-    )
-    return question or ""

@@ -12,6 +12,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from pages.parts.common import collection_picker, option_controls, state
+from pages.parts.common import question as question_box
 from pages.parts.common.option_controls import control, search_controls
 from pages.parts.search import answering, facets, summary
 from ragkit.errors import QueryError
@@ -198,7 +199,7 @@ def _dated(key: str, word: str, fields: Sequence[str]) -> None:
             question = summary.without_filter(question, chip.token, fields)
     if chosen is not None:
         question = f"{question} {word}:{chosen.isoformat()}".strip()
-    st.session_state[state.QUESTION] = question
+    question_box.put(question)
 
 
 def offer_export(place: DeltaGenerator | None, answer: Answer) -> None:

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 
 import streamlit as st
 
-from pages.parts.common import state
+from pages.parts.common import browser, state
+from pages.parts.common import question as question_box
 from pages.parts.search import turns
 from ragkit.answers import Source, Turn
 from ragkit.library import Library
@@ -45,17 +46,19 @@ class Followed:
 def take(library: Library) -> None:
     """Take the follow-up that was typed, before the box is drawn: it shows the rewritten question.
 
-    A model may take seconds to rewrite it. A thread without a question is opened at its last one;
-    whoever empties the box leaves it.
+    A model may take seconds to rewrite it; whoever goes back meanwhile no longer asks it. A thread
+    without a question is opened at its last one; whoever empties the box leaves it.
     """
     if not _question() and (opened := turns.current(library)):
         if st.session_state.get(state.TYPED):
             turns.leave()
         elif opened.turns:
-            st.session_state[state.QUESTION] = opened.turns[-1].asked
+            question_box.put(opened.turns[-1].asked)
     last: Asked | None = st.session_state.get(_LAST)
     typed = str(st.session_state.pop(_TYPED, "")).strip()
     followed: Followed | None = st.session_state.pop(_REASK, None)
+    if browser.went_back():
+        return
     if followed is None and typed and last is not None:
         thread = turns.current(library)
         before, turn = turns.upto(thread, last.question) if thread else ((), None)
@@ -72,7 +75,7 @@ def take(library: Library) -> None:
         followed = Followed(typed, follow_up.rewritten, follow_up.carried)
     if followed is not None:
         st.session_state[_FOLLOWED] = followed
-        st.session_state[state.QUESTION] = followed.asked
+        question_box.put(followed.asked)
 
 
 def turn_of(
@@ -153,8 +156,12 @@ def _question() -> str:
 
 
 def _typed() -> None:
-    st.session_state[_TYPED] = st.session_state.get(_BOX) or ""
+    typed = str(st.session_state.get(_BOX) or "")
     st.session_state[_BOX] = ""
+    followed: Followed | None = st.session_state.get(_FOLLOWED)
+    if followed is not None and followed.question == typed and question_box.is_behind():
+        return  # It has been asked: the browser has not emptied the box yet.
+    st.session_state[_TYPED] = typed
     st.session_state[_OPEN] = None
 
 

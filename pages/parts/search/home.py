@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import streamlit as st
 
 from pages.parts.common import browser, frame, markup, state
+from pages.parts.common import question as question_box
 from pages.parts.common.markup import action, attributes, name, number, text
 from pages.parts.search import thread_list
 from ragkit.catalog.records import Counts
@@ -97,7 +98,7 @@ def act(library: Library, values: Mapping[str, str]) -> bool:
     verb, question = values.get("rk", ""), values.get("question", "")
     searches = library.searches
     if verb == "ask":
-        st.session_state[state.QUESTION] = question
+        question_box.put(question)
         st.session_state[state.TYPED] = True
     elif verb == "suggested":
         state.go("pages/document.py", id=values["id"])

@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from pages.parts.common import option_controls
-from pages.parts.common.address import EVERYWHERE
+from pages.parts.common.address_parts import EVERYWHERE
 from pages.parts.common.option_controls import Control
 from ragkit.errors import SettingsError
 from ragkit.library import Library
