@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+import streamlit as st
 from running import html, run
 from small_library import add, write_files
 
@@ -37,11 +38,16 @@ def turns(library: Library) -> list[list[tuple[str, str]]]:
     return [[(turn.question, turn.asked) for turn in thread.turns] for thread in kept]
 
 
-def test_a_follow_up_is_asked_so_that_it_stands_alone_and_kept_with_its_thread(filled):
+def test_a_follow_up_is_asked_so_that_it_stands_alone_and_kept_with_its_thread(filled, monkeypatch):
+    titles = []
+    begin = st.set_page_config
+    named = lambda **about: (titles.append(about["page_title"]), begin(**about))  # noqa: E731
+    monkeypatch.setattr(st, "set_page_config", named)
     app = run(filled, q=FIRST)
     assert "Ask a follow-up" in html(app)
     said = follow(app, filled, "and faulty ones?")
     asked = app.text_input(key="q").value
+    assert titles[-1] == f"{asked} · ragkit"
     assert "buoy" in asked
     assert "faulty" in asked
     assert turns(filled) == [[(FIRST, FIRST), ("and faulty ones?", asked)]]

@@ -65,9 +65,12 @@ def part(draw: Callable[[], None]) -> Callable[[], None]:
                 if not question.is_behind():
                     address.keep(library)
                 st.set_page_config(page_title=_title(library))
+            title = _title(library)
             draw()
             if alone:
                 address.keep(library)
+            if _title(library) != title:  # a follow-up is another question when it has been read
+                st.set_page_config(page_title=_title(library))
 
     return drawn
 
