@@ -45,6 +45,7 @@ from ragkit.results import Answer, Result
 
 # Fewer documents are indexed before anybody has read that they are.
 _MANY = 20
+_NEW = "answer_is_new"
 _OPENED = (
     state.OPENED_GAPS, state.OPENED_MORE, state.OPENED_SIMILAR, state.OPENED_PASSAGES,
 )  # fmt: skip
@@ -96,13 +97,13 @@ def results(library: Library, question: str, choices: controls.Controls) -> None
     options = collection_picker.everywhere(library, choices.options)
     before = st.session_state[state.ASKED]
     # More results of the same question are no new answer.
-    is_new = not before or (question, options) != (
-        before[0], replace(before[1], limit=options.limit)
-    )  # fmt: skip
-    st.session_state[state.ASKED] = (question, options)
-    if is_new:
+    if not before or (question, options) != (before[0], replace(before[1], limit=options.limit)):
         for opened in _OPENED:
             st.session_state[opened] = set()
+        st.session_state[_NEW] = True
+    st.session_state[state.ASKED] = (question, options)
+    # It stays new until a run comes to its end: others are broken off.
+    is_new = bool(st.session_state.get(_NEW))
     # A spinner is an element of its own, and shifts the others: only for what takes seconds.
     asks_model = options.rerank is not Rerank.NONE or options.phrasings is not Phrasings.NONE
     waiting = st.spinner("Searching …") if asks_model else nullcontext()
@@ -121,6 +122,7 @@ def results(library: Library, question: str, choices: controls.Controls) -> None
     show(library, asked, options, stand)
     thread_list.settle()
     home.note(library, question, answer, options, is_new=is_new)
+    st.session_state[_NEW] = False
     web.draw(library, answer, stand.turn, stand.before)
 
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 import pytest
 from running import html, run
 from small_library import add, write_files
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+from streamlit.runtime.scriptrunner_utils.script_requests import RerunData
 from support import until
 
 from ragkit.answers import AnswerState
 from ragkit.indexing.writer import writer_lock
+from ragkit.library import Library
 
 QUESTION = "how long may a buoy be returned"
 
@@ -64,3 +67,25 @@ def test_an_answer_is_written_with_every_question_where_that_is_set(filled, monk
         assert len(kept(filled)) == 1
         app.text_input(key="q").set_value("refunds of buoys").run()
     until(lambda: len(kept(filled)) == 2)
+
+
+def test_an_answer_is_written_also_when_the_search_for_it_was_broken_off(filled, monkeypatch):
+    monkeypatch.setenv("RAGKIT_ANSWERS__WRITE", "always")
+    app = run(filled, q=QUESTION)
+    until_offered(app, filled)
+    search, breaks = Library.search, [True]
+
+    def search_and_break(*asked, **options):
+        if breaks:
+            breaks.clear()
+            context = get_script_run_ctx()
+            again = RerunData(context.query_string, page_script_hash=context.page_script_hash)
+            context.script_requests.request_rerun(again)
+        return search(*asked, **options)
+
+    monkeypatch.setattr(Library, "search", search_and_break)
+    with writer_lock(filled.paths.lock, "test"):
+        app.text_input(key="q").set_value("refunds of buoys").run()
+    assert not breaks
+    assert "refunds of buoys" in [one.title for one in filled.threads.list()]
+    assert filled.searches.log()[0].question == "refunds of buoys"
