@@ -209,6 +209,37 @@ def test_a_page_that_streamlit_stopped_drawing_is_loaded_again(browser, served):
     page.context.close()
 
 
+def test_a_click_on_the_page_that_is_left_does_not_lead_back_to_it(browser, served):
+    page = browser.new_context().new_page()
+    held, sent = [], []
+    holds = False
+
+    def pass_on(socket):
+        def to_page(message):
+            held.append(message) if holds else socket.send(message)
+
+        def to_server(message):
+            sent.append(message)
+            server.send(message)
+
+        server = socket.connect_to_server()
+        server.on_message(to_page)
+        socket.on_message(to_server)
+
+    page.route_web_socket("**/_stcore/stream", pass_on)
+    page.goto(f"{served.url}/?q=OAuth")
+    page.locator(".rk-card").first.wait_for()
+    search(page, "refund")
+    page.locator("[data-test-script-state=notRunning]").wait_for(state="attached")
+    holds = True
+    page.go_back()
+    until(lambda: page.evaluate("window.ragkitAddress.coming"))
+    page.get_by_role("button", name="Newest first").click()
+    page.wait_for_timeout(300)
+    assert not any(b"actions__events" in message for message in sent)
+    page.context.close()
+
+
 def test_an_order_chosen_by_hand_wins_over_the_words_and_stays_in_the_history(open_page):
     page = open_page("?q=oldest%20notes%20about%20drift")
     pressed = page.locator(".rk-sort [aria-pressed=true]")

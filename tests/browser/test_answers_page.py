@@ -89,7 +89,7 @@ def test_an_answer_is_watched_and_its_citation_opens_a_pdf_at_the_sentence(
     page.evaluate("document.activeElement.blur()")
     page.keyboard.press("w")
     answer = page.locator(".rk-answer-written")
-    answer.locator(".rk-answer-coming, .rk-answer-sentence").first.wait_for(timeout=9000)
+    answer.locator(".rk-answer-coming, .rk-answer-sentence").first.wait_for(timeout=25_000)
     expect(answer.get_by_role("status")).to_have_text("Writing")
     expect(answer).to_have_attribute("aria-busy", "true")
     ollama.pause = 0.0

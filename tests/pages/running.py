@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 from streamlit.components.v2.bidi_component.main import _make_trigger_id
+from streamlit.proto.WidgetStates_pb2 import WidgetStates
 from streamlit.testing.v1 import AppTest
 
 from ragkit.indexing.writer import writer_lock
@@ -41,13 +42,18 @@ def again(library: Library, app: AppTest) -> AppTest:
     return app
 
 
-def click(library: Library, app: AppTest, **values: str) -> AppTest:
-    """Click a button or link of a card, which has these data."""
+def clicked(app: AppTest, **values: str) -> WidgetStates:
+    """What a browser sends when a button or link of a card is clicked, which has these data."""
     listens = next(one for one in app.get("bidi_component") if "actions" in one.proto.id)
     sent = app._tree.get_widget_states()
     event = json.dumps([{"event": "act", "value": values}])
     sent.widgets.add(id=_make_trigger_id(listens.proto.id, "events"), json_trigger_value=event)
+    return sent
+
+
+def click(library: Library, app: AppTest, **values: str) -> AppTest:
+    """Click a button or link of a card, which has these data."""
     with writer_lock(library.paths.lock, "test"):
-        app._run(sent)
+        app._run(clicked(app, **values))
     assert not app.exception
     return app

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from running import again, click, run
+import streamlit as st
+from running import again, click, clicked, run
 from small_library import add, write_files
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+from streamlit.runtime.scriptrunner_utils.script_requests import RerunData
 from streamlit.runtime.state.query_params_proxy import QueryParamsProxy
 from streamlit.testing.v1 import AppTest
 
@@ -143,3 +146,28 @@ def test_back_wins_over_an_address_that_is_still_on_its_way(
     app.query_params["q"] = "buoy"
     assert question(again(filled, app)) == "buoy"
     assert written[2:] == []
+
+
+def test_a_click_holds_that_breaks_off_the_run_of_back(
+    filled: Library, back, pass_time, monkeypatch
+):
+    app = run(filled, q="buoy", sort="newest")
+    click(filled, app, rk="option", name="sort", value="auto")
+    assert dict(app.query_params) == {"q": "buoy"}
+    pass_time()
+    clicks = [clicked(app, rk="option", name="sort", value="oldest")]
+    begin = st.set_page_config
+
+    def begin_and_click(**about):
+        begin(**about)
+        if clicks:
+            back(False)
+            context = get_script_run_ctx()
+            sent = RerunData(context.query_string, clicks.pop(), context.page_script_hash)
+            context.script_requests.request_rerun(sent)
+
+    monkeypatch.setattr(st, "set_page_config", begin_and_click)
+    back(True)
+    app.query_params["sort"] = "newest"
+    again(filled, app)
+    assert dict(app.query_params) == {"q": "buoy", "sort": "oldest"}

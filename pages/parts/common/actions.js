@@ -33,7 +33,11 @@ export default function (component) {
       if (place) { place.scrollIntoView({ block: "start" }); return; }
     }
     delete values.label;
-    setTriggerValue("act", { ...values, at: Date.now() });
+    const send = () => setTriggerValue("act", { ...values, at: Date.now() });
+    if (!window.ragkitAddress?.coming) { send(); return; }
+    // The person has gone elsewhere, and what is sent now would lead back: what is still there when
+    // that page is drawn belongs to it.
+    window.addEventListener("ragkit-drawn", () => { if (target.isConnected) send(); }, { once: true });
   };
   // A card is drawn anew when something in it is opened, and the page is loaded again: what was
   // unfolded stays unfolded. A fold outside of cards has a name of its own.

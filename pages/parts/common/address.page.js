@@ -6,6 +6,7 @@
 // scrolled to is kept for as long as the tab is open.
 const KEPT = "ragkit-history";
 const HANDS = ["pointerdown", "keydown", "wheel", "touchmove"];
+const LONGEST = 5000; // until a page that was gone to counts as drawn
 
 function install() {
   const scroller = () => document.querySelector("[data-testid=stMain]") ?? document.scrollingElement;
@@ -16,9 +17,12 @@ function install() {
   let top = 0; // where it was when a person last did something
   let acted = false; // whether a person did something since the last entry
   let restoring = 0;
+  let shown = location.pathname + location.search;
+  let coming = 0; // a page that was gone to, and that is not drawn yet
 
   const save = () => sessionStorage.setItem(KEPT, JSON.stringify(kept));
   const note = (url) => {
+    shown = location.pathname + location.search;
     kept.entries[here] = { top: kept.entries[here]?.top ?? 0, path: new URL(url, location.href).pathname };
     kept.last = here;
     save();
@@ -57,8 +61,18 @@ function install() {
     if (target.pathname !== before) scroller().scrollTop = 0;
     window.dispatchEvent(new Event("ragkit-arrived"));
   };
+  const expectPage = () => {
+    window.clearTimeout(coming);
+    coming = window.setTimeout(come, LONGEST);
+  };
+  const come = () => {
+    window.clearTimeout(coming);
+    coming = 0;
+    window.dispatchEvent(new Event("ragkit-drawn"));
+  };
   const go = (url) => {
     acted = true;
+    expectPage();
     history.pushState({}, "", url);
     window.dispatchEvent(new PopStateEvent("popstate", { state: history.state }));
   };
@@ -84,7 +98,14 @@ function install() {
       if (hand === "pointerdown" || hand === "keydown") acted = true;
     }, { capture: true, passive: true });
   }
+  const look = () => {
+    if (coming && document.querySelector("[data-test-script-state=notRunning]")) come();
+  };
+  const states = { attributeFilter: ["data-test-script-state"], subtree: true };
+  new MutationObserver(look).observe(document.documentElement, states);
   window.addEventListener("popstate", () => {
+    if (shown !== location.pathname + location.search) expectPage();
+    shown = location.pathname + location.search;
     const next = history.state?.ragkit;
     if (next === here || next === undefined) return;
     leave(scroller().scrollTop);
@@ -113,7 +134,7 @@ function install() {
     if (link.dataset.rk === "back") back(target.href);
     else go(current ? target.pathname : target.href);
   }, true);
-  return { go, get restoring() { return Boolean(restoring); } };
+  return { go, get restoring() { return Boolean(restoring); }, get coming() { return Boolean(coming); } };
 }
 
 window.ragkitAddress = install();

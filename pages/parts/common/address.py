@@ -54,9 +54,10 @@ class _Kept:
     since: float = 0.0
 
     @property
-    def is_on_its_way(self) -> bool:
-        """Whether it was just written, so that the browser may not be there yet."""
-        return bool(self.before) and time.monotonic() - self.since < _ON_ITS_WAY_SECONDS
+    def late(self) -> tuple[Sent, ...]:
+        """It and those before, if it was just written: where the browser may be now."""
+        is_late = self.before and time.monotonic() - self.since < _ON_ITS_WAY_SECONDS
+        return (self.values, *self.before) if is_late else ()
 
 
 # -- from the address to the session -----------------------------------------------------------
@@ -71,6 +72,7 @@ def take(library: Library) -> bool:
     if not _leads(page, sent):
         _return(page)
         return False
+    here = dict(sent)
     sent |= _of_thread(page, sent, library)
     wrong = []
     for part in filter(lambda part: part.key, PARTS.get(page, ())):
@@ -107,6 +109,7 @@ def take(library: Library) -> bool:
         st.toast(
             as_label(f'The address says "{parameter}", which means nothing here. It is left out.')
         )
+    _arrive(page, here)
     return True
 
 
@@ -145,6 +148,16 @@ def _return(page: str) -> None:
                 st.session_state[part.key] = left[part.key]
 
 
+def _arrive(page: str, here: Sent) -> None:
+    """Note that the person went to this address: a run that is broken off has taken it as well."""
+    last: _Kept | None = st.session_state.get(_LAST)
+    late = last.late if last else ()
+    if late and late[0] != here:
+        # What is on its way to the browser would take its place there.
+        st.query_params.from_dict(here)
+    st.session_state[_LAST] = _Kept(page, here, late, time.monotonic())
+
+
 def _leads(page: str, sent: Sent) -> bool:
     """Return whether the address was changed by the person, and not by ``keep``."""
     last: _Kept | None = st.session_state.get(_LAST)
@@ -153,7 +166,7 @@ def _leads(page: str, sent: Sent) -> bool:
     if last is None or last.page != page:
         # A link without values leads to the page as it was left.
         return bool(sent)
-    return sent != last.values and not (last.is_on_its_way and sent in last.before)
+    return sent != last.values and sent not in last.late
 
 
 def _of_thread(page: str, sent: Sent, library: Library) -> dict[str, list[str]]:
@@ -196,14 +209,12 @@ def keep(library: Library) -> None:
         if value != control.start:
             values[name] = [option_text(value)]
     last: _Kept | None = st.session_state.get(_LAST)
-    # What is on its way to the browser would take the place of the address that it has gone to.
-    late = (last.values, *last.before) if last is not None and last.is_on_its_way else ()
-    kept = _Kept(page, values)
-    if values != sent or (late and late[0] != values):
+    before: tuple[Sent, ...] = ()
+    if values != sent:
         st.query_params.from_dict(values)
-        kept = _Kept(page, values, (sent, *late), time.monotonic())
+        before = (sent, *(last.late if last else ()))
     if last is None or (last.page, last.values) != (page, values):
-        st.session_state[_LAST] = kept
+        st.session_state[_LAST] = _Kept(page, values, before, time.monotonic())
 
 
 # -- what there is -----------------------------------------------------------------------------
