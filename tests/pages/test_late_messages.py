@@ -67,13 +67,18 @@ def test_filters_that_are_chosen_one_right_after_the_other_all_hold(filled: Libr
     click(filled, late(app, q="buoy"), rk="filter", token="path:papers/")
     assert question(app) == "buoy type:md path:papers/"
     assert dict(app.query_params) == {"q": "buoy type:md path:papers/"}
-    click(filled, late(app, q="buoy type:md"), rk="filter", token="lang:en")
+    # The browser takes over an address before it draws the box that came with it.
+    query = dict(app.query_params)
+    app.text_input(key="q").set_value("buoy type:md")
+    click(filled, app, rk="filter", token="lang:en")
+    assert query == {"q": "buoy type:md path:papers/"}
     assert question(app) == "buoy type:md path:papers/ lang:en"
 
 
-def test_who_types_the_question_before_again_asks_it(filled: Library):
+def test_who_types_the_question_before_again_asks_it(filled: Library, pass_time):
     app = run(filled, q="buoy")
     click(filled, app, rk="filter", token="type:md")
+    pass_time()
     app.text_input(key="q").set_value("buoy")
     assert question(again(filled, app)) == "buoy"
     # It is not what was put there that comes back from another page either.

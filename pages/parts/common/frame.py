@@ -36,7 +36,7 @@ def begin() -> Library:
     _require_frame()
     state.follow()
     library = open_library()
-    if not address.take(library) and not question.is_behind():
+    if not address.take(library) and not question.is_on_its_way():
         address.keep(library)
     st.set_page_config(
         page_title=_title(library),
@@ -62,13 +62,14 @@ def part(draw: Callable[[], None]) -> Callable[[], None]:
             library = open_library()
             if alone:
                 state.follow()  # a click elsewhere may come with it, and asks for another page
-                if not question.is_behind():
+                if not question.is_on_its_way():
                     address.keep(library)
                 st.set_page_config(page_title=_title(library))
             title = _title(library)
             draw()
             if alone:
                 address.keep(library)
+                question.end_run()
             if _title(library) != title:  # a follow-up is another question when it has been read
                 st.set_page_config(page_title=_title(library))
 
@@ -147,6 +148,7 @@ def run(page: Page) -> None:
     st.session_state[state.PAGE] = requested
     page.run()
     address.keep(open_library())
+    question.end_run()
 
 
 def _require_frame() -> None:
