@@ -69,7 +69,6 @@ def part(draw: Callable[[], None]) -> Callable[[], None]:
             draw()
             if alone:
                 address.keep(library)
-                question.end_run()
             if _title(library) != title:  # a follow-up is another question when it has been read
                 st.set_page_config(page_title=_title(library))
 
@@ -148,7 +147,6 @@ def run(page: Page) -> None:
     st.session_state[state.PAGE] = requested
     page.run()
     address.keep(open_library())
-    question.end_run()
 
 
 def _require_frame() -> None:
@@ -181,6 +179,7 @@ def guarded() -> Iterator[None]:
                     "Load it again. If it comes back, the server's log says what happened.",
                 )
             )
+    question.end_run()
 
 
 @contextmanager
