@@ -10,8 +10,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ragkit.catalog.connection import Transaction, folded, insertion
-from ragkit.catalog.entry_counts import add_to_counts
-from ragkit.catalog.entry_writing import TokenIds, put_entries, put_vectors, remove_entries
+from ragkit.catalog.entry_writing import (
+    TokenIds,
+    add_to_counts,
+    put_entries,
+    put_vectors,
+    remove_entries,
+)
 from ragkit.catalog.lineage import next_version
 from ragkit.catalog.records import DocumentDraft
 from ragkit.catalog.retries import settle

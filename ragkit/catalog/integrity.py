@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from ragkit.catalog.connection import IN_LIST, Connections, conditions, id_list
 from ragkit.catalog.documents import Documents
-from ragkit.catalog.entry_counts import fill_counts, miscounted
 from ragkit.catalog.entry_rows import AT_LEVELS
+from ragkit.catalog.entry_writing import fill_counts, miscounted
 from ragkit.catalog.failures import as_library_error
 from ragkit.catalog.records import ChunkRecord
 from ragkit.types import LEVEL_CODES, BlockKind, InnerBlock, Level, Markup, Section

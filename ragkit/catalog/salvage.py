@@ -13,7 +13,7 @@ from typing import Any
 from ragkit.catalog.chunk_notes import fill_notes
 from ragkit.catalog.connection import insertion
 from ragkit.catalog.copies import JOURNAL, LOG
-from ragkit.catalog.entry_counts import fill_counts
+from ragkit.catalog.entry_writing import fill_counts
 from ragkit.catalog.lineage import renew_versions
 from ragkit.catalog.schema import migrate
 from ragkit.catalog.tags import fill_tags

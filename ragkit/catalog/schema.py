@@ -202,7 +202,7 @@ def m017_prompts(connection: Transaction) -> None:
 
 def m018_entry_counts(connection: Transaction) -> None:
     """Add the number of entries of each collection at each level."""
-    from ragkit.catalog.entry_counts import fill_counts
+    from ragkit.catalog.entry_writing import fill_counts
 
     execute(connection, _ENTRY_COUNTS)
     fill_counts(connection)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
 from itertools import chain
@@ -11,7 +11,9 @@ from pathlib import Path
 from types import MappingProxyType
 
 from ragkit.catalog import Catalog
+from ragkit.catalog.documents import Documents
 from ragkit.catalog.records import DocumentRecord
+from ragkit.chunking.units import header_above
 from ragkit.options import Expansion, SearchOptions
 from ragkit.results import Answer, DocumentRef, Later, MatchedChunk, Passage, Result
 from ragkit.retrieval.grouping import Group
@@ -25,11 +27,16 @@ from ragkit.retrieval.passages import (
     with_texts,
 )
 from ragkit.retrieval.ranking import Hit
-from ragkit.retrieval.table_headers import table_headers
 from ragkit.types import InnerBlock, Level, Span
 
 _READ_WHOLE = 200_000
 """Documents of fewer characters are read whole for their passages."""
+
+_HEADER_REACH = 20_000
+"""Characters before a passage, and from the start of its section on, that are looked at.
+
+The rows of a longer table are taken to go back to the one at the start of the section.
+"""
 
 
 def assemble(
@@ -91,7 +98,7 @@ def _read(
         )
         for _, plan in plans
     ]
-    headers = table_headers(
+    headers = _table_headers(
         catalog.documents,
         [
             (group.document_id, passage)
@@ -256,3 +263,38 @@ def _terms(index: int, passages: Sequence[Passage], highlighter: Highlighter) ->
         if passage.chunks[0] <= index <= passage.chunks[1]:
             return highlighter.terms(passage.text)
     return ()
+
+
+def _table_headers(
+    documents: Documents, passages: Sequence[tuple[int, Passage]], whole: Container[int]
+) -> Iterator[str]:
+    """Yield the header line of the table that each passage begins inside; empty if in none.
+
+    Passages come with the ids of their documents, of which those in ``whole`` are read whole.
+    """
+    places = [
+        (document, passage.start)
+        for document, passage in passages
+        if passage.start and passage.text.startswith("|")
+    ]
+    headers: dict[tuple[int, int], str] = {}
+    if places:
+        sections = documents.section_starts(places)
+        spans = []
+        for document, start in places:
+            section = sections.get((document, start), 0)
+            spans.append((document, max(section, start - _HEADER_REACH), start))
+            spans.append((document, section, min(section + _HEADER_REACH, start)))
+        slices = documents.slices(spans, whole)
+        for place, near, far in zip(places, slices[::2], slices[1::2], strict=True):
+            headers[place] = _header(near, far)
+    for document, passage in passages:
+        yield headers.get((document, passage.start), "")
+
+
+def _header(near: str, far: str) -> str:
+    """Return the header of the rows before a passage, or of those at the start of its section."""
+    first = header_above(far[: far.rfind("\n") + 1])
+    if len(near) < _HEADER_REACH:
+        return first
+    return header_above(near[near.find("\n") + 1 :], first)

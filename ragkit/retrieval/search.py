@@ -38,7 +38,7 @@ from ragkit.retrieval.listing import listed_documents
 from ragkit.retrieval.query.corrections import correct, with_spelling
 from ragkit.retrieval.query.encoding import Query, QueryEncoder, Spell
 from ragkit.retrieval.query.intent import as_meant, order_notices, read
-from ragkit.retrieval.query.known_values import LibraryValues
+from ragkit.retrieval.query.intent_details import LibraryValues
 from ragkit.retrieval.query.number_groups import regrouped
 from ragkit.retrieval.query.parser import ParsedQuery
 from ragkit.retrieval.query.spelling import misspelled

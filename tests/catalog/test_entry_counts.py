@@ -8,7 +8,7 @@ import pytest
 from support import Shelf, entry
 
 from ragkit.catalog import Catalog
-from ragkit.catalog.entry_counts import miscounted
+from ragkit.catalog.entry_writing import miscounted
 from ragkit.catalog.schema import MIGRATIONS, migrate
 from ragkit.types import ALL_COLLECTIONS, Level
 

@@ -7,7 +7,7 @@ from intent_reading import Known, asked
 from small_library import add, open_library, write_files
 
 from ragkit.options import Filters
-from ragkit.retrieval.query.known_values import LibraryValues
+from ragkit.retrieval.query.intent_details import LibraryValues
 from ragkit.retrieval.query.parser import parse_query
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ragkit.indexes.tokenizer import fold, index_tokens
-from ragkit.retrieval.query.stem_endings import may_stand_for
+from ragkit.retrieval.query.spelling import may_stand_for
 
 _PROJECT = Path(__file__).parents[2]
 

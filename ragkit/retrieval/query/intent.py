@@ -24,6 +24,7 @@ from ragkit.results import Answer, FilterReading
 from ragkit.retrieval.query import intent_words as words
 from ragkit.retrieval.query.filter_syntax import quotations
 from ragkit.retrieval.query.intent_details import (
+    LibraryValues,
     Phrase,
     Text,
     languages,
@@ -33,7 +34,6 @@ from ragkit.retrieval.query.intent_details import (
     times,
 )
 from ragkit.retrieval.query.intent_words import rules
-from ragkit.retrieval.query.known_values import LibraryValues
 from ragkit.retrieval.query.parser import parse_query
 
 LONGEST_READ = 300

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from itertools import compress, groupby
 from typing import NamedTuple
 
@@ -28,7 +29,6 @@ from ragkit.indexes.tokenizer import fold, index_tokens
 from ragkit.models.factory import local_embedder
 from ragkit.results import Spelling
 from ragkit.retrieval.query.filter_syntax import quotations
-from ragkit.retrieval.query.stem_endings import may_stand_for
 from ragkit.retrieval.query.word_forms import is_function_word
 from ragkit.types import Field
 
@@ -42,6 +42,22 @@ _MOST_WORDS, _LONGEST_TEXT = 4, 500
 # Nothing of an identifier, address, path or hyphenated word beside it.
 _WORD = re.compile(r"(?<![\w:/.@#$_'’-])[^\W\d_]+(?![\w/@$_'’-]|[.:]\w)")
 _LETTERS = re.compile(r"[^\W\d_]+")
+_VOWELS = frozenset("aeiou")
+# What the English stemmer takes off: all but 0.1 % of the words in texts of many kinds end so
+# (docs/decisions.md).
+_ENDINGS = """
+    abilities ability able abled ables abling ably al aled aling alism alities ality alization
+    alizations alize alized alizer alizes alizing ally als ance ances ancies ancy ant antly ants ate
+    ated ately ateness ates ating ation ational ationally ations ative atively atives ator ators d e
+    eability eable eably eal eally eate eated eating eation eations ed edly eds eement eements eer
+    eered eering eers eful efully efulness eic eing eities eity elis ely ement emented ements ence
+    ences encies ency eness ent ented enting ently ents eous eously er erative ered ering erings
+    erly ers es ess ful fully fulness ibilities ibility ible ibles ibly ic ical icality ically icals
+    icate icated icates icating ication ications icative icator iced icing icities icity ics ies
+    ilities ility ing ingly ings ion ional ionalism ionality ionally ionals ioned ioning ions is ism
+    isms ist ists ities itis ity ive ively iveness ives ivities ivity ization izations ize ized izer
+    izers izes izing l li ly ment mented menting ments ness nesses or ors ous ously ousness s y
+"""
 _STOPS = sorted(word for word in STOP_WORDS if len(word) > 3)
 
 Slip = tuple[int, bool, bool]
@@ -265,3 +281,33 @@ def _in_english(catalog: Catalog, words: Iterable[tuple[str, int]]) -> frozenset
     documents = {document for _, document in words}
     languages = catalog.documents.languages(documents)
     return frozenset(each for each in documents if languages.get(each, "") in ("", "en"))
+
+
+def may_stand_for(stem: str, word: str, most: int) -> bool:
+    """Return whether a word within ``most`` edits (OSA) of ``word`` can have this stem.
+
+    Both are folded and without capitals. Stems of other scripts may stand for anything.
+    """
+    from rapidfuzz import process
+    from rapidfuzz.distance import OSA
+
+    if not stem.isascii():
+        return True
+    forms = (begin + ending for begin in _beginnings(stem) for ending in _endings())
+    return process.extractOne(word, forms, scorer=OSA.distance, score_cutoff=most) is not None
+
+
+@cache
+def _endings() -> tuple[str, ...]:
+    return ("", *_ENDINGS.split())
+
+
+def _beginnings(stem: str) -> Iterator[str]:
+    """Yield what a stem's words begin with: "copi" and "copy", "stop" and "stopp"."""
+    yield stem
+    last = stem[-1]
+    if last in "iel":
+        yield stem[:-1]
+        yield f"{stem[:-1]}y"
+    if last not in _VOWELS:
+        yield stem + last
