@@ -24,7 +24,7 @@ WORKBOOK = "xl/workbook.bin"
 _STYLES = "xl/styles.bin"
 _SMALL_NUMBER, _NUMBER, _TEXT, _COMPUTED = 2, 5, 6, 9
 _FORMAT, _STYLE, _STYLES_OF_CELLS, _END_OF_STYLES = 44, 47, 617, 618
-_SETTINGS, _SHEET = 153, 156
+_SHEET = 156
 _AUTHOR, _COMMENT, _WORDS = 632, 635, 637
 
 
@@ -66,7 +66,7 @@ def shown_numbers(archive: zipfile.ZipFile) -> Callable[[bytes], bytes]:
 
 def _formats(archive: zipfile.ZipFile) -> Mapping[bytes, CellFormat]:
     """Return the formats of the cell styles that format numbers, by the number of the style."""
-    if not {_STYLES, WORKBOOK}.issubset(archive.namelist()):
+    if _STYLES not in archive.namelist():
         return {}
     codes: dict[str, str] = {}
     numbers: list[str] = []
@@ -78,9 +78,7 @@ def _formats(archive: zipfile.ZipFile) -> Mapping[bytes, CellFormat]:
             is_of_cells = kind == _STYLES_OF_CELLS
         elif kind == _STYLE and is_of_cells:
             numbers.append(str(int.from_bytes(content[2:4], "little")))
-    settings = (content for kind, content in _records(archive.read(WORKBOOK)) if kind == _SETTINGS)
-    from_1904 = bool(int.from_bytes(next(settings, b"")[:1], "little") & 1)
-    return formats_of_styles(codes, numbers, from_1904=from_1904)
+    return formats_of_styles(codes, numbers)
 
 
 def _written(sheet: bytes, formats: Mapping[bytes, CellFormat]) -> Iterator[bytes]:

@@ -22,7 +22,6 @@ _ACCOUNTING = r'_(* #,##0{0}_);_(* \(#,##0{0}\);_(* "-"??_);_(@_)'
 USUAL_CODES = {
     0: "General", 1: "0", 2: "0.00", 3: "#,##0", 4: "#,##0.00", 9: "0%", 10: "0.00%",
     11: "0.00E+00", 12: "# ?/?", 13: "# ??/??",
-    **dict.fromkeys((14, 15, 16, 17, 22), "yyyy-mm-dd"),
     **dict.fromkeys((5, 6, 37, 38), "#,##0;-#,##0"),
     **dict.fromkeys((7, 8, 39, 40), "#,##0.00;-#,##0.00"),
     **dict.fromkeys((41, 42), _ACCOUNTING.format("")),
@@ -30,8 +29,10 @@ USUAL_CODES = {
     18: "h:mm AM/PM", 19: "h:mm:ss AM/PM", 20: "h:mm", 21: "h:mm:ss", 45: "mm:ss",
     46: "[h]:mm:ss", 47: "mm:ss.0",
 }  # fmt: skip
-"""The formats that every workbook knows by number. The currency of 5 to 8, 42 and 44 depends on the
-country, but Excel writes those down."""
+"""The formats that every workbook knows by number, without those of dates.
+
+The currency of 5 to 8, 42 and 44 depends on the country, but Excel writes those down.
+"""
 
 _OWN = f"{S}numFmt"
 _CELL = re.compile(
@@ -57,25 +58,20 @@ def _formats(archive: zipfile.ZipFile) -> Mapping[bytes, CellFormat]:
     styles = part_of(archive, "xl/styles.xml")
     if styles is None:
         return {}
-    workbook = part_of(archive, "xl/workbook.xml")
-    about = None if workbook is None else workbook.find(f"{S}workbookPr")
-    from_1904 = about is not None and about.get("date1904") in ("1", "true")
     own = {each.get("numFmtId", ""): each.get("formatCode", "") for each in styles.iter(_OWN)}
     cells = styles.find(f"{S}cellXfs")
     numbers = [style.get("numFmtId", "") for style in (() if cells is None else cells)]
-    return formats_of_styles(own, numbers, from_1904=from_1904)
+    return formats_of_styles(own, numbers)
 
 
-def formats_of_styles(
-    own: Mapping[str, str], numbers: Sequence[str], *, from_1904: bool
-) -> Mapping[bytes, CellFormat]:
+def formats_of_styles(own: Mapping[str, str], numbers: Sequence[str]) -> Mapping[bytes, CellFormat]:
     """Return the formats of styles that format numbers, by the number of the style.
 
     ``own`` are the codes of formats that a workbook has beside the usual ones, by their numbers.
     """
     codes = {**{str(number): code for number, code in USUAL_CODES.items()}, **own}
     known = set(numbers) & set(codes)
-    parsed = {number: format_of(codes[number], from_1904=from_1904 or None) for number in known}
+    parsed = {number: format_of(codes[number]) for number in known}
     return {
         str(style).encode(): found
         for style, number in enumerate(numbers)
@@ -84,9 +80,9 @@ def formats_of_styles(
 
 
 def format_of(code: str, *, from_1904: bool | None = None) -> CellFormat | None:
-    """Return what a format code says; ``None`` for one of dates unless it says where they begin.
+    """Return what a format code says; ``None`` for dates unless it is known where they begin.
 
-    Converters know those that begin in 1900.
+    Dates in cells are left to the converter, which knows workbooks that count from 1904.
     """
     dates = None if from_1904 is None else parse_date(code, from_1904=from_1904)
     return parse(code) or parse_time(code) or dates
