@@ -259,7 +259,7 @@ def words(
     if spans:
         with st.container(key="matches"):
             st.html(reader.match_bar(len(spans)))
-            browser.match_keys("match-keys")
+            browser.match_keys()
     section = next((each.index for each in detail.sections if each.start == shown.place), None)
     if request.at is not None and section is not None:
         browser.scroll_to("scroll", f"#rk-section-{section}", f"{key}-section")

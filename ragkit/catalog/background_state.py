@@ -96,7 +96,7 @@ class RecognitionState:
     waiting: int = 0
 
 
-def read_recognition_state(catalog: Catalog, *, writing: bool = True) -> RecognitionState:
+def read_recognition_state(catalog: Catalog, *, writing: bool) -> RecognitionState:
     """Return the state; ``writing``: a process holds the lock."""
     report, fresh = read_report(catalog, OCR_REPORT)
     if not (writing and fresh and report.waiting):

@@ -103,7 +103,7 @@ def clear_document(
     connection: Transaction,
     document_id: int,
     collection_id: int,
-    version: int | None = None,
+    version: int | None,
 ) -> None:
     """Delete what was made of a document, and record that its entries were removed in a version.
 

@@ -178,8 +178,8 @@ class Entries:
     def first_chunks(
         self,
         document_ids: Iterable[int],
-        among: Iterable[int] | None = None,
-        without: Collection[int] = (),
+        among: Iterable[int] | None,
+        without: Collection[int],
     ) -> dict[int, tuple[int, int]]:
         """Return (entry id, index) of the first chunk of each document, by document id.
 

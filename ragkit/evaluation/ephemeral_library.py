@@ -99,7 +99,7 @@ class EphemeralLibrary:
         reporter: Reporter,
         *,
         whole: bool = False,
-        rows_as: RowsAs = RowsAs.JOINED,
+        rows_as: RowsAs,
         structural: bool = True,
     ) -> RowPlaces:
         """Index rows as chunks: rows of one file, or else of one title, as one document.

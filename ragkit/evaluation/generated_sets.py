@@ -104,7 +104,7 @@ class SampledChunk:
     request: QuestionRequest
 
 
-def sample_chunks(catalog: Catalog, collection_id: int, seed: int = 0) -> Iterator[SampledChunk]:
+def sample_chunks(catalog: Catalog, collection_id: int, seed: int) -> Iterator[SampledChunk]:
     """Yield chunks of one document after another, in an order that depends only on the seed.
 
     Adding or removing a document does not change the order of the others. Copies of a document or

@@ -37,7 +37,7 @@ _Check: TypeAlias = Callable[[Parts], Iterator[Finding]]
 
 
 def check_library(
-    parts: Parts, depth: Depth = Depth.CHECK, *, collection: str | None = None
+    parts: Parts, depth: Depth, *, collection: str | None = None
 ) -> tuple[Finding, ...]:
     """Check the library and its environment.
 

@@ -69,8 +69,8 @@ def plan_sync(
     source: SourceRecord,
     collection: CollectionRecord,
     *,
-    paths: Sequence[str] | None = None,
-    accept_removals: bool = False,
+    paths: Sequence[str] | None,
+    accept_removals: bool,
 ) -> SyncPlan:
     """Scan a source, or some paths of it, without changing anything.
 

@@ -132,9 +132,7 @@ class WrittenSummary:
     seconds: float = 0.0
 
 
-def checked_summary(
-    data: Mapping[str, Any], request: ContextRequest, *, any_language: bool = False
-) -> str:
+def checked_summary(data: Mapping[str, Any], request: ContextRequest, *, any_language: bool) -> str:
     """Check a decoded answer, and return the summary.
 
     Raises:

@@ -130,7 +130,7 @@ class OllamaModels:
             )
         return info
 
-    def check_known(self, name: str = "") -> None:
+    def check_known(self, name: str) -> None:
         """Return when it is known what a model can do, or without a name, what each can.
 
         Raises:

@@ -39,7 +39,7 @@ def listed_documents(
     scopes: Sequence[tuple[CollectionRecord, Scope]],
     limit: int,
     *,
-    oldest_first: bool = False,
+    oldest_first: bool,
 ) -> tuple[list[Group], Ids]:
     """Return groups of the newest documents of scopes, each by its first chunk, and ids of all.
 

@@ -360,7 +360,7 @@ def with_phrases(
     return with_part(ranking, "verbatim", verbatim, verbatim, weights)
 
 
-def shares_of_best(raw: Scores, queries: Ids, count: int, least: float | Scores = 0.0) -> Scores:
+def shares_of_best(raw: Scores, queries: Ids, count: int, least: float | Scores) -> Scores:
     """Divide each score by the best of its query, of ``count``, or by ``least`` if that is more.
 
     That is one number, or one for each query, (q,).

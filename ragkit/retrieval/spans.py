@@ -17,9 +17,9 @@ def passage_at(
     text: str,
     chunks: Sequence[ChunkRecord],
     sections: Sequence[Section],
-    pages: Sequence[Page] = (),
+    pages: Sequence[Page],
     *,
-    cut: bool = False,
+    cut: bool,
 ) -> Passage:
     """Return the passage of a document whose text begins at ``start``.
 

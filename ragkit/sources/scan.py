@@ -69,9 +69,7 @@ def scan_folder(root: Path, *, gitignore: bool = True, step: Step = lambda: None
     return Scan(files, tuple(sorted(walk.unreadable)), tuple(sorted(walk.unnameable)))
 
 
-def scan_paths(
-    root: Path, paths: Sequence[str], *, gitignore: bool = True, step: Step = lambda: None
-) -> Scan:
+def scan_paths(root: Path, paths: Sequence[str], *, gitignore: bool, step: Step) -> Scan:
     """Scan only some files and folders of a source; missing ones are not in the result.
 
     Everything that a whole scan leaves out is left out here, too: what is ignored or a link, and

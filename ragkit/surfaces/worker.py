@@ -27,7 +27,7 @@ _FAREWELL_SECONDS = 8.0
 _KILLED_SECONDS = 1.0
 
 
-def run_worker(library: Library, *, wait: bool = False) -> None:
+def run_worker(library: Library, *, wait: bool) -> None:
     """Run the worker until it is stopped, or until the process that it belongs to has ended.
 
     ``wait``: if another process is writing, wait until it stops.

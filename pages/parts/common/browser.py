@@ -62,6 +62,6 @@ def scroll_to(key: str, selector: str, place: str) -> None:
     _mount("scroll", key=key, data={"selector": selector, "place": place})
 
 
-def match_keys(key: str) -> None:
+def match_keys() -> None:
     """Enable the buttons and keys that move between the matched words of a text."""
-    _mount("matches", key=key)
+    _mount("matches", key="match-keys")

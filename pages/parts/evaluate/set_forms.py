@@ -46,7 +46,7 @@ def draw(library: Library, collection: str, *, first: bool = False) -> None:
 # -- the sample's, and files -------------------------------------------------------------------
 
 
-def sample_offer(library: Library, collection: str, *, first: bool = False) -> None:
+def sample_offer(library: Library, collection: str, *, first: bool) -> None:
     """Offer the sample's questions where the sample is a source of the collection."""
     questions = app_folder() / "sample_data" / "questions.jsonl"
     folder = str(questions.with_name("library"))

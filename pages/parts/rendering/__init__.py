@@ -106,8 +106,8 @@ def source_view(
     span: Span,
     marks: Sequence[Span],
     *,
-    passage: Span | None = None,
-    anchors: Mapping[int, Anchor] | None = None,
+    passage: Span | None,
+    anchors: Mapping[int, Anchor] | None,
     named: bool = True,
 ) -> str:
     """Return ``text[span]`` as it is written, with marks, passage and anchors."""

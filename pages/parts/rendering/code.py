@@ -32,7 +32,7 @@ _NO_COLOURS = frozenset({"", "text", "txt", "plain", "plaintext", "output", "non
 
 
 def draw_code(
-    canvas: Canvas, lines: Sequence[Span], language: str = "", first_number: int | None = None
+    canvas: Canvas, lines: Sequence[Span], language: str, first_number: int | None = None
 ) -> None:
     """Draw lines of source code; numbered from ``first_number``, unless it is ``None``."""
     if canvas.flat:

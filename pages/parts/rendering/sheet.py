@@ -11,7 +11,7 @@ from pages.parts.rendering.tables import draw_rows
 _ESCAPE = re.compile(r"\\(?=[!-/:-@\[-`{-~])")
 
 
-def draw_sheet(canvas: Canvas, start: int, end: int, head: Span | None = None) -> None:
+def draw_sheet(canvas: Canvas, start: int, end: int, head: Span | None) -> None:
     """Draw sheets; ``head`` is the header of the rows at ``start`` if it lies before them."""
     source = canvas.source
     rows: list[Span] = []

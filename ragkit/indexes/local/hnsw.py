@@ -13,7 +13,6 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -98,12 +97,11 @@ def build_graph(
     vectors: NDArray[np.float16],
     path: Path,
     parameters: GraphParameters,
-    step: Callable[[int], None] = lambda _done: None,
 ) -> None:
     """Put vectors (n, d), usable ones, into linked cells, in one thread, and write them to a file.
 
-    ``step`` is called after some thousand vectors with how many are done. The same vectors give
-    the same bytes. Beside the vectors, a sample of them and the result are held in memory.
+    The same vectors give the same bytes. Beside the vectors, a sample of them and the result are
+    held in memory.
 
     Raises:
         OSError: the file cannot be written.
@@ -142,7 +140,6 @@ def build_graph(
     del sample
     for start in range(0, len(vectors), _BATCH):
         index.add(vectors[start : start + _BATCH].astype(np.float32) - centre)
-        step(index.ntotal)
     index.quantizer = linked
     try:
         faiss.write_index(index, str(path))
@@ -206,7 +203,6 @@ def write_graph(
     vectors: NDArray[np.float16],
     vectors_record: FileRecord,
     parameters: GraphParameters | None = None,
-    step: Callable[[int], None] = lambda _done: None,
 ) -> None:
     """Build the graph of a generation's vectors (n, d), usable ones, and put it into its folder.
 
@@ -221,7 +217,7 @@ def write_graph(
     for left in (*folder.glob(f".{_GRAPH}.*"), *folder.glob(f".{GRAPH_ABOUT}.*")):
         left.unlink(missing_ok=True)
     try:
-        build_graph(vectors, making, parameters, step)
+        build_graph(vectors, making, parameters)
         about = GraphAbout(
             GRAPH_FORMAT,
             len(vectors),
@@ -243,7 +239,7 @@ def write_graph(
         about_making.unlink(missing_ok=True)
 
 
-def graph_state(folder: Path, vectors_record: FileRecord, *, checksums: bool = True) -> GraphState:
+def graph_state(folder: Path, vectors_record: FileRecord, *, checksums: bool) -> GraphState:
     """Return the state of a generation's graph; with ``checksums`` every byte is read."""
     try:
         about = _read_about(folder)

@@ -223,7 +223,7 @@ class Points:
                 )
             )
 
-    def purge(self, *, everything: bool = False) -> None:
+    def purge(self, *, everything: bool) -> None:
         """Delete what went or was written in vain, once nothing can use it any more."""
         before = models.Range(lt=int(time.time()) + 1 - (0 if everything else _GRACE_SECONDS))
         owned = is_(OWNER, self._owner)

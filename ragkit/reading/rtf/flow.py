@@ -41,7 +41,7 @@ class Flow:
         self._beside += blocks
 
     def end_paragraph(
-        self, *, level: int = 0, depth: int = 0, number: str = "", in_table: bool = False
+        self, *, level: int = 0, depth: int = 0, number: str = "", in_table: bool
     ) -> None:
         """End the paragraph as a heading of a level, an item at a depth of lists, or neither."""
         ended = paragraph(self._text(), level=level, depth=depth, number=number)

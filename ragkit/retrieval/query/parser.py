@@ -227,7 +227,7 @@ def parse_query(text: str, known_fields: Sequence[str] = ()) -> ParsedQuery:
     )
 
 
-def parse_filters(text: str, known_fields: Sequence[str] = ()) -> Filters:
+def parse_filters(text: str, known_fields: Sequence[str]) -> Filters:
     """Parse filters that stand for themselves, as ``type:pdf after:2025``.
 
     Raises:
