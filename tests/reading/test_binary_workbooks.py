@@ -117,6 +117,14 @@ def test_dates_of_a_binary_workbook_are_days(tmp_path, settings, day):
     assert read(tmp_path, "a.xlsb", data).text.endswith(f"| Kiel | {day} |")
 
 
+def test_a_record_without_its_number_costs_no_other_cell(tmp_path):
+    parts = {"xl/styles.bin": styles({164: "0.0%"}, (0, 164))}
+    for kind in (2, 5, 9):
+        rows = (("City", "Fee"), ("Kiel", (1, kind, b"")), ("Husum", (1, 5, large(0.5))))
+        data = binary_workbook("Fares", *rows, **parts)
+        assert read(tmp_path, "a.xlsb", data).text.endswith("\n| Husum | 50.0% |")
+
+
 def test_text_boxes_and_comments_of_a_binary_workbook_follow_its_table(tmp_path):
     box = (
         f'<x:wsDr xmlns:x="x" xmlns:a="{DRAWING}/main"><a:p><a:r><a:t>Ask Rui.</a:t></a:r></a:p>'
@@ -126,6 +134,8 @@ def test_text_boxes_and_comments_of_a_binary_workbook_follow_its_table(tmp_path)
     comments = (
         record(628) + record(632, wide("Mia")) + record(632, wide("Ann"))
         + record(635, place) + record(637, b"\0" + wide("Ann:\nToo much?")) + record(636)
+        + record(635, b"") + record(636)
+        + record(635, struct.pack("<5I", 2, 0, 0, 0, 0)) + record(637, b"\0" + wide("Who?"))
     )  # fmt: skip
     parts = {
         "xl/worksheets/_rels/sheet1.bin.rels": relations(
@@ -136,5 +146,6 @@ def test_text_boxes_and_comments_of_a_binary_workbook_follow_its_table(tmp_path)
     }
     data = binary_workbook("Fares", ("City", "Fee"), **parts)
     assert read(tmp_path, "a.xlsb", data).text == (
-        "## Fares\n\n| City | Fee |\n| --- | --- |\n\nAsk Rui.\n\nAnn on AB3: Too much?"
+        "## Fares\n\n| City | Fee |\n| --- | --- |\n\nAsk Rui.\n\nAnn on AB3: Too much?\n\n"
+        "Comment on A1: Who?"
     )

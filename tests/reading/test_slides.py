@@ -201,13 +201,23 @@ def test_figures_have_the_digits_of_their_labels_in_the_chart(tmp_path):
     data.categories = ["May"]
     data.add_series("Kiel", (3.70168067226891,))
     data.add_series("Bonn", (0.25,), number_format="0%")
+    data.add_series("Emden", (0.123456,))
+    data.add_series("Leer", (0.123456,))
+    data.add_series("Jever", (0.123456,))
     place = Inches(1), Inches(1), Inches(6), Inches(3)
     chart = slide.shapes.add_chart(XL_CHART_TYPE.COLUMN_CLUSTERED, *place, data).chart
     chart.has_title = False
     chart.plots[0].has_data_labels = True
     labels = chart.plots[0].data_labels
     labels.number_format, labels.number_format_is_linked = "0.0", False
-    assert read(tmp_path, "chart.pptx", saved(show)).text.endswith("| May | 3.7 | 25% |")
+    for series, is_linked in ((2, False), (3, True)):
+        labels = chart.plots[0].series[series].data_labels
+        labels.number_format, labels.number_format_is_linked = "0.00", is_linked
+    (point,) = chart.plots[0].series[4]._element.xpath("c:val//c:pt")
+    point.set("formatCode", "0.0%")
+    assert read(tmp_path, "chart.pptx", saved(show)).text.endswith(
+        "| May | 3.7 | 25% | 0.12 | 0.123456 | 12.3% |"
+    )
 
 
 def test_links_on_slides_have_their_addresses(tmp_path):
@@ -267,10 +277,11 @@ def test_a_chart_of_a_newer_kind_is_a_table_and_no_notice(tmp_path):
         '<cx:data id="0"><cx:strDim type="cat"><cx:lvl><cx:pt idx="0">Start</cx:pt>'
         '<cx:pt idx="1">Fees</cx:pt></cx:lvl></cx:strDim><cx:numDim type="val">'
         '<cx:lvl formatCode="#,##0"><cx:pt idx="0">1200</cx:pt><cx:pt idx="1">-30</cx:pt></cx:lvl>'
-        "</cx:numDim></cx:data></cx:chartData><cx:chart><cx:title><cx:tx><cx:rich>"
+        '</cx:numDim></cx:data><cx:data id="1"/></cx:chartData><cx:chart><cx:title><cx:tx><cx:rich>'
         f"{words.format('Cash')}</cx:rich></cx:tx></cx:title><cx:plotArea><cx:plotAreaRegion>"
         '<cx:series layoutId="waterfall"><cx:tx><cx:txData><cx:v>2026</cx:v></cx:txData></cx:tx>'
-        '<cx:dataId val="0"/></cx:series></cx:plotAreaRegion></cx:plotArea></cx:chart>'
+        '<cx:dataId val="0"/></cx:series><cx:series><cx:dataId val="1"/></cx:series>'
+        "</cx:plotAreaRegion></cx:plotArea></cx:chart>"
         "</cx:chartSpace>"
     )
     parts = {**slide_of(shapes, link), "ppt/charts/chartEx1.xml": chart}

@@ -10,6 +10,7 @@ import pytest
 from office_files import DRAWING, RELATION, members, saved, zipped
 from openpyxl.chart import BarChart, Reference
 from openpyxl.comments import Comment
+from openpyxl.worksheet.hyperlink import Hyperlink
 from reading_files import read
 
 
@@ -382,6 +383,32 @@ def test_links_of_cells_have_their_addresses(tmp_path):
         "## Sheet\n\n[\\*All\\* forms](https://a.example/all_forms)\n\n| Form | Due |\n"
         "| --- | --- |\n| [Sign up](https://a.example/form?a=1&b=2) | 3 |\n| a.example/#fees | 4 |"
     )
+
+
+def test_links_that_are_not_of_one_cell_with_words_are_left_out(tmp_path):
+    book = openpyxl.Workbook()
+    sheet = book.active
+    cells = {"C4": "Form", "D4": "Due", "C5": "Sign up", "D5": 3, "C6": "two\nlines", "C7": "all"}
+    for place, words in cells.items():
+        sheet[place] = words
+    for place in ("C5", "C1", "A4", "D6", "F5", "C20", "C6"):
+        sheet[place].hyperlink = f"https://a.example/{place}"
+        sheet[place].value = cells.get(place)
+    sheet["C7"].hyperlink = "https://a.example/"
+    sheet["C7"].hyperlink.ref = "C7:D7"
+    sheet["D4"].hyperlink = Hyperlink(ref="D4", location="Sheet!A1")
+    assert read(tmp_path, "a.xlsx", saved(book)).text == (
+        "## Sheet\n\n| Form | Due |\n| --- | --- |\n| [Sign up](https://a.example/C5) | 3 |\n"
+        "| two lines |  |\n| all |  |"
+    )
+
+
+def test_links_of_a_sheet_whose_gaps_were_closed_are_left_out(tmp_path):
+    book = openpyxl.Workbook()
+    book.active.append(("Form", "Due"))
+    book.active["A1"].hyperlink = "https://a.example/"
+    book.active["XFD1048576"] = "far"
+    assert "| Form | Due |" in read(tmp_path, "a.xlsx", saved(book)).text
 
 
 def test_white_space_between_and_around_values_is_no_damage(tmp_path):

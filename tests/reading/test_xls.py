@@ -73,26 +73,33 @@ def test_each_sheet_of_a_workbook_is_a_section_with_its_table(tmp_path):
     assert [page.label for page in reading.pages] == ["Rates", "Other"]
 
 
+def text_box(kind, text, *parts):
+    yield 0x5D, struct.pack("<HHHH", 0x15, 18, kind, 1) + bytes(14)
+    yield 0x1B6, struct.pack("<10xHH4x", len(text), 16)
+    yield from ((0x3C, part) for part in parts)
+    yield 0x3C, bytes(16)
+
+
+def block(kind, *inside):
+    return (kind, b""), (0x1033, b""), *inside, (0x1034, b"")
+
+
+def words(text):
+    return 0x100D, struct.pack("<HBB", 0, len(text), 0) + text.encode("latin-1")
+
+
+CHART = 0x809, struct.pack("<HHHHII", 0x0600, 0x20, 0x0DBB, 0x07CC, 0, 6)
+
+
 def test_text_boxes_and_titles_of_charts_follow_the_table_of_their_sheet(tmp_path):
-    def box(kind, text, *parts):
-        yield 0x5D, struct.pack("<HHHH", 0x15, 18, kind, 1) + bytes(14)
-        yield 0x1B6, struct.pack("<10xHH4x", len(text), 16)
-        yield from ((0x3C, part) for part in parts)
-        yield 0x3C, bytes(16)
-
-    def label(kind, text):
-        yield from ((kind, b""), (0x1033, b""))
-        yield 0x100D, struct.pack("<HBB", 0, len(text), 0) + text.encode("latin-1")
-        yield 0x1034, b""
-
     drawn = [
-        *box(6, "Ask Rui.\nOr 舟", b"\0Ask Rui.\n", b"\x01" + "Or 舟".encode("utf-16-le")),
-        *box(0x19, "a note", b"\0a note"),
-        (0x809, struct.pack("<HHHHII", 0x0600, 0x20, 0x0DBB, 0x07CC, 0, 6)),
-        *label(0x1003, "a series"),
-        *label(0x1025, "Guests"),
-        *label(0x1025, "in thousands"),
-        *box(6, "in it", b"\0in it"),
+        *text_box(6, "Ask Rui.\nOr 舟", b"\0Ask Rui.\n", b"\x01" + "Or 舟".encode("utf-16-le")),
+        *text_box(0x19, "a note", b"\0a note"),
+        CHART,
+        *block(0x1003, words("a series")),
+        *block(0x1002, *block(0x1025, words("Guests")), words("a number")),
+        *block(0x1025, words("in thou\x07sands")),
+        *text_box(6, "in\x07 it", b"\0in\x07 it"),
         (0x0A, b""),
     ]
     data = workbook_file({"Rates": [["City", "Fee"]], "Other": [["a"]]}, drawn=drawn)
@@ -100,6 +107,26 @@ def test_text_boxes_and_titles_of_charts_follow_the_table_of_their_sheet(tmp_pat
     assert read(tmp_path, "a.xls", data).text == (
         f"## Rates\n\n| City | Fee |\n| --- | --- |\n\n{aside}\n\n"
         f"## Other\n\n| a |\n| --- |\n\n{aside}"
+    )
+
+
+def test_damage_in_what_is_drawn_costs_no_other_text(tmp_path):
+    drawn = [
+        (0x85, b""),
+        CHART,
+        *list(text_box(6, "lost"))[:2],
+        *block(0x1025, words("Guests"), (0x100D, b"")),
+        (0x1034, b""),
+        (0x3C, b""),
+        (0x3C, b"\0of nothing"),
+        *text_box(6, "Ask Rui.", b"\0Ask Rui."),
+        (0x0A, b""),
+        (0x0A, b""),
+        (0x0A, b""),
+    ]
+    data = workbook_file({"Rates": [["City", "Fee"]]}, drawn=drawn)
+    assert read(tmp_path, "a.xls", data).text == (
+        "## Rates\n\n| City | Fee |\n| --- | --- |\n\nAsk Rui.\n\nGuests"
     )
 
 

@@ -9,7 +9,6 @@ import struct
 from typing import TYPE_CHECKING
 
 from ragkit.reading.comments import comment_line
-from ragkit.reading.decode import clean
 from ragkit.reading.office.cell_formats import formats_of_styles
 from ragkit.reading.office.sparse_sheets import letters_of
 from ragkit.reading.zip_container import relations
@@ -53,9 +52,8 @@ def comments_in(part: bytes) -> Iterator[str]:
         elif kind == _WORDS:
             name = authors[author] if author < len(authors) else ""
             # Excel begins a new note with the name of who writes it.
-            text = clean(_wide(content, 1)[0]).removeprefix(f"{name}:")
-            if line := comment_line(name, text, place=place):
-                yield line
+            text = _wide(content, 1)[0].removeprefix(f"{name}:")
+            yield comment_line(name, text, place=place)
 
 
 def shown_numbers(archive: zipfile.ZipFile) -> Callable[[bytes], bytes]:
@@ -85,8 +83,7 @@ def _written(sheet: bytes, formats: Mapping[bytes, CellFormat]) -> Iterator[byte
     """Yield the records of a sheet, of which numbers are texts if they are shown otherwise."""
     for kind, content, whole in _pieces(sheet):
         number = _number(kind, content)
-        style = int.from_bytes(content[4:7], "little") if number is not None else 0
-        number_format = formats.get(str(style).encode())
+        number_format = formats.get(str(int.from_bytes(content[4:7], "little")).encode())
         if number is None or number_format is None:
             yield whole
             continue

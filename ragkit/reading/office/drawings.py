@@ -131,10 +131,13 @@ def _series(root: Element) -> Iterator[tuple[Element, str]]:
     """Yield the series of a chart, and the format of the figures that label their points."""
     for plot in root.iter():
         for series in plot.iterfind(f"{C}ser"):
-            own = series.find(f"{C}dLbls/{C}numFmt")
-            shown = plot.find(f"{C}dLbls/{C}numFmt") if own is None else own
-            is_own = shown is not None and shown.get("sourceLinked") in ("0", "false")
-            yield series, shown.get("formatCode", "") if shown is not None and is_own else ""
+            labels = series.find(f"{C}dLbls/{C}numFmt")
+            if labels is None:
+                labels = plot.find(f"{C}dLbls/{C}numFmt")
+            code = ""
+            if labels is not None and labels.get("sourceLinked") in ("0", "false"):
+                code = labels.get("formatCode", "")
+            yield series, code
 
 
 def _points(series: Element, tag: str, labels: str, *, from_1904: bool) -> dict[str, str]:

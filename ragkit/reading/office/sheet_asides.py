@@ -51,7 +51,7 @@ def asides_of_workbook(archive: zipfile.ZipFile) -> dict[str, list[str]]:
             elif kind == "comments" and target.endswith(_BINARY) and target in archive.namelist():
                 comments += binary_workbooks.comments_in(archive.read(target))
             elif "omment" in kind and (listed := part_of(archive, target)) is not None:
-                comments += filter(None, (*_notes(listed), *_threads(listed, people)))
+                comments += (*_notes(listed), *_threads(listed, people))
         if drawn or comments:
             found[name] = drawn + comments
     return found

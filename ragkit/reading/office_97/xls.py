@@ -160,5 +160,4 @@ def _comments(sheet: Any) -> Iterator[str]:
     for (row, column), note in sorted(sheet.cell_note_map.items()):
         # Excel begins a new note with the name of who writes it.
         text = note.text.removeprefix(f"{note.author}:")
-        if line := comment_line(note.author, text, place=cellname(row, column)):
-            yield line
+        yield comment_line(note.author, text, place=cellname(row, column))

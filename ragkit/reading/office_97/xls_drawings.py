@@ -21,19 +21,18 @@ _TAKEN = frozenset((
     _BEGIN, _END, _SHEET, _CONTINUED, _OBJECT, _TEXT_BOX, _BLOCK, _END_OF_BLOCK, _LABEL, _WORDS,
 ))  # fmt: skip
 _NOTE = 0x19
-_SINCE_97 = b"\x00\x06"
 
 
 def drawn_on_sheets(cells: bytes) -> dict[str, list[str]]:
     """Return the paragraphs of text boxes, and the titles of charts, by the name of their sheet.
 
-    ``cells`` is the stream of a workbook. Those of older versions have other records.
+    ``cells`` is the stream of a workbook. Those of older versions have other records, and none of
+    them for a sheet of this name.
     """
     reader = _Reader()
-    if cells[4:6] == _SINCE_97:
-        for start, kind, content in _records(cells):
-            reader.take(start, kind, content)
-    return {name: [*map(whole_line, lines)] for name, lines in reader.found.items() if lines}
+    for start, kind, content in _records(cells):
+        reader.take(start, kind, content)
+    return {name: [*map(whole_line, lines)] for name, lines in reader.found.items()}
 
 
 def _records(cells: bytes) -> Iterator[tuple[int, int, bytes]]:

@@ -121,8 +121,7 @@ def _shown(cell: Element, number_format: NumberFormat | None) -> str:
 
 def _comments(sheet: Element) -> Iterator[str]:
     for comment in sheet.iter(f"{_S}Comment"):
-        if line := comment_line(comment.get(f"{_S}Author", ""), "".join(comment.itertext())):
-            yield line
+        yield comment_line(comment.get(f"{_S}Author", ""), "".join(comment.itertext()))
 
 
 def _number(cell: Element, name: str) -> int:
