@@ -13,6 +13,8 @@ from openpyxl.comments import Comment
 from openpyxl.worksheet.hyperlink import Hyperlink
 from reading_files import read
 
+from ragkit.reading.office.sparse_sheets import part_shown
+
 
 def commented_workbook():
     book = openpyxl.Workbook()
@@ -409,6 +411,13 @@ def test_links_of_a_sheet_whose_gaps_were_closed_are_left_out(tmp_path):
     book.active["A1"].hyperlink = "https://a.example/"
     book.active["XFD1048576"] = "far"
     assert "| Form | Due |" in read(tmp_path, "a.xlsx", saved(book)).text
+
+
+def test_it_is_not_known_which_part_of_a_sheet_is_read_once_columns_were_closed():
+    row = b'<row r="%d"><c r="A%d"><v>1</v></c><c r="%b%d"><v>2</v></c></row>'
+    for column, is_known in ((b"C", True), (b"XFD", False)):
+        sheet = b"".join(row % (number, number, column, number) for number in range(1, 5))
+        assert (part_shown(sheet, 4) is not None) is is_known
 
 
 def test_white_space_between_and_around_values_is_no_damage(tmp_path):

@@ -12,7 +12,7 @@ from ragkit.reading.zip_container import part_of, relations
 
 if TYPE_CHECKING:
     import zipfile
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from xml.etree.ElementTree import Element
 
 _WORKBOOK = "xl/workbook.xml"
@@ -35,14 +35,14 @@ def parts_of_sheets(archive: zipfile.ZipFile) -> dict[str, str]:
     }
 
 
-def asides_of_workbook(archive: zipfile.ZipFile) -> dict[str, list[str]]:
-    """Return the lines beside the cells of each sheet that has any, by its name.
+def asides_of_workbook(archive: zipfile.ZipFile, parts: Mapping[str, str]) -> dict[str, list[str]]:
+    """Return the lines beside the cells of each sheet that has any, by its name, as in ``parts``.
 
     Text boxes have a line for each paragraph, charts their titles, comments "Rui on B2: ask Anna".
     """
     found: dict[str, list[str]] = {}
     people = names_of(archive, "xl/persons/person.xml", f"{_THREADED}person", "displayName")
-    for name, part in parts_of_sheets(archive).items():
+    for name, part in parts.items():
         drawn: list[str] = []
         comments: list[str] = []
         for target, kind in relations(archive, part).values():

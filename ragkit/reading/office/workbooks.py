@@ -65,10 +65,16 @@ def read_workbook(data: bytes, name: str, limits: Limits) -> Reading:
     archive = open_archive(data, limits, Format.XLSX.label)
     metadata, title = core_properties(archive)
     file_format = Format.XLSB if Format.XLSB.part in archive.namelist() else Format.XLSX
-    sheets = [*_with_links(archive, converted_sheets(for_converter(archive), file_format))]
-    sections = sheets_of(sheets, asides_of_workbook(archive), _merged(archive, sheets))
+    converted = [*converted_sheets(for_converter(archive), file_format)]
+    parts = parts_of_sheets(archive)
+    stored = {
+        each: archive.read(part) for each, part in parts.items() if part in archive.namelist()
+    }
+    sheets = [*_with_links(archive, parts, stored, converted)]
+    sections = sheets_of(sheets, asides_of_workbook(archive, parts), _merged(stored, sheets))
     reading = workbook_reading(sections, name, file_format, (metadata, title))
-    return replace(reading, warnings=(*_unread(archive, sheets), *uncomputed(_formulas(archive))))
+    formulas = sum(len(_UNCOMPUTED.findall(part)) for part in stored.values())
+    return replace(reading, warnings=(*_unread(parts, stored, sheets), *uncomputed(formulas)))
 
 
 def for_converter(archive: zipfile.ZipFile) -> bytes:
@@ -94,14 +100,18 @@ def for_converter(archive: zipfile.ZipFile) -> bytes:
     return rewritten(archive, changed)
 
 
-def _with_links(archive: zipfile.ZipFile, sheets: Iterable[Sheet]) -> Iterator[Sheet]:
+def _with_links(
+    archive: zipfile.ZipFile,
+    parts: Mapping[str, str],
+    stored: Mapping[str, bytes],
+    sheets: Iterable[Sheet],
+) -> Iterator[Sheet]:
     """Yield sheets whose cells have the addresses of their links, where these are not seen."""
-    parts = parts_of_sheets(archive)
     for name, rows in sheets:
         part = parts.get(name, "")
         addresses = web_links(archive, part)
         root = part_of(archive, part) if addresses else None
-        filled = None if root is None else part_shown(archive.read(part), len(rows))
+        filled = None if root is None else part_shown(stored[name], len(rows))
         if root is None or filled is None:
             yield name, rows
             continue
@@ -133,35 +143,23 @@ def _add_links(cells: list[list[Any]], links: Mapping[str, str], filled: Merged)
                 cells[row][column] = f"[{words}]({target})"
 
 
-def _merged(
-    archive: zipfile.ZipFile, sheets: Iterable[tuple[str, Sequence[Sequence[Any]]]]
-) -> dict[str, list[Merged]]:
+def _merged(stored: Mapping[str, bytes], sheets: Iterable[Sheet]) -> dict[str, list[Merged]]:
     """Return the merged cells of each sheet by its name, as they stand in its rows."""
-    parts = parts_of_sheets(archive)
-    named = {part: archive.read(part) for part in parts.values() if part in archive.namelist()}
     return {
         name: merged_in(rows, *cells_of(closed_up(part)))
         for name, rows in sheets
-        if b"mergeCell " in (part := named.get(parts.get(name, ""), b""))
+        if b"mergeCell " in (part := stored.get(name, b""))
     }
 
 
 def _unread(
-    archive: zipfile.ZipFile, sheets: Iterable[tuple[str, Sequence[Sequence[Any]]]]
+    parts: Mapping[str, str], stored: Mapping[str, bytes], sheets: Iterable[Sheet]
 ) -> Iterator[str]:
     """Yield a warning for each sheet that has values, of which the converter gives none."""
     read = {name for name, rows in sheets if rows}
-    for name, part in parts_of_sheets(archive).items():
-        if name in read or not part.startswith(_SHEETS) or part not in archive.namelist():
-            continue
-        if _VALUE.search(archive.read(part)):
+    for name, part in stored.items():
+        if name not in read and parts[name].startswith(_SHEETS) and _VALUE.search(part):
             yield f"The cells of the sheet {one_line(clean(name))} could not be read."
-
-
-def _formulas(archive: zipfile.ZipFile) -> int:
-    """Return how many cells have a formula without a value."""
-    parts = {*parts_of_sheets(archive).values()}.intersection(archive.namelist())
-    return sum(len(_UNCOMPUTED.findall(archive.read(part))) for part in parts)
 
 
 def uncomputed(count: int) -> Iterator[str]:
@@ -173,9 +171,7 @@ def uncomputed(count: int) -> Iterator[str]:
         )
 
 
-def converted_sheets(
-    data: bytes, file_format: Format
-) -> Iterator[tuple[str, Sequence[Sequence[Any]]]]:
+def converted_sheets(data: bytes, file_format: Format) -> Iterator[Sheet]:
     """Yield the name and the rows of each sheet of a workbook.
 
     Raises:
@@ -190,7 +186,7 @@ def converted_sheets(
 
 
 def sheets_of(
-    sheets: Iterable[tuple[str, Sequence[Sequence[Any]]]],
+    sheets: Iterable[Sheet],
     asides: Mapping[str, Sequence[str]],
     merged: Mapping[str, Sequence[Merged]],
 ) -> tuple[str, tuple[Page, ...]]:
