@@ -23,7 +23,7 @@ from ragkit.retrieval.candidates import (
 from ragkit.retrieval.definitions import with_definitions
 from ragkit.retrieval.everywhere import Indexes
 from ragkit.retrieval.figures import of_figures, with_figures
-from ragkit.retrieval.grouping import Group, Grouping
+from ragkit.retrieval.grouping import Group, Grouping, with_parts
 from ragkit.retrieval.hit_lookups import HitLookups
 from ragkit.retrieval.levels import (
     COARSE,
@@ -35,7 +35,6 @@ from ragkit.retrieval.levels import (
 from ragkit.retrieval.measuring import measured
 from ragkit.retrieval.merge import best_of_entries
 from ragkit.retrieval.naming import named_documents
-from ragkit.retrieval.parts import with_parts
 from ragkit.retrieval.proximity import Scores
 from ragkit.retrieval.query.encoding import Query, QueryEncoder
 from ragkit.retrieval.query.parser import ParsedQuery

@@ -9,14 +9,14 @@ from hypothesis import strategies as st
 
 from ragkit.chunking.structural_context import content_key
 from ragkit.errors import QueryError
-from ragkit.retrieval.grouping import (
+from ragkit.retrieval.deduplication import (
     best_per_section,
     cap_per_document,
     fold_identical,
     fold_near,
     fold_semantic,
-    mmr,
 )
+from ragkit.retrieval.grouping import mmr
 from ragkit.retrieval.ranking import Hit
 from ragkit.types import Level
 
