@@ -292,6 +292,10 @@ class Entries:
         """Return words of documents within ``most`` edits of a token (``Vocabulary.near``)."""
         return self._vocabulary.near(token, most)
 
+    def longer_words(self, token: str, least: int) -> list[str]:
+        """Return words that end or begin with a token and have ``least`` more letters."""
+        return self._vocabulary.longer(token, least)
+
 
 def _level_list(levels: Sequence[Level]) -> str:
     return json.dumps([LEVEL_CODES[level] for level in levels])

@@ -55,6 +55,18 @@ class Vocabulary:
         )
         return [(token, int(distance)) for token, distance, _ in matches]
 
+    def longer(self, word: str, least: int) -> list[str]:
+        """Return words that end or begin with one and have at least ``least`` more letters."""
+        with self._guard:
+            self._catch_up()
+            lengths = [length for length in sorted(self._words) if length >= len(word) + least]
+            return [
+                longer
+                for length in lengths
+                for longer in self._words[length]
+                if longer.endswith(word) or longer.startswith(word)
+            ]
+
     def _catch_up(self) -> None:
         (newest,) = self._connections.row("SELECT max(id) FROM vocabulary") or (None,)
         if (newest or 0) < self._newest:

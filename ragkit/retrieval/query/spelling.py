@@ -28,6 +28,7 @@ from ragkit.indexes.protocol import EntryIndex
 from ragkit.indexes.tokenizer import fold, index_tokens
 from ragkit.models.factory import local_embedder
 from ragkit.results import Spelling
+from ragkit.retrieval.query.compounds import apart_or_within
 from ragkit.retrieval.query.filter_syntax import quotations
 from ragkit.retrieval.query.word_forms import is_function_word
 from ragkit.types import Field
@@ -106,9 +107,12 @@ def misspelled(
         if not there.isdisjoint(index_tokens(word)) or looked_at == _MOST_WORDS:
             continue
         looked_at += 1
-        near = nearest_word(catalog, indexes, word.lower())
+        if near := nearest_word(catalog, indexes, word.lower()):
+            near = near.capitalize() if word.istitle() else near
+        else:
+            near = apart_or_within(catalog, indexes, word)
         if near:
-            spellings[word] = Spelling(word, near.capitalize() if word.istitle() else near)
+            spellings[word] = Spelling(word, near)
     return tuple(spellings.values())
 
 
