@@ -1,4 +1,4 @@
-"""The names of months in several languages, and what they are shortened to."""
+"""The names of months and seasons in several languages, and what months are shortened to."""
 
 from __future__ import annotations
 
@@ -28,6 +28,17 @@ _SHORT = {
     "pt": "jan fev mar abr mai jun jul ago set out nov dez",
     "nl": "jan feb mrt apr mei jun jul aug sep okt nov dec",
 }
+_SEASONS = {
+    3: "spring frühling frühjahr printemps primavera lente",
+    6: "summer sommer été verano estate zomer",
+    9: "autumn fall herbst automne otoño autunno herfst",
+    12: "winter hiver invierno inverno",
+}
+
+
+def seasons() -> dict[str, int]:
+    """Return the number of the first month of each season by its lower-case names."""
+    return {name: first for first, names in _SEASONS.items() for name in names.split()}
 
 
 def named(*languages: str) -> dict[str, int]:

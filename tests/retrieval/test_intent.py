@@ -73,6 +73,35 @@ def test_a_sender_has_the_longest_known_name(question, meant):
 @pytest.mark.parametrize(
     ("question", "meant"),
     [
+        ("mails from last summer", "type:mail after:2026-06 before:2026-09"),
+        ("letter from last spring", "letter after:2026-03 before:2026-06"),
+        # Autumn is not over on 23 November.
+        ("mails from last autumn about rent", "rent type:mail after:2025-09 before:2025-12"),
+        ("mails from last winter", "type:mail after:2025-12 before:2026-03"),
+        ("mails since last winter", "type:mail after:2025-12"),
+        ("letters from the spring", "letters from the spring"),
+        ("notes from spring 2025", "notes after:2025-03 before:2025-06"),
+        ("Mails vom letzten Sommer über Miete", "Miete type:mail after:2026-06 before:2026-09"),
+        ("Briefe aus dem Frühjahr 2025", "Briefe after:2025-03 before:2025-06"),
+        ("Briefe vom Winter 2024", "Briefe after:2024-12 before:2025-03"),
+        ("courriels de l'été dernier", "type:mail after:2026-06 before:2026-09"),
+        ("correos del verano pasado", "type:mail after:2026-06 before:2026-09"),
+    ],
+)
+def test_a_season_is_a_time(question, meant):
+    assert asked(question) == (meant, [])
+
+
+def test_a_season_that_may_be_content_is_only_offered():
+    of_summer = ["after:2026-06 before:2026-09"]
+    assert asked("what did we do last summer") == ("what did we do last summer", of_summer)
+    assert asked("Spring 2025 release notes") == ("Spring 2025 release notes", [])
+    assert asked("the summer 2019 report") == ("the summer 2019 report", [])
+
+
+@pytest.mark.parametrize(
+    ("question", "meant"),
+    [
         ("in the FreedomBox folder: how to update", "how to update path:FreedomBox/"),
         ("what is in the FreedomBox folder about chroot", "what is about chroot path:FreedomBox/"),
         ("notes in folder FreedomBox", "notes path:FreedomBox/"),

@@ -43,7 +43,9 @@ _MOST_OFFERED = 2
 _MOST_WORDS = 6
 _MAY_RESTRICT = re.compile("[:-]|NOT")
 _TIMES = {"date", "after", "before", "newer_than", "older_than"}
-_TELLING = ("relative", "absolute", "span", "from", "owned", "place", "code", "noun", "form")
+_TELLING = (
+    "relative", "absolute", "season", "span", "from", "owned", "place", "code", "noun", "form",
+)  # fmt: skip
 _END = re.compile(r"[\s.?!]*\Z")
 _EDGES = " ,;:"
 

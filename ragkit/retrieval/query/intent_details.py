@@ -118,6 +118,10 @@ def times(text: Text, today: date) -> Iterator[Phrase]:
         # "Between June and August the harbour is closed": in any year.
         behind = not _YEAR.search(match[0])
         yield from _time(text, match, _span(match, text.written, today), behind=behind)
+    for match in rules()["season"].finditer(text.plain):
+        # "Spring 2025" alone may be part of a name.
+        if match["since"] or match["in"] or not match["year"]:
+            yield from _time(text, match, _season(match, today))
     for match in rules()["absolute"].finditer(text.plain):
         if not any(span.start() <= match.start() < span.end() for span in spans):
             yield from _time(text, match, _absolute(match, text.written, today))
@@ -144,6 +148,22 @@ def _relative(kind: str, time: str, today: date) -> str:
         return f"after:{today.year - last}"
     months = today.year * 12 + today.month - 1 - last
     return f"after:{months // 12}-{months % 12 + 1:02}"
+
+
+def _season(match: re.Match[str], today: date) -> str:
+    """Return the filters of a season, the last one that is over where no year is named."""
+    first = words.SEASONS[match["last"] or match["gone"] or match["named"]]
+    year = int(match["year"] or today.year)
+    if not match["year"]:
+        year -= (year, today.month) < _months_later(year, first, 3)
+    start, end = f"{year}-{first:02}", "{}-{:02}".format(*_months_later(year, first, 3))
+    return f"after:{start}" if match["since"] else f"after:{start} before:{end}"
+
+
+def _months_later(year: int, month: int, count: int) -> tuple[int, int]:
+    """Return a year and a month so many months later."""
+    later = month - 1 + count
+    return year + later // 12, later % 12 + 1
 
 
 def _absolute(match: re.Match[str], question: str, today: date) -> str:

@@ -48,10 +48,9 @@ _GENERIC = (
 
 _KINDS = (
     "notes?|messages?|papers?|meetings?|minutes|letters?|memos?|reports?|invoices?|articles?|"
-    "posts?|transcripts?|"
     "notiz(?:en)?|nachricht(?:en)?|protokolle?|briefe?|berichte?|rechnung(?:en)?|"
     "lettres?|factures?|rapports?|comptes[- ]rendus|notas?|mensajes?|cartas?|facturas?|"
-    "informes?|actas?"
+    "informes?|actas?|posts?|transcripts?"
 )
 """What documents are called by their content: looked for as well."""
 
@@ -202,7 +201,7 @@ MONTHS: Mapping[str, int] = {
     fold(name): number for name, number in months.named("en", "fr", "de", "es", "it", "nl").items()
 }
 """Months by their names, without accents."""
-
+SEASONS = {fold(name): first for name, first in months.seasons().items()}
 _IN_TIME = "in|from|of|during|im|vom|aus(?: dem)?|en|de|du|durante|di|del|nel|van|uit"
 _SINCE = "since|seit|depuis|desde|dal|sinds|с"
 _UNTIL = "until|till|bis(?: zum)?|jusqu'(?:en|a)|hasta|fino a|tot"
@@ -341,6 +340,7 @@ def rules() -> Mapping[str, re.Pattern[str]]:
         for which, table in (("last", _LAST), ("this", _THIS))
         for kind, pattern in table.items()
     )
+    seasons = "|".join(SEASONS)
     not_owned = r"(?!['’]s\b)(?!-\w)(?! (?:of|in) \w)"
     english = "|".join(name.lower() for name in language_names().values())
     german = "|".join(line.split()[1] for line in _LANGUAGES.strip().splitlines())
@@ -383,6 +383,10 @@ def rules() -> Mapping[str, re.Pattern[str]]:
         rf"|(?P<before>{_BEFORE})|{_IN_TIME}) (?P<time>{_time()})" + not_owned,
         "span": rf"(?<![\w-])(?:{_BETWEEN}) (?P<time>(?:{_time('_first')}) (?:{_AND}) "
         rf"(?:{_time('_last')}))" + not_owned,
+        "season": rf"(?<![\w-])(?:(?P<since>{_SINCE}) |(?P<in>{_IN_TIME}|von) )?"
+        rf"(?P<time>(?:last|(?:letzt|vergangen|vorig)e[mnrs]?) (?P<last>{seasons})|"
+        rf"(?:l'|l[ae] |el )?(?P<gone>{seasons}) (?:derniere?|pas(?:see?|ad[oa])|scors[oa])|"
+        rf"(?P<named>{seasons}) (?:of |de )?(?P<year>(?:19|20)\d\d))(?!\w)" + not_owned,
         "from": rf"(?<![\w-])(?:(?:{_FROM}) |d')",
         "owned": r"\b(?P<name>(?:[^\W\d_]{2,} )?[^\W\d_]{2,})['’]s"
         rf"(?= (?:{'|'.join(named.values())})(?![\w-]))",
