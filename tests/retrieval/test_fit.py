@@ -152,3 +152,16 @@ def test_in_other_scripts_words_alone_say_whether_anything_is_close(tmp_path):
             answer = library.search(question)
             assert answer.nothing_close, question
             assert library.answers.quick(answer) == ()
+
+
+def test_what_only_asks_for_an_amount_makes_nothing_close(tmp_path):
+    files = {
+        "suppe.txt": "Die Teller sind mit der Mischung und einem Löffel Essig hoch zu füllen.\n",
+        "vertrag.txt": "Die Kaution ist in drei Raten zu zahlen, und die erste ist gleich fällig.\n",
+    }
+    with open_library(tmp_path / "library") as library:
+        add(library, write_files(tmp_path / "files", files))
+        nowhere = library.search("Wie hoch ist der Zins?")
+        assert (nowhere.nothing_close, nowhere.missing_terms) == (True, ("Zins",))
+        answer = library.search("Wie hoch ist die Kaution?")
+        assert (paths(answer)[0], answer.results[0].missing_terms) == ("vertrag.txt", ())

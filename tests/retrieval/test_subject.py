@@ -112,6 +112,11 @@ ABOUT = {
     "Mutasd be a csapatot": "Mutasd be a csapatot",
     "Hol van de vos": "Hol van de vos",  # Dutch
     "Mit El Niño": "Mit El Niño",
+    "Wie hoch ist die Kaution?": "Wie ist die Kaution?",
+    "Kaution: wie lange dauert die Rückzahlung?": "Kaution: wie dauert die Rückzahlung?",
+    "Hoe groot moet de schijf zijn?": "Hoe moet de schijf zijn?",
+    "wie lange": "wie lange",
+    "hoch wie der Turm": "hoch wie der Turm",
 }
 
 

@@ -61,6 +61,10 @@ def test_only_a_question_with_function_words_has_a_language(question: str, langu
         ("okna drewniane", "", ""),
         ("how are the windows to be changed", "pl", ""),
         ("Wie lang ist die Kündigungsfrist?", "pl", "german"),
+        ("Was kostet das Ferienhaus?", "de", "german"),
+        ("Was kostet das Ferienhaus?", "en", ""),
+        ("was the house in order", "de", ""),
+        ("was kostet Strom", "de", ""),
     ],
 )
 def test_the_language_of_forms_is_that_of_the_question_or_of_what_is_searched(

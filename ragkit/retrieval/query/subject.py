@@ -58,7 +58,7 @@ def subject_of(question: str) -> str:
 
     Quick answers keep English verbs: "get" is met by "receives".
     """
-    about = without_asking_words(question)
+    about = _without_measures(without_asking_words(question))
     rest = _without_phrases(about)
     return rest if query_tokens(rest) else about
 
@@ -137,6 +137,20 @@ def _without_phrases(question: str) -> str:
         return question
     last = patterns.ending.search(question, max(start, length - _LONGEST_ENDING))
     return question[start : last.start() if last else length]
+
+
+def _without_measures(question: str) -> str:
+    """Return a question without what behind its question word only asks for an amount."""
+    rest = _measures().sub(lambda match: match[0].split()[0], question)
+    return rest if _says_something(rest) else question
+
+
+@cache
+def _measures() -> re.Pattern[str]:
+    """Return a pattern for a question word with what asks for an amount behind it."""
+    lines = (language.measures.split() for language in LANGUAGES if language.measures)
+    asking = (rf"{word}\s+(?:{'|'.join(measures)})" for word, *measures in lines)
+    return _compiled(rf"\b(?:{'|'.join(asking)})\b")
 
 
 def _says_something(text: str) -> bool:

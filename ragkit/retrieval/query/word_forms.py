@@ -99,7 +99,8 @@ def without_function_words(text: str, tokens: Sequence[str], language: str = "")
     """Return a question's tokens without those of its function words."""
     language = language or foreign_language(text)
     if language in _function_words():
-        words = _function_words()[language].intersection(_LETTERS.findall(fold(text).casefold()))
+        words = _function_words()[language] | _shared_words(language)
+        words = words.intersection(_LETTERS.findall(fold(text).casefold()))
         left_out = frozenset(token for word in words for token in index_tokens(word))
     else:
         left_out = _function_tokens(RUSSIAN)
@@ -119,7 +120,7 @@ def language_of_forms(text: str, language: str) -> str:
         return named
     words = set(_LETTERS.findall(fold(text[:LONGEST_JUDGED]).casefold()))
     stemmer = _by_code().get(language, "")
-    english = len(words & STOP_WORDS)
+    english = len(words & STOP_WORDS - _shared_words(stemmer))
     if not english and not words.isdisjoint(_function_words().get(stemmer, ())):
         return stemmer
     return "" if english >= _FEWEST or not _has_many_forms(stemmer) else stemmer
@@ -309,6 +310,13 @@ def _function_words() -> Mapping[str, frozenset[str]]:
     """Return the function words of languages other than English, by stemmer."""
     named = _by_stemmer().items()
     return {name: frozenset(of.function_words.split()) for name, of in named if of.function_words}
+
+
+@cache
+def _shared_words(stemmer: str) -> frozenset[str]:
+    """Return the function words of a language that are words of English, too, by its stemmer."""
+    language = _by_stemmer().get(stemmer)
+    return frozenset(language.shared_words.split() if language else ())
 
 
 @cache

@@ -26,6 +26,7 @@ naar uit over onder door tegen zonder om er hij zij wij ik hoe waar wanneer waar
 hoeveel dat deze dit op te mijn mij jouw uw ons onze hun haar heb kunnen moeten mogen maar ook als
 nog wel
 """,
+    measures="hoe veel lang groot vaak oud ver hoog zwaar duur snel diep breed",
     greetings=r"""
 hoi|goedemorgen|goedemiddag|en|dus
 """,

@@ -21,8 +21,11 @@ gegen ohne um sich es er sie wir ihr ich wie wo wohin woher wann warum wer wen w
 welches welchen wieviel viele gibt man wenn dass als auch noch mein meine meinem meinen meiner
 meines dein deine deinem deinen deiner unser unsere unserem unseren unserer mir mich dir dich uns
 euch ihnen bin habe hast konnen mussen durfen soll sollen sollte bevor nachdem wahrend damit weil
-ob beim vom ins
+ob beim vom ins ab bis seit diese dieser dieses diesen diesem waren wurden seine seinen seiner ihre
+ihren ihrem ihrer wieso weshalb womit wofur wozu
 """,
+    shared_words="am an in man so was",
+    measures="wie viel viele lange oft alt weit hoch schwer groß teuer schnell tief breit",
     greetings=r"""
 (hallo|hi|guten (morgen|tag|abend)|entschuldigung|und|also)( zusammen)?
 """,

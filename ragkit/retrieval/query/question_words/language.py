@@ -60,6 +60,15 @@ class Language:
     "was" and "man". Of English and Russian only those are needed that are indexed.
     """
 
+    shared_words: str = ""
+    """Such words that are also words of English, written like them.
+
+    Where most documents are in the language, they do not speak for English.
+    """
+
+    measures: str = ""
+    """A question word, and words that only ask for an amount behind it: "wie hoch lange"."""
+
     greetings: str = ""
     """Greetings and the like, which are dropped where an opening of any language follows."""
 
