@@ -157,7 +157,7 @@ def test_in_other_scripts_words_alone_say_whether_anything_is_close(tmp_path):
 def test_what_only_asks_for_an_amount_makes_nothing_close(tmp_path):
     files = {
         "suppe.txt": "Die Teller sind mit der Mischung und einem Löffel Essig hoch zu füllen.\n",
-        "vertrag.txt": "Die Kaution ist in drei Raten zu zahlen, und die erste ist gleich fällig.\n",
+        "vertrag.txt": "Die Kaution ist in drei Raten zu zahlen, die erste ist gleich fällig.\n",
     }
     with open_library(tmp_path / "library") as library:
         add(library, write_files(tmp_path / "files", files))
