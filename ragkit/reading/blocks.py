@@ -88,6 +88,11 @@ def inline(text: str) -> str:
     return _SIGN.sub(r"\\\g<0>", clean(text))
 
 
+def inline_of_xml(text: str | None) -> str:
+    """Return ``inline`` text of an XML element, in which line ends are spaces."""
+    return inline(text or "").replace("\n", " ")
+
+
 def note(number: int, text: str) -> Block:
     """Return what a note says in ``inline`` text, to which ``[^number]`` refers."""
     return Block(f"[^{number}]: {text}")

@@ -13,7 +13,7 @@ from ragkit.reading.decode import clean
 from ragkit.reading.formats import Format
 from ragkit.reading.limits import damaged
 from ragkit.reading.opml import entry
-from ragkit.reading.reading_parts import one_line, stem, tidy, whole_line
+from ragkit.reading.reading_parts import objects, one_line, stem, tidy, whole_line
 from ragkit.reading.zip_container import open_archive, parsed, unpacking
 from ragkit.types import Markup, Reading
 
@@ -73,8 +73,8 @@ def read_xmind(data: bytes, name: str, limits: Limits) -> Reading:
         return _reading(sheets, _of_xmind_8, name, Format.XMIND)
     with unpacking(damaged(label)):
         listed = json.loads(stored)
-    middles = [sheet["rootTopic"] for sheet in _dicts(listed) if "rootTopic" in sheet]
-    return _reading(_dicts(middles), _of_xmind, name, Format.XMIND)
+    middles = [sheet["rootTopic"] for sheet in objects(listed) if "rootTopic" in sheet]
+    return _reading(objects(middles), _of_xmind, name, Format.XMIND)
 
 
 def _reading(
@@ -147,7 +147,7 @@ def _of_xmind(topic: dict[str, Any]) -> _Topic:
     around = [
         other
         for kind in ("attached", "detached", "summary")
-        for other in _dicts(kinds.get(kind) if isinstance(kinds, dict) else None)
+        for other in objects(kinds.get(kind) if isinstance(kinds, dict) else None)
     ]
     notes, labels = topic.get("notes"), topic.get("labels")
     plain = notes.get("plain") if isinstance(notes, dict) else None
@@ -170,10 +170,6 @@ def _of_xmind_8(topic: Element) -> _Topic:
         lines,
         topic.findall(f"{_XMIND}children/{_XMIND}topics/{_XMIND}topic"),
     )
-
-
-def _dicts(found: Any) -> list[dict[str, Any]]:
-    return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
 
 
 def _line(text: str) -> str:

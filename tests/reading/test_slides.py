@@ -204,6 +204,7 @@ def test_figures_have_the_digits_of_their_labels_in_the_chart(tmp_path):
     data.add_series("Emden", (0.123456,))
     data.add_series("Leer", (0.123456,))
     data.add_series("Jever", (0.123456,))
+    data.add_series("Norden", (0.123456,), number_format="@")
     place = Inches(1), Inches(1), Inches(6), Inches(3)
     chart = slide.shapes.add_chart(XL_CHART_TYPE.COLUMN_CLUSTERED, *place, data).chart
     chart.has_title = False
@@ -216,7 +217,7 @@ def test_figures_have_the_digits_of_their_labels_in_the_chart(tmp_path):
     (point,) = chart.plots[0].series[4]._element.xpath("c:val//c:pt")
     point.set("formatCode", "0.0%")
     assert read(tmp_path, "chart.pptx", saved(show)).text.endswith(
-        "| May | 3.7 | 25% | 0.12 | 0.123456 | 12.3% |"
+        "| May | 3.7 | 25% | 0.12 | 0.123456 | 12.3% | 0.123456 |"
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ragkit.reading.blocks import inline, paragraph
+from ragkit.reading.blocks import inline_of_xml, paragraph
 from ragkit.reading.iwork.legacy import by_identity, value
 from ragkit.reading.iwork.legacy_tables import LegacyTables
 from ragkit.reading.iwork.styles import level_of_name
@@ -151,7 +151,7 @@ class LegacyTexts:
 
     def _words(self, element: Element, beside: list[Element]) -> Iterator[str]:
         """Yield the pieces of a paragraph as Markdown; drawings are put ``beside`` it."""
-        yield _text(element.text)
+        yield inline_of_xml(element.text)
         for each in element:
             name = local_name(each)
             if name == "tab":
@@ -165,7 +165,7 @@ class LegacyTexts:
                 yield f"[^{len(self.notes)}]"
             elif name not in _OMITTED:
                 yield self._inside(each, name, beside)
-            yield _text(each.tail)
+            yield inline_of_xml(each.tail)
 
     def _inside(self, element: Element, name: str, beside: list[Element]) -> str:
         """Return the words of a part of a paragraph: of a link to the web with its target."""
@@ -178,11 +178,6 @@ class LegacyTexts:
 
 _LABELS = ("list-label-typeinfo", "list-label-typeinfo-ref")
 _OMITTED = ("page-number", "page-count", "footnote-mark", "footnotebr")
-
-
-def _text(text: str | None) -> str:
-    """Return text in which line ends of XML are spaces."""
-    return inline(text or "").replace("\n", " ")
 
 
 def _is_sample(element: Element) -> bool:

@@ -155,7 +155,7 @@ def _points(series: Element, tag: str, labels: str, *, from_1904: bool) -> dict[
         if own not in formats:
             formats[own] = format_of(own, from_1904=from_1904)
         number_format, value = formats[own], point.findtext(f"{C}v") or ""
-        shown = number_format.shown(value) if number_format and own else None
+        shown = number_format.shown(value) if number_format else None
         # Of categories in several levels, the innermost comes first.
         values.setdefault(point.get("idx", ""), clean(value if shown is None else shown))
     return values

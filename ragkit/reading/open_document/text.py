@@ -5,7 +5,16 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from ragkit.reading.blocks import Block, inline, note, paragraph, tabled, title_of, written
+from ragkit.reading.blocks import (
+    Block,
+    inline,
+    inline_of_xml,
+    note,
+    paragraph,
+    tabled,
+    title_of,
+    written,
+)
 from ragkit.reading.formats import Format
 from ragkit.reading.limits import damaged
 from ragkit.reading.margins import sections_beside
@@ -125,7 +134,7 @@ class _Body:
             elif child.tag in SHAPES:
                 yield from self._shape(child)
             elif child.tag in _ABOUT_PICTURES:
-                yield paragraph(_text(child.text))
+                yield paragraph(inline_of_xml(child.text))
             elif child.tag not in _UNSEEN:
                 yield from self._blocks(child, depth, number)
 
@@ -178,7 +187,7 @@ class _Body:
 
     def _words(self, element: Element, beside: list[Element]) -> Iterator[str]:
         """Yield the pieces of a paragraph as Markdown; shapes are put ``beside`` it."""
-        yield _text(element.text)
+        yield inline_of_xml(element.text)
         for child in element:
             if child.tag in _SHOWN:
                 if source := formula(self._archive, child):
@@ -192,7 +201,7 @@ class _Body:
                 yield _SPACES[child.tag]
             elif child.tag not in _UNSEEN:
                 yield self._inside(child, beside)
-            yield _text(child.tail)
+            yield inline_of_xml(child.tail)
 
     def _inside(self, element: Element, beside: list[Element]) -> str:
         """Return the words of a part of a paragraph: of a link to the web with its target."""
@@ -203,11 +212,6 @@ class _Body:
         if _LINK.fullmatch(target) and words.strip() and words not in target:
             return f"[{words}]({target})"
         return words
-
-
-def _text(text: str | None) -> str:
-    """Return text in which, as in all XML, line ends are spaces."""
-    return inline(text or "").replace("\n", " ")
 
 
 def _start(item: Element) -> int | None:
