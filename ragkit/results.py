@@ -260,13 +260,12 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class RerankOutcome:
-    """The outcome of reranking: how many chunks were given to the model, and how many it graded.
+    """The outcome of reranking: how many chunks the model graded.
 
     ``failure`` says why results were not reranked, or is empty. ``note`` is for the trace,
     ``notice`` for the person.
     """
 
-    considered: int = 0
     graded: int = 0
     failure: str = ""
     note: str = ""

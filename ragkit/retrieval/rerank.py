@@ -51,10 +51,10 @@ OpenGrader: TypeAlias = Callable[[], Grader]
 """Returns the grader of a library, or raises a RagkitError that says what is missing."""
 
 
-def failed(failure: str, considered: int = 0) -> RerankOutcome:
+def failed(failure: str) -> RerankOutcome:
     """Return the outcome of a search whose results stay in the usual order."""
     notice = f"{NOT_RERANKED} {failure}"
-    return RerankOutcome(considered, 0, failure, "failed: the usual order", notice)
+    return RerankOutcome(0, failure, "failed: the usual order", notice)
 
 
 def rerank_candidates(hits: Sequence[Hit], options: SearchOptions) -> list[int]:
@@ -110,7 +110,7 @@ def rerank(
             return usual, failed("only chunks are. Search in chunks.")
         return usual, RerankOutcome(note="no chunks")
     if open_grader is None:
-        return usual, failed("there is no model for it.", len(places))
+        return usual, failed("there is no model for it.")
     try:
         passages = lookups.situated([hits[place] for place in places])
         distinct = list(dict.fromkeys(passages.values()))
@@ -119,10 +119,10 @@ def rerank(
             grades_of_distinct = grader.grade(query, distinct)
         name = grader.name
     except RagkitError as error:
-        return usual, failed(str(error), len(places))
+        return usual, failed(str(error))
     count = len(grades_of_distinct)
     if count != len(distinct):
-        return usual, failed(f"{name} gave {count} grades for {len(distinct)}.", len(places))
+        return usual, failed(f"{name} gave {count} grades for {len(distinct)}.")
     by_text = dict(zip(distinct, map(usable, grades_of_distinct), strict=True))
     grades = [
         by_text[passages[entry]] if entry in passages else None
@@ -134,11 +134,10 @@ def rerank(
             f"{name} graded only {graded} of {len(places)} passages. "
             "Search again, or choose another model."
         )
-        return usual, failed(failure, len(places))
+        return usual, failed(failure)
     left = len(places) - graded
     notice = f"{name} did not grade {left} of {len(places)} passages: they come after the others."
     outcome = RerankOutcome(
-        len(places),
         graded,
         note=f"{name}: {graded} of {len(places)} graded",
         notice=notice if left else "",
