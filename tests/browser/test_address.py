@@ -209,6 +209,17 @@ def test_a_page_that_streamlit_stopped_drawing_is_loaded_again(browser, served):
     page.context.close()
 
 
+def test_a_page_that_shows_nothing_is_loaded_again(browser, served):
+    page = browser.new_context().new_page()
+    page.goto(f"{served.url}/health")
+    page.get_by_role("heading", name="Health", level=1).wait_for()
+    page.locator("html[data-ragkit-listens]").wait_for(state="attached")
+    with page.expect_navigation():
+        page.evaluate("document.querySelector('.st-key-page-wide').remove()")
+    page.get_by_role("heading", name="Health", level=1).wait_for()
+    page.context.close()
+
+
 def test_a_click_on_the_page_that_is_left_does_not_lead_back_to_it(browser, served):
     page = browser.new_context().new_page()
     held, sent = [], []

@@ -7,7 +7,11 @@ const PAUSE = 10000;
 let isRecovering = false;
 
 function recover(message) {
-  if (!LOST.test(message) || isRecovering) return;
+  if (LOST.test(message)) reload();
+}
+
+function reload() {
+  if (isRecovering) return;
   isRecovering = true;
   const since = Date.now() - Number(sessionStorage.getItem(KEPT));
   window.setTimeout(() => {
@@ -18,6 +22,20 @@ function recover(message) {
 
 window.addEventListener("error", (event) => recover(String(event.message)));
 window.addEventListener("unhandledrejection", (event) => recover(String(event.reason?.message)));
+
+// A click in a part of the page that is being left can arrive while the next page is drawn. Streamlit
+// then goes back to the page of the click, which has that part no longer, and shows nothing at all.
+const BLANK = 1500;
+let blank = 0;
+
+const isBlank = () => !document.querySelector("[data-testid=stMain] [class*='st-key-page-']");
+
+function notice() {
+  const { testConnectionState: connection, testScriptState: script } = document.querySelector(".stApp")?.dataset ?? {};
+  window.clearTimeout(blank);
+  if (connection !== "CONNECTED" || script !== "notRunning" || !isBlank()) return;
+  blank = window.setTimeout(() => { if (isBlank()) reload(); }, BLANK);
+}
 
 // A server that was started again, or that forgot a page while it was away, draws nothing on it,
 // whatever is asked. A page asks every few seconds (pulse.js): if nothing runs although it is
@@ -40,7 +58,7 @@ function hear() {
 }
 
 const states = ["data-test-connection-state", "data-test-script-state"];
-new MutationObserver(hear).observe(document.documentElement, { attributeFilter: states, subtree: true });
+new MutationObserver(() => { hear(); notice(); }).observe(document.documentElement, { attributeFilter: states, subtree: true });
 document.addEventListener("visibilitychange", hear);
 
 // What Streamlit says of a server that does not answer names a command that nobody here has typed.
