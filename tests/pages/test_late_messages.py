@@ -99,6 +99,7 @@ def test_a_question_that_is_asked_while_a_follow_up_is_read_is_the_next_one(fill
     late(app, q=FIRST).text_input(key="q").set_value("keys")
     app.text_input(key="follow_up").set_value(FOLLOW_UP)
     assert question(again(filled, app)) == "keys"
+    assert app.text_input(key="q").proto.set_value
     [thread] = filled.threads.list()
     assert thread.turns == 2
 
@@ -112,6 +113,20 @@ def test_who_goes_back_while_a_follow_up_is_read_no_longer_asks_it(filled: Libra
     late(app, q="keys").text_input(key="follow_up").set_value(FOLLOW_UP)
     assert question(again(filled, app)) == "keys"
     assert filled.threads.list() == []
+
+
+def test_a_question_that_is_asked_right_after_back_stays_in_the_box(filled: Library, back):
+    app = run(filled, q="keys")
+    app.text_input(key="q").set_value("buoy")
+    again(filled, app)
+    back(True)
+    app.query_params["q"] = "keys"
+    again(filled, app)
+    back(False)
+    # The browser has yet to draw the question that Back led to.
+    app.text_input(key="q").set_value("refund")
+    assert question(again(filled, app)) == "refund"
+    assert app.text_input(key="q").proto.set_value
 
 
 def test_forward_right_after_back_leads_on(filled: Library, back, pass_time):

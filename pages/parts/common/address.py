@@ -84,7 +84,7 @@ def take(library: Library) -> bool:
         value = (values if part.many else values[-1]) if values else part.usual(library)
         st.session_state[part.key] = value
         if part.key == state.QUESTION:
-            st.session_state.pop(state.PUT, None)
+            st.session_state[state.PUT] = state.Put(str(value))
     options = _options(page, library)
     for name, control in options.items():
         control.place(control.start)

@@ -7,7 +7,7 @@ drawn what was put there still carries the text before, which is no question of 
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import streamlit as st
 
@@ -16,18 +16,6 @@ from ragkit.library import Library
 
 # The browser takes over an address before it draws the box that came with it.
 _DRAWING_SECONDS = 1.0
-
-
-@dataclass(frozen=True, slots=True)
-class _Put:
-    """What a page put into the box, and the texts that the browser may still have in it.
-
-    ``since`` is when a run with it came to its end.
-    """
-
-    question: str
-    before: frozenset[str]
-    since: float | None = None
 
 
 def box(library: Library, label: str, hint: str) -> str:
@@ -42,7 +30,7 @@ def box(library: Library, label: str, hint: str) -> str:
         on_change=_changed,
     )
     question = question or ""
-    put: _Put | None = st.session_state.get(state.PUT)
+    put: state.Put | None = st.session_state.get(state.PUT)
     if put is not None and put.question != question:
         del st.session_state[state.PUT]
     if is_on_its_way():
@@ -52,38 +40,41 @@ def box(library: Library, label: str, hint: str) -> str:
 
 def put(question: str) -> None:
     """Put a question into the box."""
-    earlier: _Put | None = st.session_state.get(state.PUT)
+    earlier: state.Put | None = st.session_state.get(state.PUT)
     before = earlier.before if earlier is not None and is_behind() else frozenset[str]()
     now = str(st.session_state.get(state.QUESTION) or "")
-    st.session_state[state.PUT] = _Put(question, before | {now})
+    st.session_state[state.PUT] = state.Put(question, before | {now})
     st.session_state[state.QUESTION] = question
 
 
 def end_run() -> None:
     """Note that a run has come to its end."""
-    put: _Put | None = st.session_state.get(state.PUT)
+    put: state.Put | None = st.session_state.get(state.PUT)
     if put is not None and put.since is None:
         st.session_state[state.PUT] = replace(put, since=time.monotonic())
 
 
 def is_on_its_way() -> bool:
     """Return whether the address of the browser has not yet the question that was put there."""
-    put: _Put | None = st.session_state.get(state.PUT)
+    put: state.Put | None = st.session_state.get(state.PUT)
     return put is not None and not address.asks(put.question)
 
 
 def is_behind() -> bool:
     """Return whether the browser may have sent before it had drawn what was put into the box."""
-    put: _Put | None = st.session_state.get(state.PUT)
+    put: state.Put | None = st.session_state.get(state.PUT)
     if put is None or put.since is None:
         return put is not None
     return is_on_its_way() or time.monotonic() - put.since < _DRAWING_SECONDS
 
 
 def _changed() -> None:
-    put: _Put | None = st.session_state.get(state.PUT)
+    put: state.Put | None = st.session_state.get(state.PUT)
     text = str(st.session_state.get(state.QUESTION) or "")
-    if put is not None and text in put.before and is_behind():
-        st.session_state[state.QUESTION] = put.question
-    else:
-        st.session_state[state.TYPED] = True
+    if put is not None and is_behind():
+        is_old = text in put.before
+        # Set also where it is a person's: what was put there is about to be drawn over it.
+        st.session_state[state.QUESTION] = put.question if is_old else text
+        if is_old:
+            return
+    st.session_state[state.TYPED] = True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import streamlit as st
@@ -18,7 +19,7 @@ AS_TYPED = "as_typed"
 """The one question that is asked as typed: no spelling corrected, nothing read as a filter."""
 TYPED = "typed"
 PUT = "put"
-"""The question that the page itself put into its box (``question.py``)."""
+"""The ``Put`` of the question that the page itself put into its box last (``question.py``)."""
 THREAD = "thread"
 """The id of the thread that the question belongs to, or None."""
 WRITE_ALWAYS = "write_always"
@@ -46,6 +47,18 @@ ALL = "All collections"
 EVERY_STATUS = "all"
 RENDERED, AS_TEXT = "rendered", "text"
 """The views of a document."""
+
+
+@dataclass(frozen=True, slots=True)
+class Put:
+    """What a page put into the box, and the texts that the browser may still have in it.
+
+    ``since`` is when a run with it came to its end.
+    """
+
+    question: str
+    before: frozenset[str] = frozenset()
+    since: float | None = None
 
 
 def start(**values: Any) -> None:
