@@ -15,9 +15,10 @@ is judged weak.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import compress
+from itertools import chain, compress
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -72,6 +73,7 @@ _BEFORE_MONTH = frozenset(
     ("in", "of", "on", "since", "until", "till", "before", "after", "by", "last", "next")
 )
 
+_WORDS = re.compile(r"\w+")
 _NUMBER_COUNTS = 2.0
 _UNKNOWN = 0
 
@@ -163,6 +165,7 @@ def judge(
     leads = np.array([group.hits[0].entry_id for _, group in paired], np.int64)
     by_words = _is_by_words(query)
     least = WEAK_BY_WORDS if by_words else WEAK
+    quoted = _is_quoted(query)
     judged = []
     coverages = _coverages(leads, asked, indexes, written=written)
     held_by = {
@@ -173,7 +176,7 @@ def judge(
         held = held_by[result.document.id]
         is_judged = calibrated or by_words
         fit = _fit(group.hits[0], coverage, by_words, query.foreign) if is_judged else None
-        weak = fit is not None and fit < least
+        weak = fit is not None and fit < least and not quoted
         lacking = words.without(held)
         judged.append(replace(result, fit=fit, weak=weak, missing_terms=lacking))
     return Fits(tuple(judged), words.without(frozenset(compress(tokens, there.tolist()))))
@@ -268,6 +271,14 @@ def _paired(results: Sequence[Result], groups: Sequence[Group]) -> Iterator[tupl
 def _is_by_words(query: Query) -> bool:
     """Return whether words alone say how a result fits: no vectors, or other letters than Latin."""
     return query.mode is Mode.KEYWORD or has_other_letters(query.text)
+
+
+def _is_quoted(query: Query) -> bool:
+    """Return whether a question has no words but phrases that whatever is found must have."""
+    conditions = chain.from_iterable(query.parsed.required)
+    phrases = " ".join(condition.phrase for condition in conditions)
+    words, quoted = (set(_WORDS.findall(text.casefold())) for text in (query.text, phrases))
+    return bool(quoted) and words <= quoted
 
 
 def _fit(hit: Hit, coverage: float, by_words: bool, foreign: bool) -> float:

@@ -165,3 +165,23 @@ def test_what_only_asks_for_an_amount_makes_nothing_close(tmp_path):
         assert (nowhere.nothing_close, nowhere.missing_terms) == (True, ("Zins",))
         answer = library.search("Wie hoch ist die Kaution?")
         assert (paths(answer)[0], answer.results[0].missing_terms) == ("vertrag.txt", ())
+
+
+def test_what_has_the_phrase_that_was_asked_for_is_close(tmp_path):
+    files = {
+        "hamlet.txt": "To be, or not to be: slings, arrows, a sea of troubles, heartache, sleep, "
+        "fortune, devoutly wished dreams, mortal coil, calamity, whips, scorns of time, "
+        "oppressors, proud contumely, pangs of despised love, insolence of office, bare bodkin.\n",
+        "boats.txt": "Oars of ash wood need linseed oil in spring.\n",
+    }
+    with open_library(tmp_path / "library") as library:
+        add(library, write_files(tmp_path / "files", files))
+        quoted = library.search('"to be or not to be"')
+        assert (paths(quoted), quoted.nothing_close) == (["hamlet.txt"], False)
+        plain = library.search("to be or not to be?")
+        assert (paths(plain), plain.nothing_close) == (["hamlet.txt"], False)
+        assert plain.corrected == '"to be or not to be"'
+        nowhere = library.search("what is it to you")
+        assert (nowhere.nothing_close, nowhere.suggestion) == (True, "")
+        as_typed = library.search("to be or not to be?", correct_spelling=False)
+        assert (as_typed.nothing_close, as_typed.corrected) == (True, "")

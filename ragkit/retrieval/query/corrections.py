@@ -15,6 +15,7 @@ from ragkit.catalog.chunk_notes import ACTION, ATTACHMENT, DECISION
 from ragkit.catalog.filter_conditions import type_families, without_mark
 from ragkit.catalog.records import CollectionRecord
 from ragkit.indexes.protocol import EntryIndex
+from ragkit.indexes.tokenizer import index_tokens
 from ragkit.models.context_prompt import SENTIMENTS
 from ragkit.options import Filters
 from ragkit.reading.languages import language_names
@@ -33,6 +34,11 @@ from ragkit.retrieval.query.spelling import may_be_misspelled, nearest_word, res
 _SHORTEST_NAME = 4
 _ALIKE = 70
 _GOOD = 0.4
+_FEWEST_WORDS = 3
+_ENDS = " .?!"
+_MOST_READ = 20_000
+"""Chunks whose texts are read for a phrase that no index can tell of: half a second."""
+
 _MOST_LISTED = 8
 _MOST_TOPICS = 2000
 _WORD = re.compile(r"[^\W\d_]+")
@@ -72,6 +78,8 @@ def correct(
     parsed = query.parsed
     if parsed.suggestion:
         return Correction(parsed.suggestion, searched=not query.text and not query.lists)
+    if answer.nothing_close and (phrase := _as_phrase(catalog, indexes, query)):
+        return Correction(f'"{phrase}"', searched=True)
     if not answer.results:
         absent = list(_absent_phrases(catalog, indexes, query))
         if absent:
@@ -101,6 +109,17 @@ def _absent_phrases(catalog: Catalog, indexes: Sequence[EntryIndex], query: Quer
             for condition in alternatives
         ):
             yield alternatives[0].phrase
+
+
+def _as_phrase(catalog: Catalog, indexes: Sequence[EntryIndex], query: Query) -> str:
+    """Return a question of words that are in no index, if something searched has it as a phrase."""
+    text = query.text
+    if query.parsed.restricts or len(text.split()) < _FEWEST_WORDS or index_tokens(text):
+        return ""
+    if sum(index.entries for index in indexes) > _MOST_READ:
+        return ""
+    phrase = Condition(text.rstrip(_ENDS))
+    return phrase.phrase if _is_there(catalog, indexes, query.collections, phrase) else ""
 
 
 def _is_there(
