@@ -10,6 +10,7 @@ from functools import cache, cached_property
 
 from ragkit.indexes.analyzer import SPACELESS
 from ragkit.indexes.tokenizer import fold, index_tokens, query_tokens, word_pattern
+from ragkit.months import named
 from ragkit.retrieval.figures import is_figure
 from ragkit.retrieval.query.question_words import LANGUAGES
 from ragkit.retrieval.query.question_words.english import ENGLISH
@@ -108,9 +109,9 @@ class Question:
         return Kind.OTHER
 
     @cached_property
-    def _numbers(self) -> frozenset[str]:
-        """Words that are an amount in an answer."""
-        words = _numbers(foreign_language(self.text[:LONGEST_JUDGED]))
+    def _shown_by(self) -> frozenset[str]:
+        """Words that are, in an answer, what the question asks for: an amount or a time."""
+        words = _words_of(self.kind, foreign_language(self.text[:LONGEST_JUDGED]))
         return words.difference(_WORD.findall(self.text.casefold()))
 
     def factors(self) -> list[float]:
@@ -125,9 +126,7 @@ class Question:
         shows = _SHOWS.get(self.kind)
         if shows is None:
             return False
-        if self.kind is Kind.AMOUNT and not self._numbers.isdisjoint(
-            _WORD.findall(sentence.casefold())
-        ):
+        if not self._shown_by.isdisjoint(_WORD.findall(sentence.casefold())):
             return True
         text = self.text.casefold()
         return any(match.group().casefold() not in text for match in shows.finditer(sentence))
@@ -159,8 +158,16 @@ def _bounded(pattern: str) -> str:
 
 
 @cache
-def _numbers(stemmer: str) -> frozenset[str]:
-    """Return words for numbers of a language, by default of German, and of English and Russian."""
+def _words_of(kind: Kind, stemmer: str) -> frozenset[str]:
+    """Return words for times, or for numbers of a language, of English and of Russian.
+
+    Languages are like one another in short questions for a time, so that those of all count.
+    Numbers of a language that is not told are German.
+    """
+    if kind is Kind.TIME:
+        return frozenset(word for each in LANGUAGES for word in each.times.split()).union(named())
+    if kind is not Kind.AMOUNT:
+        return frozenset()
     own = [language for language in LANGUAGES if stemmer and language.stemmer == stemmer]
     languages = (ENGLISH, RUSSIAN, *(own or [GERMAN]))
     return frozenset(word for each in languages for word in each.numbers.split())

@@ -65,9 +65,11 @@ quelle (?:taille|duree|distance|quantite|hauteur|longueur|largeur)
 """,
     asks_time=r"""
 quand
+a (?:partir de )?(?:quelle|quelles) (?:date|heure|heures)|jusqu'a (?:quand|quelle heure)
+quel (?:jour|mois)|quelle (?:annee|date)
 """,
     asks_who=r"""
-qui
+(?<![^,.;:?!] )qui|(?:a|avec|chez|contre|de|par|pour) qui
 """,
     asks_yes_no=r"""
 est-ce
@@ -75,5 +77,9 @@ est-ce
     numbers="""
 deux trois quatre cinq six sept huit neuf dix onze douze quinze vingt trente quarante cinquante
 soixante cent cents mille million millions moitié
+""",
+    times="""
+lundi mardi mercredi jeudi vendredi samedi dimanche matin midi soir nuit minuit semaine semaines
+mois ans année années jour jours heure heures
 """,
 )

@@ -77,10 +77,11 @@ nach raus rein runter statt um vor weg weiter wieder zu zurück zusammen
         forms=_forms,
     ),
     asks_amount=r"""
-wie ?(?:viele?|lange|oft|alt|weit|hoch|schwer|gross|teuer|schnell)
+wie ?(?:viele?(?! uhr)|lange|oft|alt|weit|hoch|schwer|gross|teuer|schnell)
 """,
     asks_time=r"""
 wann
+wie ?viel uhr
 """,
     asks_who=r"""
 we[rmn]|wessen
@@ -90,5 +91,9 @@ ist|sind|war|hat|haben|kann|konnen|darf|durfen|muss|mussen|soll|wird|gibt es
 """,
     numbers="""
 zwei drei vier fünf sechs sieben acht neun zehn zwölf zwanzig dreißig hundert tausend halb halbe
+""",
+    times="""
+uhr montags dienstags mittwoch mittwochs donnerstags freitags samstags sonntags morgens vormittags
+mittags nachmittags abends nachts wochenende monat monate monaten jahr jahre jahren stunde stunden
 """,
 )

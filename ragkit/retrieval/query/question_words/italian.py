@@ -48,6 +48,7 @@ quant[oaie]
 """,
     asks_time=r"""
 quando
+a che ora|che (?:anno|data|giorno|mese|ora)|in (?:che|quale) (?:anno|data|giorno|mese)
 """,
     asks_who=r"""
 chi
@@ -55,5 +56,9 @@ chi
     numbers="""
 due tre quattro cinque sette otto nove dieci undici dodici quindici venti trenta quaranta
 cinquanta cento mille milioni metà
+""",
+    times="""
+lunedì martedì mercoledì giovedì venerdì sabato domenica mattina mezzogiorno pomeriggio notte
+mezzanotte settimana settimane mese mesi anno anni giorno giorni ora ore
 """,
 )

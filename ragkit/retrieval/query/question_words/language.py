@@ -120,6 +120,9 @@ class Language:
     numbers: str = ""
     """Words for numbers that are not often other words, apart by spaces."""
 
+    times: str = ""
+    """Words that say when: of days, parts of a day and longer times, apart by spaces."""
+
 
 def phrases_in(fields: Iterable[str]) -> Iterator[str]:
     """Yield the lines of fields of phrases, of which several languages may have the same."""

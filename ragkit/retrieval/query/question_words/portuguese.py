@@ -50,6 +50,7 @@ que (?:tamanho|idade|distancia)
 """,
     asks_time=r"""
 quando
+a que horas?|(?:em )?que (?:ano|data|dia|mes)
 """,
     asks_who=r"""
 quem
@@ -57,5 +58,9 @@ quem
     numbers="""
 dois duas três quatro cinco seis sete oito nove dez onze doze quinze vinte trinta quarenta
 cinquenta cem mil milhões metade
+""",
+    times="""
+feira sábado sábados domingo domingos
+manhã tarde noite semana semanas mês meses ano anos dia dias hora horas
 """,
 )

@@ -55,6 +55,7 @@ que (?:tamano|edad|distancia|altura)
 """,
     asks_time=r"""
 cuando
+que (?:ano|dia|fecha|hora|mes)|a que horas?
 """,
     asks_who=r"""
 quien(?:es)?
@@ -62,5 +63,9 @@ quien(?:es)?
     numbers="""
 dos tres cuatro cinco seis siete ocho nueve diez once doce quince veinte treinta cuarenta
 cincuenta cien ciento mil millones mitad
+""",
+    times="""
+lunes martes miércoles jueves viernes sábado sábados domingo domingos mañana mediodía tarde noche
+medianoche semana semanas mes meses año años día días hora horas
 """,
 )
