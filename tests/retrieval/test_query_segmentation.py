@@ -15,6 +15,7 @@ from ragkit.retrieval.query_segmentation.topics import (
     cut_question,
     few_borders,
     find_units,
+    paragraph_borders,
     topic_borders,
 )
 
@@ -97,20 +98,26 @@ def test_a_few_messages_are_told_apart_and_replies_stay():
 
 
 _INVOICE = (
-    "Bitte schickt mir die Rechnung für die neue Heizung im Keller noch einmal zu, ich habe sie "
-    "beim Umzug leider verloren."
+    "Bitte schickt mir die Rechnung für die neue Heizung im Keller noch einmal zu. Ich habe sie "
+    "beim Umzug leider verloren und brauche sie für die Steuererklärung im Frühjahr."
 )
 _GUTTER = (
     "Die Dachrinne über dem Eingang ist undicht. Wenn es regnet, läuft das Wasser an der Wand "
-    "herunter und gefriert im Winter auf den Stufen."
+    "herunter und gefriert im Winter auf den Stufen, so dass letzte Woche der Briefträger stürzte."
 )
 _PARTY = (
-    "Für das Sommerfest brauchen wir einen Grill, Tische und jemanden, der mit den Kindern spielt."
+    "Für das Sommerfest brauchen wir einen Grill, Tische, Bänke und jemanden, der mit den Kindern "
+    "spielt. Musik bringt Jonas mit, Kuchen und Salate backen die Nachbarn."
 )
 _HEATING = (
     "Die Rechnung für die Heizung war auf den Namen des Vaters ausgestellt, der den Keller "
-    "damals gemietet hatte."
+    "damals gemietet und die Steuererklärung für die Familie gemacht hatte."
 )
+
+
+def begins(text: str) -> list[str]:
+    topics = cut_question(text, local_embedder().embed_passages, ADAPTIVE)
+    return [topic.segments[0].text for topic in topics]
 
 
 @pytest.mark.parametrize(
@@ -120,22 +127,89 @@ _HEATING = (
         ((_INVOICE, _HEATING, _PARTY), [_INVOICE, _PARTY]),
         (
             (
-                "Envoyez-moi encore une fois la facture du nouveau chauffage, je l'ai perdue "
-                "pendant le déménagement de l'année dernière.",
+                "Envoyez-moi encore une fois la facture du nouveau chauffage. Je l'ai perdue "
+                "pendant le déménagement et j'en ai besoin pour la déclaration des revenus "
+                "en avril.",
                 "La gouttière au-dessus de l'entrée fuit. Quand il pleut, l'eau coule le long du "
-                "mur et gèle en hiver sur les marches.",
-                "Pour la fête de l'été il nous faut un barbecue, des tables et quelqu'un qui joue "
-                "avec les enfants.",
+                "mur et gèle en hiver sur les marches, si bien que le facteur est tombé.",
+                "Pour la fête de l'été il nous faut un barbecue, des tables, des bancs et "
+                "quelqu'un qui joue avec les enfants. Les voisins apportent gâteaux et salades.",
             ),
             ["Envoyez", "La gouttière", "Pour la fête"],
         ),
     ],
 )
 def test_topics_of_other_languages_are_told_apart_though_their_texts_are_alike(parts, begin):
-    topics = cut_question("\n\n".join(parts), local_embedder().embed_passages, ADAPTIVE)
-    found = [topic.segments[0].text for topic in topics]
+    found = begins("\n\n".join(parts))
     assert len(found) == len(begin)
     assert all(map(str.startswith, found, begin))
+
+
+@pytest.mark.parametrize("between", [" ", "\n", "\n\n"])
+@pytest.mark.parametrize(
+    "parts",
+    [
+        (
+            "My washing machine stopped in the middle of a cycle and the door will not open.",
+            "The display shows E18 and there is still water in the drum. I have already pulled "
+            "the plug and waited an hour.",
+            "When I turn it back on it hums for a few seconds and then beeps three times.",
+            "I would like to know how to drain it by hand without flooding the kitchen.",
+        ),
+        (
+            "Sehr geehrte Damen und Herren, Ende März bin ich aus der Wohnung in der Mühlstraße "
+            "ausgezogen und habe dem Hausmeister die Schlüssel übergeben.",
+            "Laut Vertrag wird die Kaution innerhalb von sechs Wochen zurückgezahlt. Inzwischen "
+            "haben wir Juli und auf meinem Konto ist nichts eingegangen.",
+            "Im Übergabeprotokoll ist kein Schaden vermerkt, außer einem Kratzer im Flur.",
+            "Ich bitte um Überweisung des vollen Betrags samt Zinsen.",
+        ),
+        (
+            "Mi lavadora se paró ayer en mitad del programa y ahora la puerta no se abre.",
+            "En la pantalla aparece E18 y todavía queda agua en el tambor. Ya la desenchufé y "
+            "esperé una hora.",
+            "Cuando la enciendo de nuevo, zumba unos segundos y luego pita tres veces.",
+            "Me gustaría saber cómo vaciar el agua a mano sin inundar la cocina.",
+        ),
+        (
+            "Вчера моя стиральная машина остановилась посреди программы, и дверца не открывается.",
+            "На экране горит E18, а в барабане ещё осталась вода. Я выдернул вилку и подождал час.",
+            "Когда я включаю её снова, она несколько секунд гудит, а потом три раза пищит.",
+            "Хотелось бы узнать, как слить воду вручную и не залить кухню. Мастер придёт нескоро.",
+        ),
+    ],
+)
+def test_what_one_letter_says_is_one_topic(parts, between):
+    assert len(begins(between.join(parts))) == 1
+
+
+def test_two_subjects_in_one_paragraph_are_told_apart():
+    sailing = (
+        "The harbour opens its locks two hours before high water. Boats wait at the pontoon until "
+        "the light turns green. Skippers must call the lock keeper on channel eleven first and "
+        "name their vessel, its draught and how long they want to stay."
+    )
+    baking = (
+        "Knead flour, yeast and salt for ten minutes. Let the dough rise under a cloth near the "
+        "oven. Bake the loaf until its crust sounds hollow when tapped."
+    )
+    _, second = begins(f"{sailing} {baking}")
+    assert second in baking
+    assert len(begins(f"{sailing} {sailing}")) == 1
+
+
+def test_a_paragraph_begins_a_topic_with_words_of_its_own():
+    def words(*numbers: int) -> set[str]:
+        return {str(number) for number in numbers}
+
+    first, other = words(*range(20)), words(*range(100, 120))
+    assert paragraph_borders([first, other]) == [1]
+    assert paragraph_borders([first, other | words(0)]) == [1]
+    assert paragraph_borders([first, other | words(0, 1)]) == []
+    assert paragraph_borders([first, words(*range(100, 111))]) == []
+    assert paragraph_borders([words(50, 51), other, first]) == [2]
+    assert paragraph_borders([first, other, words(3, 4, 200)]) == []
+    assert paragraph_borders([first, other, words(3, 200)]) == [1]
 
 
 def test_each_conversation_of_another_language_asks_its_last_question():

@@ -9,7 +9,7 @@ by the others.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -20,6 +20,7 @@ from ragkit.chunking.chunks import cut_by_size
 from ragkit.chunking.sizes import WORD
 from ragkit.chunking.splitter import Size
 from ragkit.chunking.structure import front_matter_end
+from ragkit.indexes.tokenizer import index_tokens
 from ragkit.options import ChunkedOptions, CutMethod
 from ragkit.retrieval.query.word_forms import (
     LONGEST_JUDGED,
@@ -62,6 +63,11 @@ _FEW_UNITS = 8
 _UNLIKE, _UNLIKE_IN_FOREIGN, _UNLIKE_IN_OTHER_LETTERS = 0.15, 0.65, 0.85
 """Below which cosine messages are unlike: texts of other languages are alike whatever they say."""
 _LEAST_TOKENS = 2
+_SHORTEST_WORD, _BEGINNING = 3, 6
+_FEWEST_WORDS = 12
+"""With how many words a text may be told to be on another subject: what is shorter shares none."""
+_MOST_SHARED = 0.08
+"""The share of its words that such a text may have in common with what is before it."""
 _LINES = 3
 _CHARACTERS_PER_TOKEN = 4
 
@@ -183,16 +189,56 @@ def _by_topic(text: str, units: Sequence[Unit], embed: Embed | None) -> list[Seq
     if embed is None:
         return [units]
     vectors = embed([unit.text for unit in units]).astype(np.float64)
-    if len(units) <= _FEW_UNITS and all(
-        "\n" in text[a.end - 1 : b.start + 1] for a, b in pairwise(units)
-    ):
-        stemmer = foreign_language(text[:LONGEST_JUDGED])
-        only_form = function_tokens(stemmer)
+    stemmer = foreign_language(text[:LONGEST_JUDGED])
+    only_form = function_tokens(stemmer)
+    is_chat = any(unit.role for unit in units)
+    are_lines = all("\n" in text[a.end - 1 : b.start + 1] for a, b in pairwise(units))
+    if not (are_lines or is_chat):
+        words = [_words(unit.text, only_form) for unit in units]
+        borders = [at for at in topic_borders(vectors) if _window_is_apart(words, at)]
+    elif len(units) > _FEW_UNITS or not are_lines:
+        borders = topic_borders(vectors)
+    elif is_chat:
         tokens = [telling_tokens(unit.text) - only_form for unit in units]
         borders = few_borders(vectors, tokens, _unlike(text, stemmer))
     else:
-        borders = topic_borders(vectors)
+        borders = paragraph_borders([_words(unit.text, only_form) for unit in units])
     return [units[start:end] for start, end in pairwise([0, *borders, len(units)])]
+
+
+def _words(text: str, only_form: Set[str]) -> set[str]:
+    """Return the beginnings of the words of a text, which most forms of a word share."""
+    tokens = set(index_tokens(text)) - only_form
+    return {token[:_BEGINNING] for token in tokens if len(token) >= _SHORTEST_WORD}
+
+
+def _are_apart(before: Set[str], after: Set[str]) -> bool:
+    """Return whether texts have next to no words in common, though both have enough of them."""
+    fewest = min(len(before), len(after))
+    return fewest >= _FEWEST_WORDS and len(before & after) <= _MOST_SHARED * fewest
+
+
+def _window_is_apart(words: Sequence[set[str]], at: int) -> bool:
+    """Return whether the few sentences before one are on another subject than those from it on."""
+    before = set().union(*words[max(0, at - _WINDOW) : at])
+    return _are_apart(before, set().union(*words[at : at + _WINDOW]))
+
+
+def paragraph_borders(words: Sequence[set[str]]) -> list[int]:
+    """Return before which of a few paragraphs a new topic begins, from the words of each.
+
+    One begins a topic when it has next to no words in common with the topic so far, nor has the
+    next one more than one. Short paragraphs stay with those before, greetings with those after.
+    """
+    borders = []
+    before = set(words[0])
+    for at in range(1, len(words)):
+        goes_on = at + 1 < len(words) and len(words[at + 1] & before) >= _LEAST_TOKENS
+        if _are_apart(before, words[at]) and not goes_on:
+            borders.append(at)
+            before = set()
+        before |= words[at]
+    return borders
 
 
 def _unlike(text: str, stemmer: str) -> float:
