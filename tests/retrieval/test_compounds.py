@@ -16,6 +16,7 @@ FILES = {
     "Rezepte/kuchen.txt": "Der Apfelkuchen ist bei 175 Grad zu backen und mit Zimt zu bestreuen.\n",
     "hunde.txt": "Die Hunde sind an der Leine zu führen.\n",
     "steuer.txt": "Die Steuer ist bis zum Ende des Jahres zu zahlen.\n",
+    "form.txt": "Die Springform ist mit Butter zu fetten und in den Ofen zu stellen.\n",
     "cells.txt": "The tumour is micro invasive, and the cells are photosensitive.\n",
 }
 
@@ -56,6 +57,7 @@ def test_a_compound_is_searched_by_what_a_chunk_has_of_it(library, word, meant, 
         "Rasenmäher",
         "sensitive",  # Within a longer word only of languages that write compounds in one.
         "Innenmeniskusriss",
+        "spring",  # A word of English, that the documents lack.
     ],
 )
 def test_a_compound_of_which_no_chunk_has_all_stays_as_it_is(library, word):

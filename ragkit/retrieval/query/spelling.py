@@ -109,7 +109,7 @@ def misspelled(
         looked_at += 1
         if near := nearest_word(catalog, indexes, word.lower()):
             near = near.capitalize() if word.istitle() else near
-        else:
+        elif not _is_common(word.lower()):
             near = apart_or_within(catalog, indexes, word)
         if near:
             spellings[word] = Spelling(word, near)
