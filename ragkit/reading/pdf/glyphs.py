@@ -26,6 +26,8 @@ _MEANT = str.maketrans(_LIGATURES) | _VARIANTS | _PARTS | _SIGNS
 _HALVES = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 _NOT_MEANT = re.compile(f"[{''.join(map(chr, _MEANT))}\ud800-\udbff]")
 
+_SWAPPED = re.compile(f"[{''.join(chr(code << 8) for code in range(0x20, 0x7F))}]")
+"""Characters of ASCII with their bytes the other way round."""
 _SAMPLED, _FEWEST, _MOSTLY = 200, 10, 0.8
 """Text is swapped if so many of its first signs are, and more than this share of them."""
 
@@ -63,18 +65,13 @@ def unswapped(text: str) -> str:
 
     Photoshop has written the tables of fonts so. The text keeps its length.
     """
-    if text.isascii():
+    if len(_SWAPPED.findall(text, 0, _SAMPLED)) < _FEWEST:
         return text
-    sampled = [ord(sign) for sign in text[:_SAMPLED] if not sign.isspace()]
-    swapped = sum(map(_is_swapped, sampled))
+    sampled = "".join(text[:_SAMPLED].split())
+    swapped = len(_SWAPPED.findall(sampled))
     if swapped < _FEWEST or swapped <= len(sampled) * _MOSTLY:
         return text
-    return "".join(chr(ord(sign) >> 8) if _is_swapped(ord(sign)) else sign for sign in text)
-
-
-def _is_swapped(code: int) -> bool:
-    """Return whether a code is that of a character of ASCII with its bytes the other way round."""
-    return code & 0xFF == 0 and 0x20 <= code >> 8 < 0x7F
+    return _SWAPPED.sub(lambda sign: chr(ord(sign.group()) >> 8), text)
 
 
 def accented(text: str) -> Iterator[tuple[int, str]]:

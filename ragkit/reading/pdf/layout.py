@@ -64,10 +64,13 @@ def in_order(rows: Sequence[Row]) -> list[Line]:
     at = 0
     while at < len(rows):
         end = _region(rows, at)
-        found = _Region(rows[at:end]).lines() if end - at > 1 else [joined(rows[at])]
-        if lines and _is_other_table(lines[-1], found, rows[at]):
-            lines.append(Line(""))
-        lines += found
+        if end - at > 1:
+            found = _Region(rows[at:end]).lines()
+            if lines and _is_other_table(lines[-1], found, rows[at]):
+                lines.append(Line(""))
+            lines += found
+        else:
+            lines.append(joined(rows[at]))
         at = end
     return lines
 
@@ -210,12 +213,12 @@ def _is_other_table(before: Line, lines: Sequence[Line], header: Row) -> bool:
 
 def _is_above_columns(rows: Sequence[Row], at: int) -> bool:
     """Return whether a row is a heading above several columns: "Year ended 31 December"."""
-    if len(rows[at]) > 1 or len(rows) < at + 3 or rows[at][0].text.endswith((".", ":", ";")):
+    if len(rows[at]) > 1 or len(rows) < at + 3 or len(rows[at + 1]) == 1:
         return False
     below = [row for row in rows[at + 1 : at + 1 + _MOST_HEADER_ROWS] if len(row) > 1]
     return (
-        _follows(rows[at], rows[at + 1])
-        and len(rows[at + 1]) > 1
+        not rows[at][0].text.endswith((".", ":", ";"))
+        and _follows(rows[at], rows[at + 1])
         and any(row[0].right < rows[at][0].left for row in below)
     )
 
