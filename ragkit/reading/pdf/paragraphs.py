@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
+from functools import cache, partial
 from itertools import pairwise
 from statistics import median
 
@@ -50,9 +51,10 @@ def flow(lines: Sequence[Line], vocabulary: Vocabulary, headings: Collection[str
     the outline, a larger line, a list item, a larger step down, and a line after a short one that
     ends a sentence start a new paragraph.
     """
-    lines = _without_number([line._replace(text=line.text.strip()) for line in lines])
+    lines = _without_number(list(map(_stripped, lines)))
     width, pitch = _line_width(lines), _pitch(lines)
     titles = {_key(title) for title in headings}
+    is_heading = cache(partial(_is_heading, titles=titles, width=width))
     pieces: list[str] = []
     before = Line("")
     for line in lines:
@@ -68,7 +70,7 @@ def flow(lines: Sequence[Line], vocabulary: Vocabulary, headings: Collection[str
         elif _is_cut_address(before.text, text):
             gap = ""
         else:
-            gap = _set_apart(before, line, pitch) or _gap(before.text, text, width, titles)
+            gap = _set_apart(before, line, pitch) or _gap(before.text, text, width, is_heading)
             gap = gap or _space_between(before.text, text, vocabulary)
         if gap == "-":
             pieces[-1] = _joined_word(pieces[-1], text, vocabulary)
@@ -107,6 +109,11 @@ def with_whole_words(pages: Sequence[str], vocabulary: Vocabulary) -> list[str]:
     return whole
 
 
+def _stripped(line: Line) -> Line:
+    text = line.text.strip()
+    return line if text == line.text else line._replace(text=text)
+
+
 def _pitch(lines: Sequence[Line]) -> float:
     """Return the median step down from line to line; 0 if positions are unknown."""
     steps = [
@@ -120,12 +127,13 @@ def _pitch(lines: Sequence[Line]) -> float:
 def _set_apart(before: Line, line: Line, pitch: float) -> str:
     """Return the separator of two lines that follows from their positions, or ``""``."""
     step = before.bottom - line.bottom
-    heights = sorted((before.top - before.bottom, line.top - line.bottom))
-    if not pitch or not heights[0] > 0:
+    first, second = before.top - before.bottom, line.top - line.bottom
+    smaller, larger = (second, first) if second < first else (first, second)
+    if not pitch or not smaller > 0:
         return ""
-    if _on_line(before, line) and line.left >= before.right - heights[0]:
+    if line.left >= before.right - smaller and _on_line(before, line):
         return " "
-    if step > 0 and (step > pitch * _WIDER or heights[1] > heights[0] * _LARGER):
+    if step > 0 and (step > pitch * _WIDER or larger > smaller * _LARGER):
         return "\n\n"
     return ""
 
@@ -159,9 +167,9 @@ def _line_width(lines: Sequence[Line]) -> int:
     return lengths[int(len(lengths) * 0.8)] if len(lengths) >= 3 else 0
 
 
-def _gap(previous: str, line: str, width: int, titles: Collection[str]) -> str:
+def _gap(previous: str, line: str, width: int, is_heading: Callable[[str], bool]) -> str:
     """Return the separator between two lines; "-" means that a word continues."""
-    if _is_heading(previous, titles, width) or _is_heading(line, titles, width):
+    if is_heading(previous) or is_heading(line):
         return "\n\n"
     if _LIST_ITEM.match(line):
         return "\n"
@@ -214,7 +222,7 @@ def _is_broken(previous: str, line: str, vocabulary: Vocabulary) -> bool:
 
 def _is_cut_address(previous: str, line: str) -> bool:
     """Return whether a line ends within a web address, which the next line continues."""
-    cut = _CUT_ADDRESS.search(previous)
+    cut = _CUT_ADDRESS.search(previous) if "://" in previous else None
     if cut is None or not line[:1].strip() or (cut[1] == "." and not line[:1].isalpha()):
         return False
     return cut[1] not in "/." or _PATH.match(line) is not None

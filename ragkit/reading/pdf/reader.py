@@ -48,6 +48,7 @@ _FIRST_PAGES = 3
 _FEWEST_LINES = 2
 """A single line may well be on two pages."""
 
+_LINE_NUMBER = re.compile(r"[ \t\d.]*")
 _DATE = re.compile(
     r"(?:D:)?(\d{4})(\d\d)?(\d\d)?(\d\d)?(\d\d)?(\d\d)?(?:(Z)[\d']*|([+-]\d\d)'?(\d\d)?'?)?"
 )
@@ -168,16 +169,30 @@ def _outline(
     for index, level, title in bookmarks:
         page = pages[index]
         after = reached.get(index, page.start)
-        pattern = r"\s+".join(map(re.escape, title.split()))
-        at_line = re.compile(rf"^[ \t\d.]*{pattern}", re.I | re.M)
-        match = at_line.search(text, after, page.end) or re.compile(pattern, re.I).search(
-            text, after, page.end
-        )
-        offset = match.start() if match else after
-        reached[index] = match.end() if match else after
+        offset, reached[index] = _place(title, text, after, page.end) or (after, after)
         entries.append(OutlineEntry(offset, level, title))
     entries.sort(key=lambda entry: entry.offset)
     return tuple(entries)
+
+
+def _place(title: str, text: str, start: int, end: int) -> tuple[int, int] | None:
+    """Find a title between two offsets: the first that begins a line, or else the first.
+
+    Before the first one of a line, there may be its number.
+    """
+    pattern = r"\s+".join(map(re.escape, title.split()))
+    anywhere = re.compile(pattern, re.I)
+    found = anywhere.search(text, start, end)
+    if found is None:
+        return None
+    line = text.rfind("\n", 0, found.start()) + 1
+    number = _LINE_NUMBER.match(text, line, end)
+    if line < start or not number or number.end() < found.start():
+        at_line = re.compile(rf"^{_LINE_NUMBER.pattern}{pattern}", re.I | re.M)
+        return (at_line.search(text, start, end) or found).span()
+    # Nearly always the first one begins a line: a second pattern would take longer than all else.
+    later = (anywhere.match(text, at, end) for at in range(number.end(), found.start(), -1))
+    return line, next(filter(None, later), found).end()
 
 
 def _properties(info: dict[str, str]) -> tuple[Metadata, str]:

@@ -77,7 +77,7 @@ def without_running_lines(pages: Sequence[list[Line]]) -> list[list[Line]]:
 
 def _at_edges(page: int, lines: Sequence[Line]) -> list[tuple[_Key, _Seen]]:
     """Return the lines near the top and bottom of a page, keyed by their words and height."""
-    order = sorted(range(len(lines)), key=lambda at: -lines[at].top)
+    order = sorted(range(len(lines)), key=[-line.top for line in lines].__getitem__)
     usual = median(line.top - line.bottom for line in lines) if lines else 0.0
     top, bottom = order[:_FROM_EDGE], order[_FROM_EDGE:][-_FROM_EDGE:]
     edge_lines = []
@@ -149,15 +149,19 @@ def _of_sections(
     if not numbered:
         return
     headers = {(line.page, line.at) for lines in numbered.values() for line in lines}
+    said = {words: _said(words) for words in numbered}
+    initials = {letters[:1] for parts in said.values() for letters in parts}
     others = {
         _letters(line.text)
         for page, lines in enumerate(pages)
         for at, line in enumerate(lines)
-        if len(line.text) <= _LONGEST_HEADING and (page, at) not in headers
+        if len(line.text) <= _LONGEST_HEADING
+        and _may_begin(line.text, initials)
+        and (page, at) not in headers
     }
     for words, lines in numbered.items():
         ordered = sorted(lines, key=lambda line: line.page)
-        yield from ordered if _is_among(words, others) else ordered[1:]
+        yield from ordered[1:] if others.isdisjoint(said[words]) else ordered
 
 
 def _numbered(seen: Mapping[_Key, Sequence[_Seen]]) -> Iterator[list[tuple[str, _Seen]]]:
@@ -177,15 +181,20 @@ def _numbered(seen: Mapping[_Key, Sequence[_Seen]]) -> Iterator[list[tuple[str, 
             yield group
 
 
-def _is_among(words: str, others: Collection[str]) -> bool:
-    """Return whether what a header says, perhaps after "Chapter 3:", is a line elsewhere.
+def _said(words: str) -> list[str]:
+    """Return what a header says, also without "Chapter 3:" before it, as letters.
 
-    Not if it says more numbers, such as a date.
+    Nothing if it says more numbers, such as a date.
     """
     if _PARTS.sub(_ANY, words).count(_ANY) > _NUMBERS_OF_CHAPTER:
-        return False
-    rest = words.strip(f"{_ANY} ").partition(" ")[2]
-    return any(_letters(part) in others for part in (words, rest))
+        return []
+    return [_letters(words), _letters(words.strip(f"{_ANY} ").partition(" ")[2])]
+
+
+def _may_begin(text: str, initials: Collection[str]) -> bool:
+    """Return whether the letters of a text may begin with one of these: a quick test."""
+    first = text[:1]
+    return not first.isalpha() or first.casefold()[0] in initials
 
 
 def _letters(text: str) -> str:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from itertools import pairwise
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, pairwise
 
 from ragkit.reading.pdf.contents import Line
 from ragkit.reading.pdf.lines import NARROW
@@ -21,15 +21,17 @@ class Vocabulary:
     """The words of one document with their numbers of unbroken occurrences."""
 
     def __init__(self, lines: Iterable[str]) -> None:
-        self._words = Counter[str]()
         self._compounds: set[tuple[str, str]] = set()
+        self._words = Counter(chain.from_iterable(self._unbroken(lines)))
+
+    def _unbroken(self, lines: Iterable[str]) -> Iterator[list[str]]:
+        """Yield the words of each line without parts of broken ones, and keep the compounds."""
         ended = False
         for line in lines:
             text = line.casefold()
             words = _LETTERS.findall(text)
             first, ended = int(ended), text.endswith(HYPHENS)
-            # Parts of a broken word do not count as words.
-            self._words.update(words[first : len(words) - ended])
+            yield words[first : len(words) - ended] if first or ended else words
             if "-" in text[:-1]:
                 compounds = (word.split("-") for word in _COMPOUND.findall(text))
                 self._compounds.update(pair for parts in compounds for pair in pairwise(parts))
