@@ -16,7 +16,7 @@ FILES = {
     "Rezepte/kuchen.txt": "Der Apfelkuchen ist bei 175 Grad zu backen und mit Zimt zu bestreuen.\n",
     "hunde.txt": "Die Hunde sind an der Leine zu führen.\n",
     "steuer.txt": "Die Steuer ist bis zum Ende des Jahres zu zahlen.\n",
-    "form.txt": "Die Springform ist mit Butter zu fetten und in den Ofen zu stellen.\n",
+    "form.txt": "Der Rand der Springform ist mit der Butter zu fetten, der Boden ist es nicht.\n",
     "cells.txt": "The tumour is micro invasive, and the cells are photosensitive.\n",
 }
 
