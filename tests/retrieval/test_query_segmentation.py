@@ -145,6 +145,22 @@ def test_topics_of_other_languages_are_told_apart_though_their_texts_are_alike(p
     assert all(map(str.startswith, found, begin))
 
 
+@pytest.mark.parametrize("between", ["\n", "\n\n"])
+@pytest.mark.parametrize(
+    "requests",
+    [
+        ("Send me the invoice for the boiler.", "The gutter leaks.", "Book a table for Friday."),
+        (
+            "Schickt mir die Rechnung für die Heizung.",
+            "Die Dachrinne über dem Eingang ist undicht.",
+            "Für das Sommerfest brauchen wir einen Grill.",
+        ),
+    ],
+)
+def test_requests_of_one_sentence_each_are_told_apart(requests, between):
+    assert begins(between.join(requests)) == [*requests]
+
+
 @pytest.mark.parametrize("between", [" ", "\n", "\n\n"])
 @pytest.mark.parametrize(
     "parts",
