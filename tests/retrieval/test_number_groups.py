@@ -76,3 +76,44 @@ def test_another_number_stays_as_it_is(library, question):
 def test_numbers_stay_as_typed_where_nothing_is_corrected(library):
     answer = find(library, "DE89370400440532013000", mode="keyword", correct_spelling=False)
     assert answer.spelled == ()
+
+
+AMOUNTS = {
+    "schet.txt": "Счёт за ремонт\n\nСтоимость работ составила 1 250 рублей, срок до 5 мая.\n",
+    "dogovor.txt": "Договор аренды\n\nПлата в рублях вносится до десятого числа месяца.\n",
+    "devis.txt": "Devis\n\nLe toit coûte 12\u202f480 euros, la gouttière 980 euros.\n",
+    "faktura.txt": "Faktura\n\nDo zapłaty 3400 zł, rata 1 z 480.\n",
+    "mengen.md": "# Lager\n\n| Regal | Schrauben |\n|---|---|\n| 7 | 480 |\n\nAb 9 3 600.\n",
+}
+
+
+@pytest.fixture(scope="module")
+def bills(tmp_path_factory):
+    place = tmp_path_factory.mktemp("bills")
+    with open_library(place / "library") as library:
+        add(library, write_files(place / "files", AMOUNTS))
+        yield library
+
+
+@pytest.mark.parametrize(
+    ("question", "path", "meant"),
+    [
+        ("1250 рублей", "schet.txt", ["1 250"]),
+        ("1.250 рублей", "schet.txt", ["1 250"]),
+        ("1 250 рублей", "schet.txt", []),
+        ("12480 euros", "devis.txt", ["12\u202f480"]),
+        ("3 400 zł", "faktura.txt", ["3400"]),
+        ("3400 zł", "faktura.txt", []),
+    ],
+)
+def test_an_amount_is_found_however_its_thousands_are_set_apart(bills, question, path, meant):
+    answer = find(bills, question, mode="keyword")
+    assert [spelling.meant for spelling in answer.spelled] == meant
+    assert answer.results[0].document.path == path
+    assert not answer.results[0].weak
+    assert answer.results[0].missing_terms == ()
+
+
+@pytest.mark.parametrize("question", ["1480", "7480 Schrauben", "93600", "250 рублей", "1 480"])
+def test_two_numbers_side_by_side_are_not_one(bills, question):
+    assert find(bills, question, mode="keyword").spelled == ()

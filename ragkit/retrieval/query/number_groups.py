@@ -1,7 +1,8 @@
-"""Long numbers that documents write in other groups: of accounts, telephones, books and parcels.
+"""Numbers that documents write in other groups: of accounts, telephones and parcels, and amounts.
 
-"DE89370400440532013000" is one word, and "DE89 3704 0044 0532 0130 00" are six. A number that no
-document has as it is typed becomes the same one as a document writes it.
+"DE89370400440532013000" is one word, and "DE89 3704 0044 0532 0130 00" are six, as "1250" is one
+and "1 250" are two. A number that no document has as it is typed becomes the same one as a document
+writes it.
 """
 
 from __future__ import annotations
@@ -28,6 +29,9 @@ _NUMBER = re.compile(
     rf"(?<![\w.,:/@#-])\+?\(?{_GROUP}\)?"
     rf"(?:(?:[ /.-]|(?<=\)))\(?(?:[A-Z]{{4}}(?=[ -]?\d)|{_GROUP})\)?){{0,9}}(?![\w@-]|[.,:/]\w)"
 )
+_THOUSANDS = re.compile(r"[1-9]\d{3,6}|[1-9]\d{0,2}(?:([ .])\d{3})(?:\1\d{3})?")
+_GROUP_OF_THREE = re.compile(r"(?<=\d)(?=(?:\d{3})+$)")
+_SPACE = "[ \u00a0\u202f]"
 _TRUNK = "(0)"
 _BETWEEN = r"(?:[ \u00a0\u202f()/.-]{0,3}| ?\(0\) ?)"
 _SEPARATORS = re.compile(r"[^A-Za-z\d]+")
@@ -36,7 +40,7 @@ _SEPARATORS = re.compile(r"[^A-Za-z\d]+")
 def regrouped(
     catalog: Catalog, indexes: Sequence[EntryIndex], text: str, token_ids: Mapping[str, int]
 ) -> tuple[Spelling, ...]:
-    """Return the long numbers of a text that no document has so, as one of ``indexes`` has them.
+    """Return the numbers of a text that no document has so, as one of ``indexes`` has them.
 
     ``token_ids`` are those of its tokens that the vocabulary holds. Days have other forms anyway.
     """
@@ -46,13 +50,17 @@ def regrouped(
     found: dict[str, Spelling] = {}
     for match in _NUMBER.finditer(text):
         number = match[0]
-        if sum(map(str.isdigit, number)) < _FEWEST_DIGITS or len(found) == _MOST_NUMBERS:
+        is_long = sum(map(str.isdigit, number)) >= _FEWEST_DIGITS
+        if not (is_long or _THOUSANDS.fullmatch(number)) or len(found) == _MOST_NUMBERS:
             continue
-        if any(start <= match.start() < end for start, end in quoted):
+        if any(start <= match.start() < end for start, end in quoted) or date_forms(number):
             continue
-        if date_forms(number) or all(token in token_ids for token in index_tokens(number)):
+        if not is_long:
+            meant = _amount(catalog, indexes, number)
+        elif all(token in token_ids for token in index_tokens(number)):
             continue
-        meant = next(filter(None, (_written(catalog, indexes, s) for s in _same(number))), "")
+        else:
+            meant = next(filter(None, (_written(catalog, indexes, s) for s in _same(number))), "")
         if meant and meant != number:
             found[number] = Spelling(number, meant)
     return tuple(found.values())
@@ -67,6 +75,25 @@ def _same(number: str) -> Iterator[str]:
         if together.isdigit() and (number.startswith("+") or abroad != together):
             yield abroad
             yield from (f"0{abroad[code:].removeprefix('0')}" for code in (2, 1, 3))
+
+
+def _amount(catalog: Catalog, indexes: Sequence[EntryIndex], number: str) -> str:
+    """Return how a chunk writes a number of thousands: as it is typed, with spaces, or without."""
+    whole = _SEPARATORS.sub("", number)
+    groups = _GROUP_OF_THREE.split(whole)
+    ids = catalog.entries.token_ids([whole, *groups])
+    is_there = whole in ids and any(
+        index.document_frequencies([ids[whole]], Field.TEXT)[0] for index in indexes
+    )
+    if is_there and " " not in number:
+        return number
+    if all(group in ids for group in groups):
+        apart = rf"(?<![^\W_])(?<!\d[ .,/-]){_SPACE.join(groups)}(?![^\W_])(?![ .,/-]\d)"
+        held = [ids[group] for group in groups]
+        found = (_in_chunks(catalog, index, held, re.compile(apart)) for index in indexes)
+        if written := next(filter(None, found), ""):
+            return number if " " in number else written
+    return whole if is_there else ""
 
 
 def _written(catalog: Catalog, indexes: Sequence[EntryIndex], number: str) -> str:
