@@ -14,6 +14,11 @@ _LONGEST_OF_TITLE, _LONGEST_NUMBER = 200, 16
 _LINK = re.compile(r"!?\[[^\[\]\n]{0,300}\]\((?:[^()\n]|\([^()\n]{0,300}\)){0,600}\)")
 _NOTE_LINK = re.compile(r"!?\[\[[^\[\]\n]{1,300}\]\]")
 _WORD = re.compile(r"\w+")
+_CLAUSE = re.compile(
+    r"(?:§+|art(?:icle|ikel|[íi]culo|igo|icolo|\.)?|section|clause|abschnitt)\s?\d{1,3}[a-z]?\b[.:]?"
+    r"(?:\s[^.!?:;\n]{1,80})?",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +51,13 @@ class Titles:
         )
 
     def __contains__(self, source: Source) -> bool:
-        """Return whether a sentence is a heading, also one of contents, or a line of the title."""
-        return self._is_heading(source) or self._is_of_title(source.text)
+        """Return whether a sentence is a heading, also one of contents, or a line of the title.
+
+        Clauses of contracts ("§ 4 Deposit") are headings also where nothing else tells.
+        """
+        if self._is_heading(source) or self._is_of_title(source.text):
+            return True
+        return _CLAUSE.fullmatch(source.text.strip()) is not None
 
     def _is_heading(self, source: Source) -> bool:
         """Return whether a text has the letters of a heading, or one more: of an appendix."""

@@ -496,6 +496,33 @@ def test_what_no_sentence_has_answered_yet_counts_for_the_next_one():
     assert of_the_diver.text == "A diver looks after the chains."
 
 
+@pytest.mark.parametrize(
+    "heading",
+    [
+        "§ 4 Kaution",
+        "§ 4a Kaution und Miete",
+        "Artikel 4: Kaution",
+        "Art. 4 Kaution",
+        "§ 4",
+        "§4. Kaution",
+    ],
+)
+def test_the_heading_of_a_clause_answers_nothing(heading):
+    clause = "Der Mieter leistet eine Kaution von drei Grundmieten, also 2.535,00 Euro."
+    text = f"{heading}\n\n{clause}\n\nDie Miete ist im Voraus zu zahlen."
+    shown = _quick("Kaution Miete", _answer(text, pages=3), Meaning(local_embedder()))
+    assert [one.text for one in shown][:1] == [clause]
+    assert heading not in [one.text for one in shown]
+
+
+@pytest.mark.parametrize(
+    "sentence", ["§ 4 regelt die Kaution.", "Section 4 covers the deposit.", "Artikel 4711 Kaution"]
+)
+def test_a_sentence_that_names_a_clause_may_answer(sentence):
+    shown = _quick("Kaution deposit", _answer(sentence, pages=3), Meaning(local_embedder()))
+    assert [one.text for one in shown] == [sentence]
+
+
 def test_lines_of_a_title_on_its_page_answer_nothing():
     text = "TR-26-01 i\nDrift of Oxygen Sensors in\n\nSmall Lakes\n\nSensors drift by 4 % a month."
     asked, title = (
