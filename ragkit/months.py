@@ -41,6 +41,12 @@ def seasons() -> dict[str, int]:
     return {name: first for first, names in _SEASONS.items() for name in names.split()}
 
 
+def months_later(year: int, month: int, count: int) -> tuple[int, int]:
+    """Return a year and a month so many months later, or earlier where ``count`` is negative."""
+    years, past = divmod(month - 1 + count, 12)
+    return year + years, past + 1
+
+
 def named(*languages: str) -> dict[str, int]:
     """Return the numbers of the months by their lower-case names, in some languages or all."""
     return _numbered(_NAMES, languages)

@@ -126,7 +126,8 @@ class Question:
         shows = _SHOWS.get(self.kind)
         if shows is None:
             return False
-        if not self._shown_by.isdisjoint(_WORD.findall(sentence.casefold())):
+        words = self._shown_by
+        if words and not words.isdisjoint(_WORD.findall(sentence.casefold())):
             return True
         text = self.text.casefold()
         return any(match.group().casefold() not in text for match in shows.finditer(sentence))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ragkit.catalog.collections import Collections
 from ragkit.catalog.connection import PUT_META, Connections
@@ -21,6 +21,8 @@ from ragkit.catalog.vectors import Embedders, Vectors
 from ragkit.errors import LibraryError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from ragkit.catalog.chunk_notes import NoteQueries
     from ragkit.catalog.contexts import Contexts
     from ragkit.catalog.document_values import DocumentValuesCache
@@ -32,6 +34,15 @@ if TYPE_CHECKING:
     from ragkit.catalog.threads import Threads
     from ragkit.catalog.uploads import UploadRecords
     from ragkit.paths import LibraryPaths
+
+
+class ChunkText(NamedTuple):
+    """The text of a chunk and its structural context, with the ids of its entry and document."""
+
+    entry: int
+    document: int
+    context: str
+    text: str
 
 
 class Catalog:
@@ -149,6 +160,17 @@ class Catalog:
 
         return cls(PostgresConnections(url, create=create))
 
+    def chunk_texts(self, entry_ids: Iterable[int], *, whole: bool = False) -> Iterator[ChunkText]:
+        """Yield chunks by their entries, in the order of their ids; what is gone is left out.
+
+        ``whole``: their documents are read whole (``Documents.slices``).
+        """
+        spans = self.entries.chunk_spans(entry_ids)
+        documents = {document for _, document, *_ in spans} if whole else ()
+        texts = self.documents.slices([span[1:4] for span in spans], documents)
+        for (entry, document, _, _, context), text in zip(spans, texts, strict=True):
+            yield ChunkText(entry, document, context, text)
+
     def settle_machine(self, paths: LibraryPaths) -> str:
         """Return the id of this machine, and claim jobs in its name from now on.
 
@@ -200,4 +222,4 @@ class Catalog:
         self.connections.close()
 
 
-__all__ = ["Catalog"]
+__all__ = ["Catalog", "ChunkText"]

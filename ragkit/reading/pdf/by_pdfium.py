@@ -8,7 +8,6 @@ from __future__ import annotations
 import contextlib
 from dataclasses import replace
 from functools import partial
-from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
 from ragkit.reading.formats import Format
@@ -21,6 +20,7 @@ from ragkit.reading.pdf.contents import (
     Contents,
     PageRun,
     PageText,
+    letters,
     sound,
 )
 from ragkit.reading.pdf.layout import in_order
@@ -133,8 +133,7 @@ class _Reader:
             finally:
                 characters.close()
             self._has_form = self._has_form or annotations.has_fields
-            signs = islice(chain.from_iterable(line.text for line in lines), _ENOUGH)
-            few = len(list(islice(filter(str.isalnum, signs), POOR_PAGE))) < POOR_PAGE
+            few = letters("".join(line.text for line in lines)[:_ENOUGH]) < POOR_PAGE
             return PageText(lines, few and self._is_picture(page), annotations.comments)
         finally:
             page.close()

@@ -70,17 +70,15 @@ def _within(catalog: Catalog, indexes: Sequence[EntryIndex], word: str) -> str:
     for token, entries, documents in held:
         languages = catalog.documents.languages(documents[:1].tolist())
         if not _LANGUAGES.isdisjoint(languages.values()):
-            (text,) = _texts(catalog, entries[:1].tolist())
-            return _written(text, token)
+            for text in _texts(catalog, entries[:1].tolist()):
+                return _written(text, token)
     return ""
 
 
 def _texts(catalog: Catalog, entries: Sequence[int]) -> Iterator[str]:
     """Yield chunks with their headings."""
-    rows = catalog.entries.chunk_spans(entries)
-    texts = catalog.documents.slices([row[1:4] for row in rows])
-    for (*_, context), text in zip(rows, texts, strict=True):
-        yield f"{context}\n{text}"
+    for chunk in catalog.chunk_texts(entries):
+        yield f"{chunk.context}\n{chunk.text}"
 
 
 def _written(text: str, token: str) -> str:

@@ -11,6 +11,7 @@ from datetime import date, timedelta
 from ragkit.catalog.filter_conditions import MAY_BE_UNSAID, may_be_unsaid
 from ragkit.errors import QueryError
 from ragkit.indexes.tokenizer import fold
+from ragkit.months import months_later
 from ragkit.options import Filters
 from ragkit.reading.languages import PROGRAMMING, language_code
 from ragkit.retrieval.query.intent_words import language_codes
@@ -235,8 +236,8 @@ def _first_day(age: str) -> str:
     count, unit, today = int(match[1]), match[2].lower(), date.today()
     if unit in "dw":
         return (today - timedelta(days=count * (7 if unit == "w" else 1))).isoformat()
-    months = today.year * 12 + today.month - 1 - count * (12 if unit == "y" else 1)
-    year, month = months // 12, months % 12 + 1
+    months = count * (12 if unit == "y" else 1)
+    year, month = months_later(today.year, today.month, -months)
     if year < 1:
         return ""
     return date(year, month, min(today.day, monthrange(year, month)[1])).isoformat()

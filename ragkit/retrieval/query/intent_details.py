@@ -13,6 +13,7 @@ from ragkit.catalog import Catalog
 from ragkit.catalog.connection import folded
 from ragkit.catalog.document_values import DocumentValues
 from ragkit.catalog.records import CollectionRecord
+from ragkit.months import months_later
 from ragkit.options import Filters
 from ragkit.retrieval.query import intent_words as words
 from ragkit.retrieval.query.filter_syntax import day_after, format_filter, iso_period
@@ -146,8 +147,7 @@ def _relative(kind: str, time: str, today: date) -> str:
         return f"after:{(today - timedelta(days=today.weekday() + 7 * last)).isoformat()}"
     if kind.endswith("year"):
         return f"after:{today.year - last}"
-    months = today.year * 12 + today.month - 1 - last
-    return f"after:{months // 12}-{months % 12 + 1:02}"
+    return "after:{}-{:02}".format(*months_later(today.year, today.month, -last))
 
 
 def _season(match: re.Match[str], today: date) -> str:
@@ -155,15 +155,9 @@ def _season(match: re.Match[str], today: date) -> str:
     first = words.SEASONS[match["last"] or match["gone"] or match["named"]]
     year = int(match["year"] or today.year)
     if not match["year"]:
-        year -= (year, today.month) < _months_later(year, first, 3)
-    start, end = f"{year}-{first:02}", "{}-{:02}".format(*_months_later(year, first, 3))
+        year -= (year, today.month) < months_later(year, first, 3)
+    start, end = f"{year}-{first:02}", "{}-{:02}".format(*months_later(year, first, 3))
     return f"after:{start}" if match["since"] else f"after:{start} before:{end}"
-
-
-def _months_later(year: int, month: int, count: int) -> tuple[int, int]:
-    """Return a year and a month so many months later."""
-    later = month - 1 + count
-    return year + later // 12, later % 12 + 1
 
 
 def _absolute(match: re.Match[str], question: str, today: date) -> str:

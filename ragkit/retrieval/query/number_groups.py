@@ -30,7 +30,7 @@ _NUMBER = re.compile(
     rf"(?:(?:[ /.-]|(?<=\)))\(?(?:[A-Z]{{4}}(?=[ -]?\d)|{_GROUP})\)?){{0,9}}(?![\w@-]|[.,:/]\w)"
 )
 _THOUSANDS = re.compile(r"[1-9]\d{3,6}|[1-9]\d{0,2}(?:([ .])\d{3})(?:\1\d{3})?")
-_GROUP_OF_THREE = re.compile(r"(?<=\d)(?=(?:\d{3})+$)")
+_BETWEEN_THOUSANDS = re.compile(r"(?<=\d)(?=(?:\d{3})+$)")
 _SPACE = "[ \u00a0\u202f]"
 _TRUNK = "(0)"
 _BETWEEN = r"(?:[ \u00a0\u202f()/.-]{0,3}| ?\(0\) ?)"
@@ -80,7 +80,7 @@ def _same(number: str) -> Iterator[str]:
 def _amount(catalog: Catalog, indexes: Sequence[EntryIndex], number: str) -> str:
     """Return how a chunk writes a number of thousands: as it is typed, with spaces, or without."""
     whole = _SEPARATORS.sub("", number)
-    groups = _GROUP_OF_THREE.split(whole)
+    groups = _BETWEEN_THOUSANDS.split(whole)
     ids = catalog.entries.token_ids([whole, *groups])
     is_there = whole in ids and any(
         index.document_frequencies([ids[whole]], Field.TEXT)[0] for index in indexes
@@ -88,9 +88,9 @@ def _amount(catalog: Catalog, indexes: Sequence[EntryIndex], number: str) -> str
     if is_there and " " not in number:
         return number
     if all(group in ids for group in groups):
-        apart = rf"(?<![^\W_])(?<!\d[ .,/-]){_SPACE.join(groups)}(?![^\W_])(?![ .,/-]\d)"
+        apart = _by_itself(_SPACE.join(groups), " .,/-")
         held = [ids[group] for group in groups]
-        found = (_in_chunks(catalog, index, held, re.compile(apart)) for index in indexes)
+        found = (_in_chunks(catalog, index, held, apart) for index in indexes)
         if written := next(filter(None, found), ""):
             return number if " " in number else written
     return whole if is_there else ""
@@ -106,8 +106,7 @@ def _written(catalog: Catalog, indexes: Sequence[EntryIndex], number: str) -> st
     ]
     pairs = [token[at : at + 2] for at in range(0, len(token), 2)]
     ids = catalog.entries.token_ids([token, *pieces, *pairs])
-    whole = rf"(?<![^\W_])(?<!\d[ ./-]){_BETWEEN.join(number)}(?![^\W_])(?![ ./-]\d)"
-    pattern = re.compile(whole, re.IGNORECASE)
+    pattern = _by_itself(_BETWEEN.join(number), " ./-")
     for index in indexes:
         if token in ids and index.document_frequencies([ids[token]], Field.TEXT)[0]:
             return number
@@ -128,6 +127,12 @@ def _in_chunks(
 ) -> str:
     """Return what a pattern finds in the first chunks that hold some tokens."""
     entries, _ = index.holding(held)
-    rows = catalog.entries.chunk_spans(entries[:_CHUNKS_READ].tolist())
-    texts = catalog.documents.slices([row[1:4] for row in rows], {row[1] for row in rows})
-    return next((found[0] for text in texts if (found := pattern.search(text))), "")
+    chunks = catalog.chunk_texts(entries[:_CHUNKS_READ].tolist(), whole=True)
+    return next((found[0] for chunk in chunks if (found := pattern.search(chunk.text))), "")
+
+
+def _by_itself(number: str, joints: str) -> re.Pattern[str]:
+    """Return the pattern of a number that no digits continue, also beyond one of ``joints``."""
+    return re.compile(
+        rf"(?<![^\W_])(?<!\d[{joints}]){number}(?![^\W_])(?![{joints}]\d)", re.IGNORECASE
+    )

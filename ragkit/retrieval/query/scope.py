@@ -193,12 +193,9 @@ def _holding(
     catalog: Catalog, entries: Ids, holds: Callable[[str], bool]
 ) -> Iterator[tuple[int, int]]:
     """Yield (entry, document) of the chunks whose text or context holds a phrase."""
-    rows = catalog.entries.chunk_spans(entries.tolist())
-    whole = {document for _, document, *_ in rows}
-    texts = catalog.documents.slices([row[1:4] for row in rows], whole)
-    for (entry, document, _, _, context), text in zip(rows, texts, strict=True):
-        if holds(text) or holds(context):
-            yield entry, document
+    for chunk in catalog.chunk_texts(entries.tolist(), whole=True):
+        if holds(chunk.text) or holds(chunk.context):
+            yield chunk.entry, chunk.document
 
 
 def side_by_side(texts: TokenColumn, tokens: Sequence[int]) -> Ids:

@@ -274,10 +274,8 @@ def _is_surely_meant(word: str, meant: str) -> bool:
 
 def _texts(catalog: Catalog, entries: Sequence[int]) -> Iterator[tuple[str, int]]:
     """Yield chunks with their headings, without capitals, and the id of each one's document."""
-    rows = catalog.entries.chunk_spans(entries)
-    texts = catalog.documents.slices([row[1:4] for row in rows])
-    for (_, document, *_, context), text in zip(rows, texts, strict=True):
-        yield f"{context}\n{text}".lower(), document
+    for chunk in catalog.chunk_texts(entries):
+        yield f"{chunk.context}\n{chunk.text}".lower(), chunk.document
 
 
 def _in_english(catalog: Catalog, words: Iterable[tuple[str, int]]) -> frozenset[int]:

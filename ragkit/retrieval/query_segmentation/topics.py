@@ -192,14 +192,13 @@ def _by_topic(text: str, units: Sequence[Unit], embed: Embed | None) -> list[Seq
     stemmer = foreign_language(text[:LONGEST_JUDGED])
     only_form = function_tokens(stemmer)
     is_chat = any(unit.role for unit in units)
-    are_sentences = all(len(_SENTENCE.findall(unit.text)) == 1 for unit in units)
     are_lines = all("\n" in text[a.end - 1 : b.start + 1] for a, b in pairwise(units))
     if not (are_lines or is_chat):
         words = [_words(unit.text, only_form) for unit in units]
         borders = [at for at in topic_borders(vectors) if _window_is_apart(words, at)]
     elif len(units) > _FEW_UNITS or not are_lines:
         borders = topic_borders(vectors)
-    elif is_chat or are_sentences:
+    elif is_chat or all(len(_SENTENCE.findall(unit.text)) == 1 for unit in units):
         tokens = [telling_tokens(unit.text) - only_form for unit in units]
         borders = few_borders(vectors, tokens, _unlike(text, stemmer))
     else:
