@@ -34,16 +34,14 @@ def draw() -> None:
         collection = collection_picker.choose(library, _COLLECTION, width=240)
         browser.listen(lambda values: from_searches.act(library, collection, values))
         sets = library.judgments.sets(collection)
+        chosen = None
         if not library.documents.any():
             st.html(markup.state("Nothing to measure yet", "Add documents to the library first."))
             st.page_link("pages/library.py", label="Add documents")
-        elif not sets:
-            nothing_rated()
-            set_forms.draw(library, collection, first=True)
-            set_forms.writing_live(library, collection)
         else:
             chosen = controls(library, collection, sets)
             set_forms.writing_live(library, collection)
+        if chosen is not None:
             live(library)
             results(library, collection, chosen)
             ablation_part.draw(library, collection, chosen)
@@ -68,8 +66,28 @@ def nothing_rated() -> None:
 # -- choosing ------------------------------------------------------------------------------------
 
 
-def controls(library: Library, collection: str, sets: Mapping[str, tuple[int, int]]) -> str:
-    """Draw the question sets, the settings to run, and the button; return the chosen set."""
+def controls(library: Library, collection: str, sets: Mapping[str, tuple[int, int]]) -> str | None:
+    """Draw the question sets, ways to new ones, and what to run; return the chosen set, if any.
+
+    Each part has the same place with and without sets. One that moved would be on the page twice
+    until the run ends, and would be drawn closed again.
+    """
+    with st.container():
+        if not sets:
+            nothing_rated()
+    left, right = st.columns([2, 3] if sets else [3, 2], gap="large")
+    with left:
+        with st.container():
+            chosen = choose_set(library, collection, sets) if sets else None
+        set_forms.draw(library, collection, first=not sets)
+    if chosen is not None:
+        with right, st.container(key="evaluate-controls"):
+            run_settings(library, collection)
+    return chosen
+
+
+def choose_set(library: Library, collection: str, sets: Mapping[str, tuple[int, int]]) -> str:
+    """Draw the choice of a question set, and return the chosen one."""
     origins = library.judgments.origins(collection)
     writers = library.judgments.writers(collection)
     names = list(sets)
@@ -78,35 +96,31 @@ def controls(library: Library, collection: str, sets: Mapping[str, tuple[int, in
         st.session_state[_SET] = new
     if st.session_state.get(_SET) not in names:
         st.session_state[_SET] = names[0]
+    captions = [
+        evaluating.set_caption(sets[name], origins.get(name, frozenset()), writers.get(name, ()))
+        for name in names
+    ]
+    return str(
+        st.radio(
+            "Question set", names, key=_SET, format_func=evaluating.set_title, captions=captions
+        )
+    )
+
+
+def run_settings(library: Library, collection: str) -> None:
+    """Draw the settings to test, and the button that runs the chosen set with them."""
     configs = choices(library, collection)
     if _CONFIGS not in st.session_state:
         st.session_state[_CONFIGS] = list(dict.fromkeys([next(iter(configs)), _SECOND]))
     st.session_state[_CONFIGS] = [
         address for address in st.session_state[_CONFIGS] if address in configs
     ]
-    left, right = st.columns([2, 3], gap="large")
-    with left:
-        chosen = st.radio(
-            "Question set",
-            names,
-            key=_SET,
-            format_func=evaluating.set_title,
-            captions=[
-                evaluating.set_caption(
-                    sets[name], origins.get(name, frozenset()), writers.get(name, ())
-                )
-                for name in names
-            ],
-        )
-        set_forms.draw(library, collection)
-    with right, st.container(key="evaluate-controls"):
-        picked = st.multiselect(
-            "Settings to test", list(configs), key=_CONFIGS, format_func=configs.__getitem__
-        )
-        busy = task_of(library, BackgroundRuns).status.running
-        st.button("Run", key="evaluate-run", type="primary", disabled=busy or not picked,
-                  on_click=frame.click(start), args=(library, collection))  # fmt: skip
-    return str(chosen)
+    picked = st.multiselect(
+        "Settings to test", list(configs), key=_CONFIGS, format_func=configs.__getitem__
+    )
+    busy = task_of(library, BackgroundRuns).status.running
+    st.button("Run", key="evaluate-run", type="primary", disabled=busy or not picked,
+              on_click=frame.click(start), args=(library, collection))  # fmt: skip
 
 
 def choices(library: Library, collection: str) -> dict[str, str]:

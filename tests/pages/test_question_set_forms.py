@@ -63,6 +63,31 @@ def test_the_sample_brings_its_questions(library):
     assert "evaluate-sample" not in [button.key for button in app.button]
 
 
+def places_of_expanders(block, place=()):
+    """Return where each expander of a page stands, by its label."""
+    found = {block.label: place} if block.type == "expander" else {}
+    for index, child in getattr(block, "children", {}).items():
+        found |= places_of_expanders(child, (*place, index))
+    return found
+
+
+def test_the_first_set_moves_no_part_of_the_page(library):
+    # What has moved is on the page twice until it is drawn, and loses what was open in it.
+    source = library.sources.add_folder(app_folder() / "sample_data" / "library")
+    library.jobs.wait(library.sources.sync(source))
+    app = run(library, "evaluate")
+    before = places_of_expanders(app.main)
+    assert set(before) == {
+        "Rate questions from your searches",
+        "Import a question set",
+        "Generate questions with a model",
+    }
+    with writer_lock(library.paths.lock, "test"):
+        app.button(key="evaluate-sample").click().run()
+    assert app.radio(key="eval_set").value == "sample questions"
+    assert places_of_expanders(app.main).items() >= before.items()
+
+
 # -- of the log of searches --------------------------------------------------------------------
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Literal
 
 import streamlit as st
 
@@ -23,13 +22,11 @@ _LISTED = 10
 _LETTERS = 600
 
 
-def draw(library: Library, collection: str, width: int | Literal["stretch"]) -> None:
+def draw(library: Library, collection: str) -> None:
     """Draw the part; its searches are read only while it is open."""
     part = st.expander(
-        "Rate questions from your searches", key="evaluate-searches", width=width,
-        # With the first rating the page becomes another, in which it is drawn anew.
-        expanded=st.session_state.get(_CHOSEN) is not None, on_change="rerun",
-    )  # fmt: skip
+        "Rate questions from your searches", key="evaluate-searches", on_change="rerun"
+    )
     if part.open:
         with part:
             _questions(library, collection)

@@ -25,18 +25,17 @@ _SAMPLE = "sample questions"
 _SEEN, _BEGUN, _COUNT = "writing_seen", "writing_begun", "writing_count"
 _TOLD, _ROUND = "eval_import", "eval_import_round"
 _USUAL = 20
-_ALONE = 680
 _LOOKING_SECONDS, _IDLE_SECONDS = 1, 5
 
 
 def draw(library: Library, collection: str, *, first: bool = False) -> None:
     """Draw every way to a new set; ``first`` where there is none yet."""
-    width: int | Literal["stretch"] = _ALONE if first else "stretch"
-    sample_offer(library, collection, first=first)
-    from_searches.draw(library, collection, width)
-    with st.expander("Import a question set", key="evaluate-import", width=width):
+    with st.container():
+        _sample_offer(library, collection, first=first)
+    from_searches.draw(library, collection)
+    with st.expander("Import a question set", key="evaluate-import"):
         _import(library, collection)
-    with st.expander("Generate questions with a model", key="evaluate-write", width=width):
+    with st.expander("Generate questions with a model", key="evaluate-write"):
         _form(library, collection)
     notice = st.session_state.pop(_TOLD, None)
     if notice:
@@ -46,7 +45,7 @@ def draw(library: Library, collection: str, *, first: bool = False) -> None:
 # -- the sample's, and files -------------------------------------------------------------------
 
 
-def sample_offer(library: Library, collection: str, *, first: bool) -> None:
+def _sample_offer(library: Library, collection: str, *, first: bool) -> None:
     """Offer the sample's questions where the sample is a source of the collection."""
     questions = app_folder() / "sample_data" / "questions.jsonl"
     folder = str(questions.with_name("library"))
