@@ -44,7 +44,7 @@ def texts(made):
 
 def test_lines_are_placed_from_the_bottom_of_the_page():
     [placed] = page(line("The ferry leaves at nine.", 60, 100)).reading_lines()
-    assert placed == ("The ferry leaves at nine.", 60, 698, 60 + 6 * 25, 708)
+    assert placed[:5] == ("The ferry leaves at nine.", 60, 698, 60 + 6 * 25, 708)
 
 
 def test_pixels_become_points():

@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 from dataclasses import replace
 from functools import partial
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from ragkit.reading.formats import Format
@@ -20,6 +21,7 @@ from ragkit.reading.pdf.contents import (
     Contents,
     PageRun,
     PageText,
+    is_outline,
     letters,
     sound,
 )
@@ -102,6 +104,9 @@ class _Reader:
         self._info = info = sound(document.get_metadata_dict) or {}
         made_by = f"{info.get('Creator')} {info.get('Producer')}"
         self._part_words = any(name in made_by for name in _WIDE_LETTERS)
+        # Only headings need them, and those of an outline are known.
+        targets = (page for page, _, _ in self._bookmarks())
+        self._with_fonts = not is_outline(targets, len(document))
 
     def contents(self, limits: Limits, runs: Sequence[PageRun]) -> Contents:
         """Return the contents of the file; ``runs`` are its pages if they were read already."""
@@ -110,7 +115,8 @@ class _Reader:
         if len(run.pages) != count:
             run = self.run(limits, range(count))
         labels = [sound(partial(self._document.get_page_label, i)) or "" for i in range(count)]
-        return Contents(run, labels, self._bookmarks(count), self._info)
+        bookmarks = list(islice(self._bookmarks(), MOST_BOOKMARKS))
+        return Contents(run, labels, bookmarks, self._info)
 
     def run(self, limits: Limits, indexes: range) -> PageRun:
         """Read the pages with these indexes."""
@@ -119,14 +125,15 @@ class _Reader:
 
     def _page(self, index: int) -> PageText:
         page = self._document[index]
+        read = partial(Characters, page, part_words=self._part_words, with_fonts=self._with_fonts)
         try:
-            characters = Characters(page, part_words=self._part_words)
+            characters = read()
             upright = characters.upright()
             if upright is not None:
                 # pdfium puts letters into lines as they are shown.
                 characters.close()
                 page.set_rotation(upright)
-                characters = Characters(page, part_words=self._part_words)
+                characters = read()
             try:
                 lines = in_order(characters.rows())
                 annotations = annotations_of(page, characters.text_page)
@@ -148,16 +155,12 @@ class _Reader:
                 return True
         return False
 
-    def _bookmarks(self, count: int) -> list[tuple[int, int, str]]:
-        """Return the outline as (page index, level, title) in its own order."""
-        bookmarks: list[tuple[int, int, str]] = []
-        # Of a broken outline, the bookmarks before the fault are kept.
+    def _bookmarks(self) -> Iterator[tuple[int, int, str]]:
+        """Yield the outline as (page index, level, title) in its own order, up to a fault in it."""
+        count = len(self._document)
         with contextlib.suppress(Exception):
             for entry in self._document.get_toc(max_depth=DEEPEST_BOOKMARK):
                 target = entry.get_dest()
                 page = target.get_index() if target is not None else None
                 if page is not None and page < count:
-                    bookmarks.append((page, entry.level + 1, entry.get_title()))
-                if len(bookmarks) >= MOST_BOOKMARKS:
-                    break
-        return bookmarks
+                    yield page, entry.level + 1, entry.get_title()

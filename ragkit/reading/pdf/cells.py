@@ -61,6 +61,8 @@ def joined(row: Row) -> Line:
         min(cell.bottom for cell in row),
         max(cell.right for cell in row),
         max(cell.top for cell in row),
+        max(cell.size for cell in row),
+        all(cell.bold for cell in row),
     )
 
 

@@ -25,7 +25,8 @@ _DOTS = re.compile(rf" *{DOTS.pattern} *")
 class Line(NamedTuple):
     """A line of a page with its edges in points from the bottom left corner of the page as shown.
 
-    All edges are 0 if only the text is known.
+    All edges are 0 if only the text is known. ``size`` is that of most of its letters' font
+    in points, or 0 if it is not known. ``bold``: its first and last letters are.
     """
 
     text: str
@@ -33,6 +34,8 @@ class Line(NamedTuple):
     bottom: float = 0.0
     right: float = 0.0
     top: float = 0.0
+    size: float = 0.0
+    bold: bool = False
 
 
 class PageText(NamedTuple):
@@ -139,6 +142,8 @@ class Contents:
     info: dict[str, str]
 
 
+_FEWEST_PAGES = 4
+"""The outline of a file of so many pages leads to more than one."""
 MOST_BOOKMARKS = 5000
 DEEPEST_BOOKMARK = 12
 POOR_PAGE = 10
@@ -150,6 +155,17 @@ def without_dots(text: str) -> str:
     if DOTS.search(text) is None:
         return text
     return _DOTS.sub(f" {LEADER} ", text).strip()
+
+
+def is_outline(targets: Iterable[int], pages: int) -> bool:
+    """Return whether bookmarks to these pages, by index, are the outline of so many pages."""
+    led: set[int] = set()
+    for target in targets:
+        led.add(target)
+        # The first ones nearly always say it.
+        if len(led) > 1 or pages < _FEWEST_PAGES:
+            return True
+    return False
 
 
 def letters(text: str) -> int:

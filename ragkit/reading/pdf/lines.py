@@ -16,6 +16,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from ragkit.reading.pdf.cells import Row
 from ragkit.reading.pdf.contents import DOTS, Line, without_dots
+from ragkit.reading.pdf.fonts import Fonts
 from ragkit.reading.pdf.glyphs import accented, has_not_meant, meant, unswapped
 from ragkit.reading.pdf.loose_letters import is_loose, without_space_before
 
@@ -82,9 +83,10 @@ class Characters:
     """The characters of one page; valid until the page is closed.
 
     With ``part_words``, words are parted where letters are far apart. It takes half as long again.
+    ``with_fonts``: lines have the size and weight of their letters.
     """
 
-    def __init__(self, page: Any, *, part_words: bool = False) -> None:
+    def __init__(self, page: Any, *, part_words: bool = False, with_fonts: bool = False) -> None:
         import pypdfium2.raw as raw
 
         self._part_words = part_words
@@ -103,7 +105,8 @@ class Characters:
         self._runs_both_ways = _FROM_RIGHT.search(text) is not None
         self._has_not_meant = has_not_meant(text)
         self._measure = _measure()
-        self._handle = ctypes.cast(self.text_page.raw, ctypes.c_void_p).value
+        self._handle = ctypes.cast(self.text_page.raw, ctypes.c_void_p).value or 0
+        self._fonts = Fonts(self._handle) if with_fonts else None
 
     def close(self) -> None:
         """Free pdfium's memory."""
@@ -175,7 +178,12 @@ class Characters:
             if at in lines:
                 rows.append([])
             edges = min(left[at:end]), min(bottom[at:end]), max(right[at:end]), max(top[at:end])
-            rows[-1].append(Line(self._cell(first[at], last[end - 1] + 1), *edges))
+            begins, ends = first[at], last[end - 1]
+            line = Line(self._cell(begins, ends + 1), *edges)
+            if self._fonts is not None:
+                size, bold = self._fonts.of(begins, first[(at + end) // 2], ends)
+                line = line._replace(size=size, bold=bold)
+            rows[-1].append(line)
         return rows
 
     def _words(self) -> _Words | None:

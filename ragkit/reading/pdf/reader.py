@@ -25,13 +25,15 @@ from ragkit.reading.limits import (
     not_recognised,
 )
 from ragkit.reading.pdf import by_pdfium, by_pypdf
-from ragkit.reading.pdf.contents import Contents, KnownPages, letters, sound
+from ragkit.reading.pdf.contents import Contents, KnownPages, is_outline, letters, sound
 from ragkit.reading.pdf.forms import filled_in
+from ragkit.reading.pdf.headings import Heading, inferred
 from ragkit.reading.pdf.ocr_files import unpacked, with_recognised
 from ragkit.reading.pdf.paragraphs import flow, in_one_line, runs_on, with_whole_words
 from ragkit.reading.pdf.running import without_running_lines
 from ragkit.reading.pdf.vocabulary import Vocabulary
 from ragkit.reading.reading_parts import joined, nonempty, one_line, tidy, tile
+from ragkit.reading.text_headings import text_headings
 from ragkit.reading.titles import choose, headings_of, in_order
 from ragkit.types import Markup, OutlineEntry, Page, Reading
 
@@ -69,14 +71,17 @@ def read_pdf(data: bytes, name: str, limits: Limits, known: KnownPages | None = 
     )
     if not filled:
         _refuse_empty(contents.run, pages_of_lines, known.recognised if known else b"")
+    in_line = partial(in_one_line, vocabulary=vocabulary)
     bookmarks = [
-        (last[index], level, shown)
+        Heading(last[index], level, shown)
         for index, level, title in contents.bookmarks
         if (shown := one_line(clean(title)))
     ]
+    has_outline = is_outline((mark.page for mark in bookmarks), len(pages_of_lines))
+    drawn = () if has_outline else inferred(pages_of_lines, in_line)
     titles: list[set[str]] = [set() for _ in pages_of_lines]
-    for index, _, bookmark in bookmarks:
-        titles[index].add(bookmark)
+    for index, _, title in (*bookmarks, *drawn):
+        titles[index].add(title)
     flowing = with_whole_words(
         [flow(lines, vocabulary, at) for lines, at in zip(pages_of_lines, titles, strict=True)],
         vocabulary,
@@ -89,14 +94,20 @@ def read_pdf(data: bytes, name: str, limits: Limits, known: KnownPages | None = 
     text, pages = tile(zip(labels, shown_pages, strict=True), runs_on)
     metadata, title = _properties(contents.info)
     beginning = text[: pages[min(len(pages), _FIRST_PAGES) - 1].end]
-    headings = headings_of(mended, partial(in_one_line, vocabulary=vocabulary))
+    headings = headings_of(mended, in_line)
     return Reading(
         text=text,
         title=choose(in_order(title, headings, beginning), name),
         format=Format.PDF,
         markup=Markup.PLAIN,
         pages=pages,
-        outline=_outline(bookmarks, text, pages),
+        outline=_outline(bookmarks, text, pages)
+        if has_outline
+        else (
+            _outline(drawn, text, pages, sure=False)
+            or text_headings(text)
+            or _outline(bookmarks, text, pages)
+        ),
         metadata=metadata,
         warnings=tuple(_warnings(contents.run, labels)),
     )
@@ -161,16 +172,21 @@ def _beside(
 
 
 def _outline(
-    bookmarks: list[tuple[int, int, str]], text: str, pages: tuple[Page, ...]
+    headings: Sequence[Heading], text: str, pages: tuple[Page, ...], *, sure: bool = True
 ) -> tuple[OutlineEntry, ...]:
-    """Find the offset of each bookmark: its title on its page, or else the start of the page."""
+    """Find the offset of each heading: its title on its page, or else the start of the page.
+
+    Those that are not ``sure`` are left out if they are not found.
+    """
     entries: list[OutlineEntry] = []
     reached: dict[int, int] = {}
-    for index, level, title in bookmarks:
+    for index, level, title in headings:
         page = pages[index]
         after = reached.get(index, page.start)
-        offset, reached[index] = _place(title, text, after, page.end) or (after, after)
-        entries.append(OutlineEntry(offset, level, title))
+        place = _place(title, text, after, page.end)
+        if place or sure:
+            offset, reached[index] = place or (after, after)
+            entries.append(OutlineEntry(offset, level, title))
     entries.sort(key=lambda entry: entry.offset)
     return tuple(entries)
 
