@@ -6,11 +6,12 @@ import os
 import shutil
 import time
 from collections.abc import Callable, Generator, Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
 import pytest
-from serving import Served, serving
+from serving import Served, Shared, serving
 from support import free_port
 from tabs import Tabs
 
@@ -57,19 +58,28 @@ def chromium() -> str:
 
 
 @pytest.fixture(scope="session")
-def served(tmp_path_factory: pytest.TempPathFactory, chromium: str) -> Iterator[Served]:
+def shared(tmp_path_factory: pytest.TempPathFactory, chromium: str) -> Iterator[Shared]:
     from library_files import write_files
 
-    folder = tmp_path_factory.mktemp("documents") / "papers"
-    write_files(folder)
-    nowhere = f"http://127.0.0.1:{free_port()}"
-    with serving(
-        tmp_path_factory,
-        folder,
-        RAGKIT_MODELS__OLLAMA_URL=nowhere,
-        RAGKIT_MODELS__EMBED_TEXTS="8",
-    ) as running:
-        yield running
+    def start() -> AbstractContextManager[Served]:
+        folder = tmp_path_factory.mktemp("documents") / "papers"
+        write_files(folder)
+        nowhere = f"http://127.0.0.1:{free_port()}"
+        return serving(
+            tmp_path_factory,
+            folder,
+            RAGKIT_MODELS__OLLAMA_URL=nowhere,
+            RAGKIT_MODELS__EMBED_TEXTS="8",
+        )
+
+    with Shared(start) as one:
+        yield one
+
+
+@pytest.fixture
+def served(request: pytest.FixtureRequest, shared: Shared) -> Served:
+    """The server that most tests share. A second try has a new one, where nothing was clicked."""
+    return shared.get(new=getattr(request.node, "execution_count", 1) > 1)
 
 
 @pytest.fixture(scope="session")

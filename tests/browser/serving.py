@@ -9,11 +9,12 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Self
 
 import psutil
 import pytest
@@ -60,6 +61,35 @@ class Served:
         with self.opened() as library:
             read = partial(library.documents.list, status=Status.INDEXED)
             until(lambda: {*paths} <= {document.path for document in read()}, seconds=60.0)
+
+
+class Shared:
+    """A server that one test after the other uses, until one wants a new one.
+
+    ``start`` starts a server with a library of its own.
+    """
+
+    def __init__(self, start: Callable[[], AbstractContextManager[Served]]) -> None:
+        self._start = start
+        self._running = ExitStack()
+        self._served: Served | None = None
+
+    def get(self, *, new: bool) -> Served:
+        if new:
+            self._end()
+        if self._served is None:
+            self._served = self._running.enter_context(self._start())
+        return self._served
+
+    def _end(self) -> None:
+        self._served = None
+        self._running.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._end()
 
 
 def run(environment: dict[str, str], *arguments: str) -> str:

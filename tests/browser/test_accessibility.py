@@ -62,6 +62,11 @@ STATES = {
 
 
 @pytest.fixture(scope="module")
+def served(shared):
+    return shared.get(new=False)
+
+
+@pytest.fixture(scope="module")
 def ids(served):
     with Library.open(load_settings(library=served.library)) as library:
         found = {record.path: record.id for record in library.documents.list()}

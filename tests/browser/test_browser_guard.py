@@ -14,7 +14,7 @@ from serving import Served, serving
 from support import free_port, until
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def locked(tmp_path_factory: pytest.TempPathFactory, chromium: str) -> Iterator[Served]:
     folder = tmp_path_factory.mktemp("documents") / "papers"
     write_files(folder)

@@ -50,23 +50,23 @@ class Writer:
         return json.dumps(found if self.finds_decisions else {**found, "decisions": []})
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def gate() -> Gate:
     return Gate()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def writer() -> Writer:
     return Writer()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def ollama(gate: Gate, writer: Writer) -> Iterator[OllamaStandIn]:
     with gate.before(writer.reply) as server:
         yield server
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def served(
     tmp_path_factory: pytest.TempPathFactory, chromium: str, ollama: OllamaStandIn
 ) -> Iterator[Served]:
@@ -83,7 +83,7 @@ def served(
         yield running
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def library(served: Served) -> Iterator[Library]:
     opened = Library.open(load_settings(library=served.library))
     yield opened

@@ -15,18 +15,18 @@ from serving import Served, serving
 TOPICS = ("anchors", "buoys", "cables", "docks", "eels", "floats")
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def gate() -> Gate:
     return Gate()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def ollama(gate: Gate) -> Iterator[OllamaStandIn]:
     with gate.before(lambda messages: json.dumps(asked_about(passage_of(messages)))) as server:
         yield server
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def served(
     tmp_path_factory: pytest.TempPathFactory, chromium: str, ollama: OllamaStandIn
 ) -> Iterator[Served]:
