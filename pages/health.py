@@ -16,7 +16,7 @@ from ragkit.health.findings import Depth, Finding, Severity
 from ragkit.library import Library
 from ragkit.library.search_figures import figures
 
-_WANTED, _VERIFIED, _SEEN = "health_wanted", "health_verified", "health_seen"
+_VERIFIED, _SEEN = "health_verified", "health_seen"
 _JOBS, _MOST_CONCERNS = 100, 20
 _SEARCH_DAYS = 30
 
@@ -77,7 +77,7 @@ def closer(library: Library) -> None:
         st.button(
             "Verify everything", key="verify",
             help="Reads the whole library: every text, vector and word.",
-            on_click=lambda: st.session_state.update({_WANTED: True}),
+            on_click=lambda: st.session_state.update({_VERIFIED: []}),
         )  # fmt: skip
         st.button("Compact", key="compact-now", type="tertiary",
                   on_click=ask, args=(library, "compact"))  # fmt: skip
@@ -87,13 +87,14 @@ def closer(library: Library) -> None:
                       on_click=ask, args=(library, "backup"))  # fmt: skip
     if not library.health.server:
         st.html(health_view.backups_list(library.health.backups()))
-    if st.session_state.get(_WANTED):
+    verified: list[Finding] | None = st.session_state.get(_VERIFIED)
+    if verified is None:
+        return
+    if not verified:
+        # The list is filled, not replaced: what was found stays when another click breaks this off.
         with st.spinner("Reading the whole library …"):
-            st.session_state[_WANTED] = False
-            st.session_state[_VERIFIED] = library.health.verify()
-    verified: Sequence[Finding] | None = st.session_state.get(_VERIFIED)
-    if verified is not None:
-        show(library, verified, "verified")
+            verified.extend(library.health.verify())
+    show(library, verified, "verified")
 
 
 def searches(library: Library) -> None:

@@ -22,10 +22,18 @@ from ragkit.evaluation.background import BackgroundRuns, BackgroundWriting
 from ragkit.evaluation.judging import Judging
 from ragkit.indexing.writer import writer_lock
 from ragkit.library import Library
+from ragkit.library.jobs import HealthService
 from ragkit.settings import load_settings
 from ragkit.surfaces.serve import add_sample
 
 SECONDS = 60
+
+
+def break_off():
+    """Have another run begin, as a click elsewhere does while a page is drawn."""
+    context = get_script_run_ctx()
+    again = RerunData(context.query_string, page_script_hash=context.page_script_hash)
+    context.script_requests.request_rerun(again)
 
 
 @pytest.fixture
@@ -38,9 +46,7 @@ def click(library, monkeypatch):
         begin(**about)
         if breaks:
             breaks.clear()
-            context = get_script_run_ctx()
-            again = RerunData(context.query_string, page_script_hash=context.page_script_hash)
-            context.script_requests.request_rerun(again)
+            break_off()
 
     monkeypatch.setattr(st, "set_page_config", begin_and_break)
 
@@ -120,6 +126,23 @@ def test_everything_is_verified(filled, click):
     app = run(filled, "health")
     headlines = html(app).count("rk-severity")
     assert html(click(app, "verify")).count("rk-severity") > headlines
+
+
+def test_what_a_verification_found_is_shown_also_when_it_was_broken_off(filled, monkeypatch):
+    verify, verified = HealthService.verify, []
+
+    def verify_and_break(health):
+        verified.append(verify(health))
+        break_off()
+        return verified[-1]
+
+    monkeypatch.setattr(HealthService, "verify", verify_and_break)
+    app = run(filled, "health")
+    headlines = html(app).count("rk-severity")
+    with writer_lock(filled.paths.lock, "test"):
+        app.button(key="verify").click().run()
+    assert html(app).count("rk-severity") > headlines
+    assert len(verified) == 1
 
 
 def test_what_cannot_be_done_is_said_by_the_page(filled, monkeypatch):
