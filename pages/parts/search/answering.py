@@ -64,12 +64,16 @@ def stand(library: Library, asked: Asked) -> Stand:
         turns.put_or_say(library, replace(current.turn, written=current.writing.answer))
     judged = st.session_state.pop(_JUDGE, "") == asked.question
     if judged and turn is not None and current.written is not None:
-        return replace(current, writing=_judge(library, turn, current.written))
+        writing = _judge(library, turn, current.written, writings_by_turn)
+        return replace(current, writing=writing)
     goes_on = followed is not None and any(earlier.written for earlier in before)
     if not asked.answer.results or not _is_wanted(
         current, asked, goes_on or writes_always(library)
     ):
+        st.session_state.pop(_WANTED, None)
         return current
+    # The wish outlives a run that is broken off, until the answer is being written.
+    st.session_state[_WANTED] = asked.question
     if turn is None:
         whole = Turn(asked.question, asked.question, asked.quick)
         _, turn = turns.add(library, None, whole, asked.collections)
@@ -82,7 +86,9 @@ def stand(library: Library, asked: Asked) -> Stand:
         )
 
     empty = WrittenAnswer(asked.question)
-    return replace(current, turn=turn, writing=_start(library, turn, begin, empty))
+    st.session_state.pop(_WANTED, None)
+    writing = _start(library, turn, begin, empty, writings_by_turn)
+    return replace(current, turn=turn, writing=writing)
 
 
 def _is_wanted(now: Stand, asked: Asked, of_itself: bool) -> bool:
@@ -90,21 +96,24 @@ def _is_wanted(now: Stand, asked: Asked, of_itself: bool) -> bool:
 
     A question asked before Ollama was looked for stays new until then.
     """
-    by_hand = st.session_state.pop(_WANTED, "") == asked.question
+    by_hand = st.session_state.get(_WANTED) == asked.question
     is_new = asked.is_new or st.session_state.pop(_WAITING, "") == asked.question
     if is_new and now.offered is None:
         st.session_state[_WAITING] = asked.question
     return by_hand or (of_itself and is_new and bool(now.offered) and now.written is None)
 
 
-def _judge(library: Library, turn: Turn, written: WrittenAnswer) -> Writing:
+def _judge(
+    library: Library, turn: Turn, written: WrittenAnswer, writings_by_turn: dict[int, Writing]
+) -> Writing:
     """Start to have a model judge each sentence; if it is stopped, the answer stays unchanged."""
 
     def begin() -> Generator[WrittenAnswer, None, None]:
         yield replace(written, state=AnswerState.CHECKING)
         yield library.answers.judge(written)
 
-    return _start(library, turn, begin, replace(written, state=AnswerState.CHECKING))
+    first = replace(written, state=AnswerState.CHECKING)
+    return _start(library, turn, begin, first, writings_by_turn)
 
 
 def writes_always(library: Library) -> bool:
@@ -160,9 +169,17 @@ def _writings() -> dict[int, Writing]:
     return kept
 
 
-def _start(library: Library, turn: Turn, begin: Begin, first: WrittenAnswer) -> Writing:
-    """Start to write the answer to a turn, cancelling one that is being written."""
-    writings_by_turn = _writings()
+def _start(
+    library: Library,
+    turn: Turn,
+    begin: Begin,
+    first: WrittenAnswer,
+    writings_by_turn: dict[int, Writing],
+) -> Writing:
+    """Start to write the answer to a turn, cancelling one that is being written.
+
+    It does not use the session, where a run can be broken off.
+    """
     for old in [turn.id, *writings_by_turn][: 1 + max(0, len(writings_by_turn) - _MOST_WRITINGS)]:
         if old in writings_by_turn:
             writings_by_turn.pop(old).cancel()

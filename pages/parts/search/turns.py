@@ -18,12 +18,16 @@ from ragkit.answers import Thread, Turn, WrittenAnswer
 from ragkit.errors import NotFoundError, RagkitError
 from ragkit.library import Library
 
-_OWN = "own_thread"
+_OWN, _BEGUN = "own_thread", "threads_begun"
 
 
 def current(library: Library) -> Thread | None:
     """Return the thread that the address names, or the tab's own."""
+    begun = _begun()
     named = st.session_state.get(state.THREAD)
+    if begun and named is None:
+        named = st.session_state[state.THREAD] = begun[-1]
+    begun.clear()
     if named is None:
         own: Thread | None = st.session_state.get(_OWN)
         return own
@@ -33,6 +37,16 @@ def current(library: Library) -> Thread | None:
         st.toast(as_label(str(error)))
         leave()
         return None
+
+
+def _begun() -> list[int]:
+    """Return the ids of threads that are stored while the session does not name them yet.
+
+    A click elsewhere breaks a run off wherever it next uses the session. The list itself is filled
+    without it.
+    """
+    begun: list[int] = st.session_state.setdefault(_BEGUN, [])
+    return begun
 
 
 def leave() -> None:
@@ -55,6 +69,7 @@ def add(
 
     What cannot be stored, as in a thread that is full, lasts as long as the tab.
     """
+    unnamed = _begun()
     if library.threads.kept or (thread is not None and thread.id):
         try:
             begun = thread or library.threads.begin(turn.question, collections)
@@ -62,7 +77,9 @@ def add(
         except RagkitError as error:
             say_not_kept(str(error))
         else:
+            unnamed.append(begun.id)
             st.session_state[state.THREAD] = begun.id
+            unnamed.clear()
             return replace(begun, turns=(*begun.turns, stored)), stored
     own = replace(thread, id=0) if thread else Thread(0, turn.question, tuple(collections))
     # Ids of its own: those of stored turns are above 0.
