@@ -143,12 +143,12 @@ def readable(name: str) -> str:
 
 
 def headings_of(pages: Sequence[Sequence[Line]], join: Callable[[Iterable[str]], str]) -> list[str]:
-    """Return the headings of a PDF's first page: lines larger than most text.
+    """Return the headings of the first of a PDF's ``pages``: lines larger than most text.
 
     The largest come first, in the order of the page; those with a number of a section come after
     the others, and a year on a line of its own comes last. ``join`` makes lines one.
     """
-    sizes = [_size(line) for lines in pages[:3] for line in lines for _ in line.text]
+    sizes = [_size(line) for lines in pages for line in lines for _ in line.text]
     least = median(sizes or [0.0]) * _LARGER
     headings: list[tuple[float, str]] = []
     lines = [line for line in (pages[0] if pages else ()) if not line.text.startswith(_NO_HEADING)]
@@ -189,7 +189,8 @@ def _close_lines(lines: Iterable[Line], alike_from: float) -> list[list[Line]]:
 
 
 def _size(line: Line) -> float:
-    return line.top - line.bottom
+    """Return the size of the font, or else the height, which one large initial makes greater."""
+    return line.size or line.top - line.bottom
 
 
 def _meaning(title: str) -> _Meaning:

@@ -381,3 +381,26 @@ def test_a_small_picture_does_not_make_a_page_a_scan(tmp_path):
 
 def test_the_helper_makes_what_it_claims():
     assert len(PdfReader(io.BytesIO(make_pdf([["a"], ["b"]]))).pages) == 2
+
+
+@pytest.mark.parametrize("bookmarks", [0, 3])
+def test_a_large_initial_does_not_make_its_line_the_title(tmp_path, bookmarks):
+    buffer = io.BytesIO()
+    sheet = canvas.Canvas(buffer, pagesize=(600, 800))
+    for page in range(3):
+        sheet.setFont("Helvetica", 20)
+        sheet.drawString(60, 740, f"Rules of the harbour, part {page + 1}")
+        sheet.setFont("Helvetica", 44)
+        sheet.drawString(60, 680, "W")
+        sheet.setFont("Helvetica", 10)
+        sheet.drawString(104, 680, "hoever comes in by night shows a light at the mast.")
+        for row in range(20):
+            sheet.drawString(60, 660 - 12 * row, f"Rule {row} of {page} is kept by all who moor.")
+        if page < bookmarks:
+            sheet.bookmarkPage(str(page))
+            sheet.addOutlineEntry(f"Part {page + 1}", str(page), 0)
+        sheet.showPage()
+    sheet.save()
+    path = tmp_path / "zz1.pdf"
+    path.write_bytes(buffer.getvalue())
+    assert read_file(path, path.name, SETTINGS).title == "Rules of the harbour, part 1"

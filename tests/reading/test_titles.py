@@ -121,6 +121,13 @@ def test_the_largest_lines_of_page_one_are_headings():
     assert headings_of([], " ".join) == []
 
 
+def test_a_line_is_as_large_as_its_letters_not_as_its_tallest_sign():
+    formula = line("the sum of all \u221a(n + 1) is", 36, 500)._replace(size=10.0)
+    name = line("sea urchins", 15, 700)._replace(size=24.0)
+    text = [one._replace(size=10.0) for one in TEXT]
+    assert headings_of([[name, formula, *text], text], " ".join) == ["sea urchins"]
+
+
 @pytest.mark.parametrize(
     ("cover", "headings"),
     [

@@ -16,6 +16,7 @@ from ragkit.reading.limits import locked
 from ragkit.reading.pdf.annotations import annotations_of
 from ragkit.reading.pdf.contents import (
     DEEPEST_BOOKMARK,
+    FIRST_PAGES,
     MOST_BOOKMARKS,
     POOR_PAGE,
     Contents,
@@ -104,7 +105,7 @@ class _Reader:
         self._info = info = sound(document.get_metadata_dict) or {}
         made_by = f"{info.get('Creator')} {info.get('Producer')}"
         self._part_words = any(name in made_by for name in _WIDE_LETTERS)
-        # Only headings need them, and those of an outline are known.
+        # Only titles and headings need them, and the headings of an outline are known.
         targets = (page for page, _, _ in self._bookmarks())
         self._with_fonts = not is_outline(targets, len(document))
 
@@ -125,7 +126,8 @@ class _Reader:
 
     def _page(self, index: int) -> PageText:
         page = self._document[index]
-        read = partial(Characters, page, part_words=self._part_words, with_fonts=self._with_fonts)
+        with_fonts = self._with_fonts or index < FIRST_PAGES
+        read = partial(Characters, page, part_words=self._part_words, with_fonts=with_fonts)
         try:
             characters = read()
             upright = characters.upright()

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 _T = TypeVar("_T")
 
+FIRST_PAGES = 3
+"""The pages whose text and sizes tell the title of a document."""
+
 DOTS = re.compile(r"[.\u00b7\u2026] {0,3}(?:[.\u00b7\u2026] {0,3}){3,}")
 """Dots for which ``LEADER`` stands. Three are an ellipsis."""
 

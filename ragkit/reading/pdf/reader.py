@@ -25,7 +25,14 @@ from ragkit.reading.limits import (
     not_recognised,
 )
 from ragkit.reading.pdf import by_pdfium, by_pypdf
-from ragkit.reading.pdf.contents import Contents, KnownPages, is_outline, letters, sound
+from ragkit.reading.pdf.contents import (
+    FIRST_PAGES,
+    Contents,
+    KnownPages,
+    is_outline,
+    letters,
+    sound,
+)
 from ragkit.reading.pdf.forms import filled_in
 from ragkit.reading.pdf.headings import Heading, inferred
 from ragkit.reading.pdf.ocr_files import unpacked, with_recognised
@@ -46,7 +53,6 @@ if TYPE_CHECKING:
     from ragkit.reading.pdf.contents import Line, PageRun
     from ragkit.types import Metadata
 
-_FIRST_PAGES = 3
 _FEWEST_LINES = 2
 """A single line may well be on two pages."""
 
@@ -93,8 +99,8 @@ def read_pdf(data: bytes, name: str, limits: Limits, known: KnownPages | None = 
     )
     text, pages = tile(zip(labels, shown_pages, strict=True), runs_on)
     metadata, title = _properties(contents.info)
-    beginning = text[: pages[min(len(pages), _FIRST_PAGES) - 1].end]
-    headings = headings_of(mended, in_line)
+    beginning = text[: pages[min(len(pages), FIRST_PAGES) - 1].end]
+    headings = headings_of(mended[:FIRST_PAGES], in_line)
     return Reading(
         text=text,
         title=choose(in_order(title, headings, beginning), name),
