@@ -13,6 +13,7 @@ from ragkit.reading.decode import clean, declared_encoding, decode
 from ragkit.reading.formats import Format
 from ragkit.reading.heads import with_head
 from ragkit.reading.html_formulas import Formulas
+from ragkit.reading.html_menus import MENU, SELF_LINK, without_neighbours
 from ragkit.reading.html_nesting import ANY_TAG, levelled, without_unended
 from ragkit.reading.html_tables import UNSEEN
 from ragkit.reading.limits import damaged, protected
@@ -32,25 +33,14 @@ if TYPE_CHECKING:
     from ragkit.types import Metadata
 
 _UNSEEN = re.compile(r"<(head|script|style|template|noscript|svg|title)\b[^>]*>|<!--", re.I)
-_UNSEEN_TAG = re.compile(r"<(?:meta|link|base)\b[^>]*>", re.I)
-# Links from a heading or a numbered line or paragraph ("#o12") to itself.
-_SELF_LINK = re.compile(
-    r"<a\b[^<>]{0,500}\shref\s*=\s*[\"']?#o?(\d{1,7}\b)?[^<>]{0,500}>\s*"
-    r"(?:[§¶#]|&(?:sect|para|#167|#182);|(?(1)\1))?\s*</a\s*>",
-    re.I,
+_UNSEEN_TAG = re.compile(
+    r"<(?:meta|link|base)\b[^>]*>|<iframe\b[^<>]{0,500}\ssrc\s*=\s*[\"']?javascript:[^>]*>", re.I
 )
 # Links around nothing but a link, as DocBook writes terms of a glossary.
 _OUTER_LINK = re.compile(
     r"<a\b[^<>]{0,1000}>(?=(?:\s{0,99}<(?!/?a\b)[^<>]{0,300}>){0,5}\s{0,99}<a\b[^<>]{0,1000}\shref\b)",
     re.I,
 )
-# Menus: by their name or role, or as DocBook, Sphinx and Javadoc name them.
-_MENU = re.compile(
-    r"<(nav\b(?!-)|[a-z]\w{0,9}\b(?=[^<>]{0,500}\s(?:role\s*=\s*[\"']?navigation\b"
-    r"|class\s*=\s*(?:[\"']\s*(?:[\w-]+\s+){0,5})?"
-    r"(?:nav(?:header|footer)|sphinxsidebar|breadcrumbs?|(?:top|sub|bottom)-?nav)(?![\w-]))))"
-    r"[^<>]{0,2000}>", re.I,
-)  # fmt: skip
 # What mails hold for the list of mails alone; the signs that fill the list up are many.
 _HIDDEN = re.compile(
     r"<(?!(?:area|br|col|hr|img|input)\b)([a-z]\w{0,9})\b"
@@ -110,7 +100,7 @@ def read_html(text: str, name: str, file_format: Format = Format.HTML) -> Readin
     head = text[:_HEAD_LENGTH]
     title = _TITLE.search(head)
     language = _LANGUAGE.search(head)
-    body = to_markdown(text)
+    body = without_neighbours(to_markdown(text))
     shown = one_line(clean(unescape(title[1]))) if title else ""
     metadata = _metadata(head)
     return Reading(
@@ -127,7 +117,7 @@ def to_markdown(source: str, label: str = Format.HTML.label) -> str:
     """Return HTML as clean Markdown, without scripts, styles and embedded files."""
     formulas = Formulas()
     seen = _UNSEEN_TAG.sub("", _without_unseen(formulas.hidden(source)))
-    seen = _LEFT_OUT.sub(r"\1div", _without(_HIDDEN, _without(_MENU, seen)))
+    seen = _LEFT_OUT.sub(r"\1div", _without(_HIDDEN, _without(MENU, seen)))
     seen = _LINK.sub(_plain_link, _CODE.sub(_plain_code, levelled(_flattened(seen))))
     seen = _with_spaces(without_unended(seen))
     result = convert(f"<html><body>{seen}</body></html>".encode(), "html", label)
@@ -193,7 +183,7 @@ def _flattened(source: str) -> str:
     def heading(match: re.Match[str]) -> str:
         return f"{match[1]}{_BLOCK_TAG.sub(' ', match[3])}{match[4]}"
 
-    source = _OUTER_LINK.sub("", _SELF_LINK.sub("", source))
+    source = _OUTER_LINK.sub("", SELF_LINK.sub("", source))
     return _HEADING.sub(heading, _SUMMARY.sub(summary, source))
 
 
@@ -303,7 +293,9 @@ def read_epub(data: bytes, name: str, limits: Limits) -> Reading:
     warning = f"{missing} chapters named by the book are missing in the file or encrypted."
     decoded = (decode(chapter, declared_encoding(chapter))[0] for chapter in chapters)
     return Reading(
-        text=joined((to_markdown(clean(text), label) for text in decoded), "\n\n"),
+        text=joined(
+            (without_neighbours(to_markdown(clean(text), label)) for text in decoded), "\n\n"
+        ),
         title=choose([title], name),
         format=Format.EPUB,
         markup=Markup.MARKDOWN,

@@ -277,10 +277,14 @@ def test_scripts_and_styles_are_not_seen_but_one_without_an_end_hides_nothing():
         '<div class="box sphinxsidebar wide">',
         '<div class="topNav"><a name="top"></a>',
         "<nav class=site>",
+        '<div class="nav-panel">',
+        '<div id="nav-path" class="navpath">',
+        '<ul class="tablist">',
+        '<div class="chlinkprevnexttop">',
     ],
 )
 def test_menus_of_a_site_are_left_out(opening):
-    end = "</nav>" if opening.startswith("<nav") else "</div>"
+    end = f"</{opening[1:4].strip().lower()}>"
     menu = f"{opening}<div><a href='/a'>Fares</a></div><div>Dogs</div>{end}"
     page = f"{menu}<h1>Ferries</h1><p>Tickets are sold on board.</p>{menu}<p>End.</p>"
     assert read_html(page, "a.html").text == "# Ferries\n\nTickets are sold on board.\n\nEnd."
@@ -302,7 +306,67 @@ def test_what_may_be_no_menu_stays(page):
     assert "ogs" in text
 
 
-_PIECES = ["<script>", "<math>", "<code>", r"\(", "$a_", r"\[x", "<title><svg>", "<!--"]
+TERMINALS = "<h2>Windows</h2><p>The windows terminal is fast.</p><p>See [1].</p>"
+
+
+@pytest.mark.parametrize(
+    "links",
+    [
+        # Texinfo, LaTeX2HTML with pictures and words, a book of Axiom, and pages by hand.
+        "Next: <a href=b rel=next>Maps (2)</a>, Previous: <a href=a>Sums, Products</a>, Up: "
+        '<a href=c>All</a> &nbsp; [<a href=d title="Table of contents">Contents</a>]'
+        "[<a href=e>Index</a>]",
+        "<a href=b><img alt=next src=n.png></a><a href=c><img alt=up src=u.png></a><br>"
+        "<b> Next:</b> <a href=b>Graph-menu</a> <b> Up:</b> <a href=c>Terminals</a>",
+        "<a href=d>Book Contents</a><a href=a>Previous Section 8.0 Problem Solving</a>"
+        "<a href=b>Next Section 8.2 Factorization</a> <a href=e>Book Index</a>",
+        "<a href=a>&lt; Zurück</a> | <a href=b>Weiter &gt;</a>",
+        "<a href=a>前へ</a> <a href=d>目次</a> <a href=b>次へ</a>",
+        "<a href=b>Next page</a>",
+        "Next: <a href=b>Questions about arrows</a>.",
+    ],
+)
+def test_links_to_the_pages_beside_it_are_no_text_of_a_page(links):
+    alone = read_html(TERMINALS, "a.html").text
+    assert alone.startswith("## Windows")
+    page = f"<p>{links}</p><hr>{TERMINALS}<hr><p>{links}</p>"
+    assert read_html(page, "a.html").text == alone
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Next: we go to <a href=b>Skye</a> and <a href=c>Mull</a>.",
+        "<a href=b>Next steps</a>",
+        "See <a href=b>Previous reports</a> and <a href=c>Contents</a>.",
+        "<a href=b>Tickets</a> <a href=c>Next ferry</a>",
+        "Next: contents, index",
+    ],
+)
+def test_links_that_say_something_stay_where_a_page_ends(line):
+    text = read_html(f"{TERMINALS}<p>{line}</p>", "a.html").text
+    assert text.startswith(f"{read_html(TERMINALS, 'a.html').text}\n\n")
+    said = re.findall(r"\w+", re.sub("<[^>]*>", " ", line))
+    assert [word for word in said if word not in text.partition("[1]")[2]] == []
+
+
+def test_links_between_pages_stay_in_the_middle_and_where_there_is_nothing_else():
+    links = "<p>Next: <a href=b>Maps</a>, Up: <a href=c>All</a></p>"
+    middle = "".join(f"<p>Line {number}.</p>" for number in range(9))
+    assert "Maps" in read_html(f"{middle}{links}{middle}", "a.html").text
+    assert "Maps" in read_html(links, "a.html").text
+
+
+def test_signs_of_permanent_links_and_empty_frames_are_not_read():
+    page = (
+        '<h2 class="memtitle"><span class="permalink"><a href="#a06">&#9670;&nbsp;</a></span>'
+        'dqrt01()</h2><iframe src="javascript:void(0)" frameborder="0" name="Search"></iframe>'
+        "<p>It tests a factorization.</p>"
+    )
+    assert read_html(page, "a.html").text == "## dqrt01()\n\nIt tests a factorization."
+
+
+_PIECES = ["[x [a](", "<script>", "<math>", "<code>", r"\(", "$a_", r"\[x", "<title><svg>", "<!--"]
 _MENUS = ["<div class=navheader>", "<div class=navheader></p>", "<nav>"]
 _NESTED = ["<td><p><span>", "<p><b><i>", "<li><div></b>", "</p x", "<table><h2>"]
 
