@@ -3,8 +3,9 @@
 python benchmarks/bench_docs.py [--json]
 
 Indexes ``../shared/data/docs_tree/streamlit`` and asks 70 questions of one who uses it
-(``docs_questions.tsv``: a question, a tab, the files that answer it between bars), its headings of
-four words or more, and runs of eight words of its sentences. Gold of the latter two is the file;
+(``docs_questions.tsv``: a question, a tab, the files that answer it between bars), the titles that
+only one page has, its headings of four words or more, and runs of eight words of its sentences.
+Gold of the latter three is the file;
 ``at its place`` says that a chunk that is shown as matched touches the section or the sentence.
 Sizes are in words, of documents that are long enough. With ``RAGKIT_CHUNKING__MIN_WORDS=40``
 hardly any sections are put together.
@@ -15,6 +16,7 @@ from __future__ import annotations
 import random
 import re
 import tempfile
+from collections import Counter
 from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
@@ -39,10 +41,13 @@ def tasks(library: Library) -> Iterator[Task]:
     for line in QUESTIONS.read_text("utf-8").splitlines():
         question, files = line.split("\t")
         yield "questions", question, files.split("|"), None
+    titles = Counter(document.title for document in library.documents.list())
     rng = random.Random(5)
     for document in sorted(library.documents.list(), key=lambda document: document.path):
         if not document.chunks:
             continue
+        if titles[document.title] == 1:
+            yield "titles", document.title, [document.path], None
         detail = library.documents.get(document.id)
         for section in detail.sections:
             long = words(detail.text[section.start : section.end]) >= 30

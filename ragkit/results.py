@@ -77,9 +77,9 @@ class Later(Sequence[_T], Generic[_T]):
 class Contribution:
     """A part of a score: ``value == weight * normalised``.
 
-    ``index`` is "vector" or "keyword", or one of the additions "title", "phrase", "verbatim",
-    "name", "document", "definition" and "figure" (``SearchOptions``). ``rank`` counts from 1 in the
-    index's own list, and is 0 for an addition, or if the entry is not in that list.
+    ``index`` is "vector" or "keyword", or one of the additions "title", "whole title", "phrase",
+    "verbatim", "name", "document", "definition" and "figure" (``SearchOptions``). ``rank`` counts
+    from 1 in the index's own list, and is 0 for an addition, or if the entry is not in that list.
     """
 
     index: str

@@ -90,7 +90,8 @@ class SearchOptions:
     )
     title_weight: float = option(
         0.1,
-        "How much a match in the title or headings adds.",
+        "How much a match in the title or headings adds, and three times as much where the whole "
+        "question is a title.",
         bounds=(0, 1),
         label="Title weight",
         slider=(0.0, 1.0, 0.05),

@@ -29,6 +29,10 @@ NEARLY_VERBATIM = 0.9
 """From which share of its pairs, by their rarity, a query is taken for a quotation."""
 
 
+_ALL = 1 - 1e-9
+"""What a title has of a query that it holds all of, but for rounding."""
+
+
 def shares_in(
     share_of: ShareOf,
     field: Field,
@@ -153,6 +157,33 @@ def title_shares(
     of_query, code = np.divmod(distinct(owners * width + codes), width)
     totals = np.bincount(of_query, weights[of_query, code], len(queries))
     shares /= np.where(totals > 0, totals, 1.0)[asking]
+    return shares
+
+
+def whole_title_shares(
+    in_titles: Scores,
+    searches: Sequence[IndexSearch],
+    queries: Sequence[IndexQuery],
+    entry_ids: Ids,
+    asking: Ids,
+) -> Scores:
+    """Return how much of its title each entry's query is, from 0 to 1, (n,).
+
+    0 where the title does not hold all of the query, in its order and with nothing in between.
+    ``in_titles`` (n,) are the ``title_shares``. To a title belong its headings, and before it
+    words of the file's name that it has not.
+    """
+    shares = np.zeros(len(entry_ids))
+    rows = np.flatnonzero(in_titles > _ALL)
+    for search in searches if len(rows) else ():
+        titles = search.index.get(entry_ids[rows], Field.TITLE)
+        bounds = pairwise(titles.offsets.tolist())
+        flat = titles.flat.tolist()
+        for row, (start, end) in zip(rows.tolist(), bounds, strict=True):
+            words, title = [*queries[asking[row]].token_ids], flat[start:end]
+            runs = range(len(title) - len(words) + 1)
+            if any(title[at : at + len(words)] == words for at in runs):
+                shares[row] = len(words) / len(title)
     return shares
 
 

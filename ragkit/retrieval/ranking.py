@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from ragkit.indexes.protocol import Candidates, IndexKind, IndexSearch
 from ragkit.indexes.rows import Ids, distinct
+from ragkit.indexes.tokenizer import query_tokens
 from ragkit.options import Fusion, QuestionMerge, SearchOptions
 from ragkit.results import Contribution, Later
 from ragkit.retrieval.candidates import content_keys, exact_scores, places_of, ranks_of, take_rows
@@ -30,6 +31,7 @@ from ragkit.retrieval.proximity import (
     title_shares,
     verbatim_shares,
     whole_phrases,
+    whole_title_shares,
 )
 from ragkit.retrieval.query.encoding import Query
 from ragkit.types import LEVEL_CODES, Field, Level
@@ -39,6 +41,9 @@ FOLDER_SHARE = 0.5
 
 TITLE_FLOOR = 0.2
 """From which share of a query on a title that holds it counts in full."""
+
+WHOLE_TITLE = 3.0
+"""How many times as much it counts where the query is the whole title."""
 
 # A chunk that is found by its context is found as itself.
 _LEVELS = {code: level for level, code in LEVEL_CODES.items()} | {
@@ -223,16 +228,8 @@ def rank(
     if len(candidates) < 2 or options.fusion is not Fusion.WEIGHTED:
         return fuse(candidates, weights, options, full_words=full_words)
     ranking = fuse(candidates, weights, options, searches, within, full_words)
-    if level is Level.CHUNK and options.title_weight > 0:
-        asking = ranking.queries
-        raw, in_folders = (
-            shares_in(title_shares, field, searches, queries, ranking.entry_ids, asking)
-            for field in (Field.TITLE, Field.FOLDERS)
-        )
-        raw = np.minimum(raw + FOLDER_SHARE * in_folders, 1.0)
-        shares = shares_of_best(raw, asking, ranking.count, TITLE_FLOOR)
-        ranking = with_part(ranking, "title", raw, shares, options.title_weight)
     if level is Level.CHUNK:
+        ranking = with_titles(ranking, searches, queries, options)
         ranking = with_phrases(ranking, searches, queries, options)
     ranking = with_named(ranking, within, options.name_weight)
     return with_documents(ranking, options.document_weight)
@@ -328,6 +325,41 @@ def fuse(
             normalised = shares_of_best(raw, queries, count, least)
         parts.append(Part(kind.value, share, ranks, raw, normalised))
     return Ranking(count, queries, entry_ids, documents, chunks, levels, tuple(parts))
+
+
+def with_titles(
+    ranking: Ranking,
+    searches: Sequence[IndexSearch],
+    queries: Sequence[Query],
+    options: SearchOptions,
+) -> Ranking:
+    """Add what titles hold of their query, and more where one is little else.
+
+    The latter not where all that come near the best are listed by date.
+    """
+    if options.title_weight <= 0:
+        return ranking
+    asking = ranking.entry_ids, ranking.queries
+    in_titles, in_folders = (
+        shares_in(title_shares, field, searches, queries, *asking)
+        for field in (Field.TITLE, Field.FOLDERS)
+    )
+    raw = np.minimum(in_titles + FOLDER_SHARE * in_folders, 1.0)
+    shares = shares_of_best(raw, ranking.queries, ranking.count, TITLE_FLOOR)
+    ranking = with_part(ranking, "title", raw, shares, options.title_weight)
+    # What is left of a question without the words that make it one is no title that was typed.
+    as_typed = np.array([
+        [query.known.get(token) for token in query_tokens(query.text)] == [*query.token_ids]
+        for query in queries
+    ])  # fmt: skip
+    held = np.where(as_typed[ranking.queries], in_titles, 0.0)
+    raw = whole_title_shares(held, searches, queries, *asking)
+    if options.sort.by_date or not raw.any():
+        return ranking
+    weights = np.zeros(ranking.count)
+    weights[ranking.queries[raw > 0.0]] = WHOLE_TITLE * options.title_weight
+    shares = shares_of_best(raw, ranking.queries, ranking.count, TITLE_FLOOR)
+    return with_part(ranking, "whole title", raw, shares, weights)
 
 
 def with_phrases(
