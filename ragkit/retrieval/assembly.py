@@ -18,6 +18,7 @@ from ragkit.options import Expansion, SearchOptions
 from ragkit.results import Answer, DocumentRef, Later, MatchedChunk, Passage, Result
 from ragkit.retrieval.grouping import Group
 from ragkit.retrieval.highlight import Highlighter
+from ragkit.retrieval.hits import Hit
 from ragkit.retrieval.levels import COARSE
 from ragkit.retrieval.passages import (
     PassagePlan,
@@ -26,7 +27,6 @@ from ragkit.retrieval.passages import (
     wanted_chunks,
     with_texts,
 )
-from ragkit.retrieval.ranking import Hit
 from ragkit.types import InnerBlock, Level, Span
 
 _READ_WHOLE = 200_000

@@ -25,6 +25,7 @@ from ragkit.retrieval.everywhere import Indexes
 from ragkit.retrieval.figures import of_figures, with_figures
 from ragkit.retrieval.grouping import Group, Grouping, with_parts
 from ragkit.retrieval.hit_lookups import HitLookups
+from ragkit.retrieval.hits import Hit, Ranking
 from ragkit.retrieval.levels import (
     COARSE,
     SEARCHED_LEVELS,
@@ -39,13 +40,7 @@ from ragkit.retrieval.proximity import Scores
 from ragkit.retrieval.query.encoding import Query, QueryEncoder
 from ragkit.retrieval.query.parser import ParsedQuery
 from ragkit.retrieval.query.scope import Scope, scope_of
-from ragkit.retrieval.ranking import (
-    Hit,
-    Ranking,
-    Within,
-    rank,
-    with_places,
-)
+from ragkit.retrieval.ranking import Within, rank, with_places
 from ragkit.retrieval.stages import StageTimer
 from ragkit.types import Level
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from ragkit.indexes.tokenizer import index_tokens
 from ragkit.retrieval.hit_lookups import Vectors
-from ragkit.retrieval.ranking import Hit
+from ragkit.retrieval.hits import Hit
 from ragkit.types import Level
 
 Clusters: TypeAlias = list[list[Hit]]

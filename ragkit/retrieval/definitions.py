@@ -10,10 +10,11 @@ import numpy as np
 
 from ragkit.indexes.analyzer import SPACELESS
 from ragkit.options import SearchOptions
+from ragkit.retrieval.hits import Hit, Ranking, with_part
 from ragkit.retrieval.query.encoding import Query
 from ragkit.retrieval.query.han_variants import writings
 from ragkit.retrieval.query.subject import ARTICLE, defined_term
-from ragkit.retrieval.ranking import Hit, Ranking, best_half, with_part
+from ragkit.retrieval.ranking import best_half
 from ragkit.types import Level
 
 _ARABIC = re.compile("[\u0621-\u064a]{4}")

@@ -16,10 +16,10 @@ import numpy as np
 from ragkit.indexes.protocol import EntryIndex, IndexSearch
 from ragkit.indexes.rows import Ids
 from ragkit.options import SearchOptions
+from ragkit.retrieval.hits import Ranking, with_part
 from ragkit.retrieval.proximity import Scores
 from ragkit.retrieval.query.date_forms import date_forms, with_date_forms
 from ragkit.retrieval.query.encoding import Query
-from ragkit.retrieval.ranking import Ranking, with_part
 from ragkit.types import Field
 
 _FEWEST_DIGITS = 3

@@ -32,11 +32,11 @@ from ragkit.results import Result
 from ragkit.retrieval.candidates import WRITTEN
 from ragkit.retrieval.figures import exact_tokens
 from ragkit.retrieval.grouping import Group, Grouping
+from ragkit.retrieval.hits import Hit
 from ragkit.retrieval.proximity import Scores
 from ragkit.retrieval.query.date_forms import with_date_forms
 from ragkit.retrieval.query.encoding import Query
 from ragkit.retrieval.query.word_forms import has_other_letters
-from ragkit.retrieval.ranking import Hit
 from ragkit.types import Field
 
 if TYPE_CHECKING:

@@ -12,10 +12,10 @@ from ragkit.options import Phrasings, Rerank, SearchOptions, Sort
 from ragkit.results import PhrasingOutcome, RerankOutcome
 from ragkit.retrieval.batch_search import BatchSearch
 from ragkit.retrieval.grouping import Grouping, group
+from ragkit.retrieval.hits import Hit
 from ragkit.retrieval.listing import by_date
 from ragkit.retrieval.query.encoding import Query, QueryEncoder
 from ragkit.retrieval.query.parser import ParsedQuery
-from ragkit.retrieval.ranking import Hit
 from ragkit.retrieval.stages import StageTimer
 
 if TYPE_CHECKING:

@@ -28,8 +28,8 @@ from ragkit.retrieval.deduplication import (
     in_formats,
 )
 from ragkit.retrieval.hit_lookups import HitLookups, Vectors
+from ragkit.retrieval.hits import Hit
 from ragkit.retrieval.levels import COARSE
-from ragkit.retrieval.ranking import Hit
 from ragkit.types import Level
 
 

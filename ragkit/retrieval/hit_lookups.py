@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ragkit.catalog import Catalog
 from ragkit.catalog.records import ChunkRecord
-from ragkit.retrieval.ranking import Hit
+from ragkit.retrieval.hits import Hit
 from ragkit.types import Level
 
 Vectors: TypeAlias = Mapping[int, NDArray[np.floating]]

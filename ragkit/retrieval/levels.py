@@ -12,8 +12,8 @@ import numpy as np
 from ragkit.indexes.protocol import Candidates, IndexKind, IndexSearch
 from ragkit.options import Granularity
 from ragkit.retrieval.candidates import exact_scores, places_of
+from ragkit.retrieval.hits import Hit, Ranking
 from ragkit.retrieval.proximity import Scores
-from ragkit.retrieval.ranking import Hit, Ranking
 from ragkit.types import Level
 
 SEARCHED_LEVELS: Mapping[Granularity, tuple[Level, ...]] = {

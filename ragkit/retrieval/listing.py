@@ -12,8 +12,8 @@ from ragkit.catalog.records import CollectionRecord
 from ragkit.indexes.rows import Ids
 from ragkit.options import Filters
 from ragkit.retrieval.grouping import Group, Grouping
+from ragkit.retrieval.hits import Hit
 from ragkit.retrieval.query.scope import Scope
-from ragkit.retrieval.ranking import Hit
 from ragkit.types import Level
 
 _NEAR_BEST = 0.5

@@ -10,8 +10,8 @@ import numpy as np
 from ragkit.indexes.protocol import Candidates, IndexKind
 from ragkit.indexes.rows import Ids
 from ragkit.results import Result
+from ragkit.retrieval.hits import Ranking
 from ragkit.retrieval.proximity import Scores
-from ragkit.retrieval.ranking import Ranking
 from ragkit.traces import Metrics, Spread
 from ragkit.types import LEVEL_CODES
 

@@ -9,7 +9,7 @@ from operator import attrgetter, itemgetter
 from typing import Protocol, TypeVar
 
 from ragkit.options import Dedup, Merge
-from ragkit.retrieval.ranking import Hit
+from ragkit.retrieval.hits import Hit
 from ragkit.retrieval.rows import document_of, similarity_of
 
 

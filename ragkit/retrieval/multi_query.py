@@ -24,6 +24,7 @@ from ragkit.options import (
 from ragkit.results import RerankOutcome, Result
 from ragkit.retrieval.fit import weak_topics
 from ragkit.retrieval.grouping import Group, fold_duplicates, mmr
+from ragkit.retrieval.hits import Hit
 from ragkit.retrieval.merge import (
     Merged,
     best_of_entries,
@@ -38,7 +39,6 @@ from ragkit.retrieval.query.encoding import Query
 from ragkit.retrieval.query.parser import LONGEST_QUERY
 from ragkit.retrieval.query_segmentation.topic_names import rarities, topic_names
 from ragkit.retrieval.query_segmentation.topics import Segment, Topic, cut_question, is_cut
-from ragkit.retrieval.ranking import Hit
 from ragkit.retrieval.search import SearchEngine
 from ragkit.retrieval.stages import StageTimer
 from ragkit.retrieval.turns import TURNS

@@ -14,9 +14,9 @@ from ragkit.errors import RagkitError
 from ragkit.options import Mode, Phrasings
 from ragkit.results import Phrasing, PhrasingOutcome
 from ragkit.retrieval.grouping import Group
+from ragkit.retrieval.hits import Hit
 from ragkit.retrieval.merge import blend
 from ragkit.retrieval.query.encoding import Query
-from ragkit.retrieval.ranking import Hit
 from ragkit.retrieval.turns import TURNS
 
 _QUESTION_COUNTS: Mapping[Phrasings, float] = {

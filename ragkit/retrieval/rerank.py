@@ -14,8 +14,8 @@ from ragkit.errors import RagkitError
 from ragkit.options import SearchOptions
 from ragkit.results import RerankOutcome
 from ragkit.retrieval.hit_lookups import HitLookups
+from ragkit.retrieval.hits import Hit
 from ragkit.retrieval.levels import COARSE
-from ragkit.retrieval.ranking import Hit
 from ragkit.retrieval.turns import TURNS
 
 BEST_GRADE = 10.0

@@ -33,6 +33,7 @@ from ragkit.retrieval.grouped_search import FoundGroups, GroupedSearch, listed_c
 from ragkit.retrieval.grouping import Group, Grouping, group
 from ragkit.retrieval.highlight import question_words
 from ragkit.retrieval.hit_lookups import HitLookups
+from ragkit.retrieval.hits import Hit
 from ragkit.retrieval.levels import SEARCHED_LEVELS
 from ragkit.retrieval.listing import listed_documents
 from ragkit.retrieval.query.corrections import correct, with_spelling
@@ -42,7 +43,6 @@ from ragkit.retrieval.query.intent_details import LibraryValues
 from ragkit.retrieval.query.number_groups import regrouped
 from ragkit.retrieval.query.parser import ParsedQuery
 from ragkit.retrieval.query.spelling import misspelled
-from ragkit.retrieval.ranking import Hit
 from ragkit.retrieval.stages import StageTimer
 from ragkit.retrieval.turns import TURNS
 from ragkit.traces import Trace

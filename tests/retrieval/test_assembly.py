@@ -13,7 +13,7 @@ from ragkit.results import Contribution
 from ragkit.retrieval.assembly import assemble
 from ragkit.retrieval.grouping import Group
 from ragkit.retrieval.hit_lookups import HitLookups
-from ragkit.retrieval.ranking import Hit
+from ragkit.retrieval.hits import Hit
 from ragkit.types import Level
 
 PIECES = tuple(f"piece {number} of the pie" for number in range(10))

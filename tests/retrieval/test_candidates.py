@@ -23,8 +23,9 @@ from ragkit.retrieval.candidates import (
     run_concurrently,
     take_rows,
 )
+from ragkit.retrieval.hits import Hit
 from ragkit.retrieval.query.encoding import Query
-from ragkit.retrieval.ranking import Hit, rank
+from ragkit.retrieval.ranking import rank
 from ragkit.retrieval.stages import StageTimer
 from ragkit.types import LEVEL_CODES, Field, Level
 

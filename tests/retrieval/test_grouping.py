@@ -9,7 +9,7 @@ import pytest
 
 from ragkit.options import Aggregation, Expansion, Granularity, SearchOptions
 from ragkit.retrieval.grouping import group
-from ragkit.retrieval.ranking import Hit
+from ragkit.retrieval.hits import Hit
 from ragkit.types import Level
 
 

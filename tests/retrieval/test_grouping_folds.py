@@ -17,7 +17,7 @@ from ragkit.retrieval.deduplication import (
     fold_semantic,
 )
 from ragkit.retrieval.grouping import mmr
-from ragkit.retrieval.ranking import Hit
+from ragkit.retrieval.hits import Hit
 from ragkit.types import Level
 
 

@@ -11,8 +11,8 @@ from small_library import HANDBOOK, add, find, open_library, write_files
 
 from ragkit.indexes.protocol import Candidates, IndexKind
 from ragkit.options import ChunkedOptions, SearchOptions
+from ragkit.retrieval.hits import Part, Ranking
 from ragkit.retrieval.measuring import measured, spread
-from ragkit.retrieval.ranking import Part, Ranking
 from ragkit.types import LEVEL_CODES, Level
 
 

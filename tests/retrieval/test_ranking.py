@@ -14,18 +14,11 @@ from support import added_up
 
 from ragkit.indexes.protocol import Candidates, IndexKind
 from ragkit.options import Fusion, Granularity, QuestionMerge, SearchOptions
+from ragkit.retrieval.hits import Hit, Ranking, with_part
 from ragkit.retrieval.index_weights import index_weights
 from ragkit.retrieval.levels import CLOSE, SEARCHED_LEVELS, prefer_finer
 from ragkit.retrieval.query.encoding import Query
-from ragkit.retrieval.ranking import (
-    TITLE_FLOOR,
-    Hit,
-    Ranking,
-    fuse,
-    shares_of_best,
-    with_documents,
-    with_part,
-)
+from ragkit.retrieval.ranking import TITLE_FLOOR, fuse, shares_of_best, with_documents
 from ragkit.types import LEVEL_CODES, Level
 
 

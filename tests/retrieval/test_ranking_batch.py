@@ -12,8 +12,9 @@ from ragkit.indexes.local.collection import CollectionIndex
 from ragkit.indexes.rows import EntryRows, TokenColumn
 from ragkit.options import Fusion, Mode, QuestionMerge, SearchOptions
 from ragkit.retrieval.candidates import find_candidates, put_to
+from ragkit.retrieval.hits import Hit, Ranking
 from ragkit.retrieval.query.encoding import Query
-from ragkit.retrieval.ranking import Hit, Ranking, rank
+from ragkit.retrieval.ranking import rank
 from ragkit.retrieval.stages import StageTimer
 from ragkit.types import LEVEL_CODES, Field, Level
 

@@ -11,8 +11,8 @@ from ragkit.errors import ModelError, RagkitError
 from ragkit.options import Granularity, SearchOptions
 from ragkit.results import MatchedChunk, RerankOutcome
 from ragkit.retrieval.grouping import group
+from ragkit.retrieval.hits import Hit
 from ragkit.retrieval.passages import _choose
-from ragkit.retrieval.ranking import Hit
 from ragkit.retrieval.rerank import NOT_RERANKED, in_order, rerank, rerank_candidates, usable
 from ragkit.types import Level
 
