@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Container, Iterable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from ragkit.catalog.connection import IN_LIST, Connections, conditions, id_list, of_collection
+from ragkit.catalog.connection import (
+    IN_LIST,
+    Connections,
+    conditions,
+    folded,
+    id_list,
+    of_collection,
+)
 from ragkit.catalog.document_writing import CHUNK_COLUMNS, delete_documents, put_document
 from ragkit.catalog.entry_writing import TokenIdCache, move_entries
 from ragkit.catalog.lineage import next_version
@@ -107,6 +115,19 @@ class Documents:
             (id_list(document_ids),),
         )
         return {number: bool(paged) for number, paged in rows}
+
+    def with_file_name(self, name: str, collection_ids: Iterable[int]) -> list[int]:
+        """Return ids of documents with text whose files have this name, in any case, ascending."""
+        # By the index of paths, which is a tenth of the table. Folding all of them takes long, and
+        # the engine's own comparison knows the cases of ASCII alone.
+        path = "d.path" if name.isascii() else "folded(d.path)"
+        ending = re.sub(r"([\\%_])", r"\\\1", folded(name))
+        return self._connections.column(
+            "SELECT d.id FROM sources s CROSS JOIN documents d ON d.source_id = s.id "
+            f"WHERE s.collection_id {IN_LIST} AND '/' || {path} LIKE ? ESCAPE '\\' "
+            "AND d.chunks > 0 ORDER BY d.id",
+            (id_list(collection_ids), f"%/{ending}"),
+        )
 
     def web_addresses(self) -> list[tuple[int, str]]:
         """Return (id, address) of indexed documents whose metadata have a web address."""

@@ -35,7 +35,7 @@ from ragkit.retrieval.levels import (
 )
 from ragkit.retrieval.measuring import measured
 from ragkit.retrieval.merge import best_of_entries
-from ragkit.retrieval.naming import named_documents
+from ragkit.retrieval.naming import named_documents, named_files
 from ragkit.retrieval.proximity import Scores
 from ragkit.retrieval.query.encoding import Query, QueryEncoder
 from ragkit.retrieval.query.parser import ParsedQuery
@@ -234,9 +234,12 @@ class BatchSearch:
         if not is_fused(options) or options.name_weight <= 0:
             return []
         indexes = [search.index for search in searches]
+        nameable = self._catalog.documents.nameable
+        ids = [collection.id for collection, _ in scopes]
+        with_name = partial(self._catalog.documents.with_file_name, collection_ids=ids)
         rankings = []
         for number, query in enumerate(queries):
-            named = named_documents(query, indexes, self._catalog.documents.nameable)
+            named = named_files(query, with_name) or named_documents(query, indexes, nameable)
             if named is None:
                 continue
             with timer.stage("named documents", len(named.documents)) as stage:

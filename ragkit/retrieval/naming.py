@@ -13,6 +13,7 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import PurePath
 from typing import TypeAlias
 
 import numpy as np
@@ -20,6 +21,7 @@ import numpy as np
 from ragkit.indexes.protocol import EntryIndex
 from ragkit.indexes.rows import Ids, distinct
 from ragkit.indexes.tokenizer import index_tokens
+from ragkit.reading.formats import readable_suffixes
 from ragkit.retrieval.proximity import Scores
 from ragkit.retrieval.query.encoding import Query
 from ragkit.types import Field
@@ -103,6 +105,18 @@ def named_documents(
         word for word in query.text.split() if name_tokens.isdisjoint(index_tokens(word))
     )
     return Named(everyone, rarity / rarity.max(), rest) if index_tokens(rest) else None
+
+
+def named_files(query: Query, with_name: Callable[[str], Sequence[int]]) -> Named | None:
+    """Return the documents whose files have the query for a name; ``None`` if there are none.
+
+    All of it is asked within them as well, since other texts may speak of the file.
+    """
+    name = query.text.strip()
+    if "." not in name or PurePath(name.lower()).suffix not in readable_suffixes():
+        return None
+    documents = np.array(with_name(name), np.int64)
+    return Named(documents, np.ones(len(documents)), name) if len(documents) else None
 
 
 def _opened(

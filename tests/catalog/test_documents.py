@@ -291,6 +291,26 @@ def test_searching_names_takes_every_character_at_its_word(many, containing, fou
     assert [one.path for one in many.documents.list(containing=containing)] == found
 
 
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [
+        ("b_c.md", ["a/b_c.md", "b_c.md"]),
+        ("B_C.MD", ["a/b_c.md", "b_c.md"]),
+        ("b%c.md", ["b%c.md"]),
+        ("c.md", []),
+        ("%", []),
+        ("b\\c.md", ["b\\c.md"]),
+        ("u\u0308ber.md", ["ÜBER.md"]),
+    ],
+)
+def test_files_are_found_by_their_whole_names(catalog, shelf, name, found):
+    paths = ["a/b_c.md", "b_c.md", "bxc.md", "b%c.md", "b\\c.md", "ÜBER.md"]
+    ids = {shelf.put(path): path for path in paths}
+    named = catalog.documents.with_file_name(name, [shelf.collection_id])
+    assert [ids[number] for number in named] == found
+    assert catalog.documents.with_file_name(name, [shelf.collection_id + 1]) == []
+
+
 def test_lists_put_trouble_first_and_then_go_by_path(many, shelf):
     paths = [one.path for one in many.documents.list()]
     assert paths[:2] == ["z.pdf", "x.md"]

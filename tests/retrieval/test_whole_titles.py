@@ -70,3 +70,16 @@ def test_what_is_no_title_gains_nothing_by_one(manual, question):
 def test_it_can_be_switched_off_and_hides_nothing_of_a_list_by_date(manual):
     assert parts(manual, "interactive mode", title_weight=0) == {}
     assert parts(manual, "interactive mode", sort="newest") == {}
+
+
+@pytest.mark.parametrize("question", ["keys.md", "Keys.MD", " keys.md "])
+def test_the_name_of_a_file_finds_it_before_those_that_speak_of_it(library, tmp_path, question):
+    files = {
+        "deep/keys.md": "# Signs\n\nNothing is said here of what the file is about.\n",
+        "how.md": "# keys.md\n\nThe file keys.md names keys. Write keys.md, then md of keys.\n",
+        "x_keys.md": "# Other keys in md\n\nkeys and md, md and keys.\n",
+    }
+    add(library, write_files(tmp_path / "signs", files))
+    found = [result.document.path for result in library.search(question).results]
+    assert found[0] == "deep/keys.md"
+    assert set(found) == set(files)
