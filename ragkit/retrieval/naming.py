@@ -5,6 +5,8 @@
 digit; its words occur in a document's title, its file's name or its folders, or on its first page,
 and are rare over documents. Numbers, such as years, tell documents apart that words name. Only long
 documents are named: in a short one the words that are asked for are those that it opens with.
+
+The name of a file, alone and with its suffix, names any document.
 """
 
 from __future__ import annotations
@@ -37,6 +39,8 @@ LEAST_RARITY = math.log(3)
 
 NEAREST = 0.5
 """Documents whose words are less than this share as rare as the best one's are not named."""
+
+_LONGEST_FILE_NAME = 255
 
 # A product's "HX-300" is a name, whereas an identifier of code is none.
 _CODE = re.compile(r"[`_/\\]|::|\(\)|\w\.\w|^[a-z]+[A-Z]")
@@ -113,7 +117,8 @@ def named_files(query: Query, with_name: Callable[[str], Sequence[int]]) -> Name
     All of it is asked within them as well, since other texts may speak of the file.
     """
     name = query.text.strip()
-    if "." not in name or PurePath(name.lower()).suffix not in readable_suffixes():
+    suffix = PurePath(name.lower()).suffix if len(name) <= _LONGEST_FILE_NAME else ""
+    if not suffix or suffix not in readable_suffixes():
         return None
     documents = np.array(with_name(name), np.int64)
     return Named(documents, np.ones(len(documents)), name) if len(documents) else None

@@ -28,7 +28,6 @@ words that are searched for: fewer are neighbours by chance, or are parts of one
 NEARLY_VERBATIM = 0.9
 """From which share of its pairs, by their rarity, a query is taken for a quotation."""
 
-
 _ALL = 1 - 1e-9
 """What a title has of a query that it holds all of, but for rounding."""
 
