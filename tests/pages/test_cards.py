@@ -286,9 +286,9 @@ def test_gaps_are_marked_and_open_in_place():
     assert "… chunks 6–8 omitted … show" in closed.text
     assert ("data-first", "5") in closed.attributes
     filled = cards.card(
-        gapped, 3, "", ExpandedContent(gaps={(5, 7): "what <b>lies</b> between"}, passages=True)
+        gapped, 3, "", ExpandedContent(gaps={(5, 7): "what <svg>lies</svg> between"}, passages=True)
     )
-    assert "what <b>lies</b> between" in read(filled).text
+    assert "what <svg>lies</svg> between" in read(filled).text
     assert "omitted" not in filled
     assert '<details class="rk-about" open>' in filled
 

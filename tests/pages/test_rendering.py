@@ -282,6 +282,24 @@ def test_a_snippet_of_a_long_table_shows_the_header_from_far_above():
     assert re.sub(r"<.*?>", "", html) == "Plan: Wombat · Refund: full"
 
 
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        ("<h5>Overview of <code>pages</code></h5>", "Overview of pages"),
+        ('<p align="center" class=wide>Fares</p>', "Fares"),
+        ("press <kbd>Esc</kbd>, H<sub>2</sub>O", "press Esc, H2O"),
+        ('<abbr title="days past">DP</abbr>', '<abbr title="days past">DP'),
+        ("<svg>x</svg> <script>y</script>", "<svg>x</svg> <script>y</script>"),
+        ("3 <b and c> d", "3 <b and c> d"),
+        ("`<b>` and <bold>", "<b> and <bold>"),
+    ],
+)
+def test_tags_that_only_shape_a_text_are_not_shown(written, shown):
+    drawn = draw(written)
+    assert " ".join(drawn.text.split()) == shown
+    assert " ".join(draw(written, kind=Kind("plain")).text.split()) == written
+
+
 def test_a_table_in_plain_text_is_a_grid_and_other_bars_are_text():
     text = "Costs\n\n| In millions | 2021 |\n| --- | --- |\n| *Revenue* | 4 |\n\n| x | is positive"
     drawn = draw(text, kind=Kind("plain"))

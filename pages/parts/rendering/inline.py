@@ -23,6 +23,13 @@ _WORD = re.compile(r"[^\W_]")
 # Not of an index into an index.
 _REFERENCE = re.compile(r"(?<![\w\]!])\[([^\[\]\n]{1,200})\]\[([^\[\]\n]{0,200})\]")
 _BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
+# What only shapes text, without words of its own, such as those of a link or a tooltip.
+_SHAPE = re.compile(
+    r"</?(?:h[1-6]|p|div|span|center|font|small|big|b|i|em|strong|u|s|del|ins|su[bp]|kbd|code|samp"
+    r"|var|tt|abbr|cite|dfn|mark|details|summary)"
+    r"(?:\s+(?!title|href|src)[\w:-]{1,40}\s*=\s*(?:\"[^\"<>]*\"|'[^'<>]*'|[^\s\"'<>=`]+))*\s*/?>",
+    re.IGNORECASE,
+)
 _LONGEST = 60_000
 _MOST_BRACKETS = 2_000
 _ELEMENTS = {"em_open": "em", "strong_open": "strong", "s_open": "s", "highlight_open": "b"}
@@ -150,10 +157,12 @@ class _Walk:
     def _tag(self, token: Token, at: int) -> None:
         end = at + len(token.content)
         self._pass(at)
-        if _BREAK.fullmatch(token.content):
+        is_break = _BREAK.fullmatch(token.content) is not None
+        if is_break or _SHAPE.fullmatch(token.content):
             self._wordy = True
             self._pass(end)
-            self._canvas.void("br")
+            if is_break:
+                self._canvas.void("br")
             return
         with self._canvas.element("span", class_="rk-tag"):
             self._draw(at, end)
