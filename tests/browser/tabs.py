@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import time
 from collections import deque
+from contextlib import suppress
 from typing import Any
 
+from playwright.sync_api import Error
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
 # A text of the server's own. Elsewhere the tab would get another process, as slow as a new tab.
@@ -38,17 +40,24 @@ class Tabs:
         Returns:
             The addresses that were asked for, and what went wrong.
         """
-        for page in self._tabs[: self._taken]:
-            page.goto(f"{url}/{_AT_REST}")
-            page.evaluate("() => { sessionStorage.clear(); localStorage.clear(); }")
-            page.context.clear_cookies()
-            page.context.clear_permissions()
-        self._taken = 0
-        found = self._asked[:], self._faults[:]
-        self._asked.clear()
-        self._faults.clear()
-        self.sent.clear()
-        return found
+        try:
+            for page in self._tabs[: self._taken]:
+                page.goto(f"{url}/{_AT_REST}")
+                page.evaluate("() => { sessionStorage.clear(); localStorage.clear(); }")
+                page.context.clear_cookies()
+                page.context.clear_permissions()
+            return self._asked[:], self._faults[:]
+        except Error:
+            # What was asked of a server that has gone is heard now, not in the next test.
+            for page in self._tabs[: self._taken]:
+                with suppress(Error):
+                    page.goto("about:blank")
+            raise
+        finally:
+            self._taken = 0
+            self._asked.clear()
+            self._faults.clear()
+            self.sent.clear()
 
     def close(self) -> None:
         for page in self._tabs:
