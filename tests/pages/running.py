@@ -7,6 +7,8 @@ from pathlib import Path
 
 from streamlit.components.v2.bidi_component.main import _make_trigger_id
 from streamlit.proto.WidgetStates_pb2 import WidgetStates
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+from streamlit.runtime.scriptrunner_utils.script_requests import RerunData
 from streamlit.testing.v1 import AppTest
 
 from ragkit.indexing.writer import writer_lock
@@ -27,6 +29,13 @@ def run(library: Library, page: str = "", /, **query: str | list[str]) -> AppTes
         app.run()
     assert not app.exception
     return app
+
+
+def break_off(widgets: WidgetStates | None = None) -> None:
+    """Have another run begin, as a click elsewhere does while a page is drawn."""
+    context = get_script_run_ctx()
+    again = RerunData(context.query_string, widgets, context.page_script_hash)
+    context.script_requests.request_rerun(again)
 
 
 def html(app: AppTest) -> str:

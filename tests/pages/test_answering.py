@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from running import html, run
+from running import break_off, html, run
 from small_library import add, write_files
-from streamlit.runtime.scriptrunner import get_script_run_ctx
-from streamlit.runtime.scriptrunner_utils.script_requests import RerunData
 from support import until
 
 from ragkit.answers import AnswerState
@@ -50,9 +48,7 @@ def broken_off_once(monkeypatch, of, method):
     def call_and_break(*given, **options):
         if breaks:
             breaks.clear()
-            context = get_script_run_ctx()
-            again = RerunData(context.query_string, page_script_hash=context.page_script_hash)
-            context.script_requests.request_rerun(again)
+            break_off()
         return original(*given, **options)
 
     monkeypatch.setattr(of, method, call_and_break)
@@ -130,13 +126,10 @@ def test_another_question_does_not_go_on_with_a_thread_whose_run_was_broken_off(
 
     def add_and_ask_something_else(*given):
         stored = add(*given)
-        context = get_script_run_ctx()
         widgets = app._tree.get_widget_states()
         box = app.text_input(key="q").proto.id
         next(one for one in widgets.widgets if one.id == box).string_value = "buoys"
-        context.script_requests.request_rerun(
-            RerunData(context.query_string, widgets, page_script_hash=context.page_script_hash)
-        )
+        break_off(widgets)
         return stored
 
     monkeypatch.setattr(ThreadService, "add", add_and_ask_something_else)

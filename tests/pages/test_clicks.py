@@ -10,10 +10,8 @@ import pytest
 import streamlit as st
 from ollama_failures import asked_about, passage_of
 from ollama_stand_in import OllamaStandIn
-from running import html, run
+from running import break_off, html, run
 from small_library import add, write_files
-from streamlit.runtime.scriptrunner import get_script_run_ctx
-from streamlit.runtime.scriptrunner_utils.script_requests import RerunData
 from streamlit.testing.v1 import AppTest
 
 from pages.parts.common import kept_texts
@@ -27,13 +25,6 @@ from ragkit.settings import load_settings
 from ragkit.surfaces.serve import add_sample
 
 SECONDS = 60
-
-
-def break_off():
-    """Have another run begin, as a click elsewhere does while a page is drawn."""
-    context = get_script_run_ctx()
-    again = RerunData(context.query_string, page_script_hash=context.page_script_hash)
-    context.script_requests.request_rerun(again)
 
 
 @pytest.fixture

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import pytest
 import streamlit as st
-from running import again, click, clicked, run
+from running import again, break_off, click, clicked, run
 from small_library import add, write_files
-from streamlit.runtime.scriptrunner import get_script_run_ctx
-from streamlit.runtime.scriptrunner_utils.script_requests import RerunData
 from streamlit.runtime.state.query_params_proxy import QueryParamsProxy
 from streamlit.testing.v1 import AppTest
 
@@ -182,9 +180,7 @@ def test_a_click_holds_that_breaks_off_the_run_of_back(
         begin(**about)
         if clicks:
             back(False)
-            context = get_script_run_ctx()
-            sent = RerunData(context.query_string, clicks.pop(), context.page_script_hash)
-            context.script_requests.request_rerun(sent)
+            break_off(clicks.pop())
 
     monkeypatch.setattr(st, "set_page_config", begin_and_click)
     back(True)
