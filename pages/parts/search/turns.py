@@ -18,16 +18,16 @@ from ragkit.answers import Thread, Turn, WrittenAnswer
 from ragkit.errors import NotFoundError, RagkitError
 from ragkit.library import Library
 
-_OWN, _BEGUN = "own_thread", "threads_begun"
+_OWN, _UNNAMED = "own_thread", "unnamed_threads"
 
 
 def current(library: Library) -> Thread | None:
     """Return the thread that the address names, or the tab's own."""
-    begun = _begun()
+    unnamed = _unnamed()
     named = st.session_state.get(state.THREAD)
-    if begun and named is None:
-        named = st.session_state[state.THREAD] = begun[-1]
-    begun.clear()
+    if unnamed and named is None:
+        named = st.session_state[state.THREAD] = unnamed[-1]
+    unnamed.clear()
     if named is None:
         own: Thread | None = st.session_state.get(_OWN)
         return own
@@ -39,14 +39,14 @@ def current(library: Library) -> Thread | None:
         return None
 
 
-def _begun() -> list[int]:
+def _unnamed() -> list[int]:
     """Return the ids of threads that are stored while the session does not name them yet.
 
     A click elsewhere breaks a run off wherever it next uses the session. The list itself is filled
     without it.
     """
-    begun: list[int] = st.session_state.setdefault(_BEGUN, [])
-    return begun
+    unnamed: list[int] = st.session_state.setdefault(_UNNAMED, [])
+    return unnamed
 
 
 def leave() -> None:
@@ -69,7 +69,7 @@ def add(
 
     What cannot be stored, as in a thread that is full, lasts as long as the tab.
     """
-    unnamed = _begun()
+    unnamed = _unnamed()
     if library.threads.kept or (thread is not None and thread.id):
         try:
             begun = thread or library.threads.begin(turn.question, collections)
