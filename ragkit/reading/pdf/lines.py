@@ -179,11 +179,9 @@ class Characters:
                 rows.append([])
             edges = min(left[at:end]), min(bottom[at:end]), max(right[at:end]), max(top[at:end])
             begins, ends = first[at], last[end - 1]
-            line = Line(self._cell(begins, ends + 1), *edges)
-            if self._fonts is not None:
-                size, bold = self._fonts.of(begins, first[(at + end) // 2], ends)
-                line = line._replace(size=size, bold=bold)
-            rows[-1].append(line)
+            middle = first[(at + end) // 2]
+            font = self._fonts.of(begins, middle, ends) if self._fonts is not None else ()
+            rows[-1].append(Line(self._cell(begins, ends + 1), *edges, *font))
         return rows
 
     def _words(self) -> _Words | None:
