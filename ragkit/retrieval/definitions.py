@@ -10,7 +10,7 @@ import numpy as np
 
 from ragkit.indexes.analyzer import SPACELESS
 from ragkit.options import SearchOptions
-from ragkit.retrieval.hits import Hit, Ranking, with_part
+from ragkit.retrieval.hits import Hit, Ranking, with_part_of_some
 from ragkit.retrieval.query.encoding import Query
 from ragkit.retrieval.query.han_variants import writings
 from ragkit.retrieval.query.subject import ARTICLE, defined_term
@@ -147,8 +147,4 @@ def with_definitions(
     for row in rows:
         found = definitions(terms[ranking.queries[row]], read.get(ranking.entry_ids.item(row), ""))
         shares[row] = max(found.values(), default=0.0)
-    if not shares.any():
-        return ranking
-    weights = np.zeros(ranking.count)
-    weights[ranking.queries[shares > 0.0]] = options.definition_weight
-    return with_part(ranking, "definition", shares, shares, weights)
+    return with_part_of_some(ranking, "definition", shares, shares, options.definition_weight)

@@ -16,7 +16,7 @@ import numpy as np
 from ragkit.indexes.protocol import EntryIndex, IndexSearch
 from ragkit.indexes.rows import Ids
 from ragkit.options import SearchOptions
-from ragkit.retrieval.hits import Ranking, with_part
+from ragkit.retrieval.hits import Ranking, with_part_of_some
 from ragkit.retrieval.proximity import Scores
 from ragkit.retrieval.query.date_forms import date_forms, with_date_forms
 from ragkit.retrieval.query.encoding import Query
@@ -92,11 +92,7 @@ def with_figures(
         rows = slice(bounds[number], bounds[number + 1])
         for search in searches if figures else ():
             shares[rows] += _shares(search.index, query, figures, ranking.entry_ids[rows])
-    if not shares.any():
-        return ranking
-    weights = np.zeros(ranking.count)
-    weights[ranking.queries[shares > 0.0]] = options.figure_weight
-    return with_part(ranking, "figure", shares, shares, weights)
+    return with_part_of_some(ranking, "figure", shares, shares, options.figure_weight)
 
 
 def _shares(

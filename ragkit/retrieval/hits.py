@@ -176,6 +176,17 @@ def with_part(
     return replace(ranking, parts=(*scaled, part))
 
 
+def with_part_of_some(
+    ranking: Ranking, name: str, raw: Scores, normalised: Scores, weight: float
+) -> Ranking:
+    """Add a part that only some queries have, which leaves the scores of the others as they are."""
+    if not normalised.any():
+        return ranking
+    weights = np.zeros(ranking.count)
+    weights[ranking.queries[normalised > 0.0]] = weight
+    return with_part(ranking, name, raw, normalised, weights)
+
+
 def _contributions(parts: Sequence[Part], query: int, row: int) -> tuple[Contribution, ...]:
     """Return the contributions to a row's score, without those that are 0 and unranked."""
     contributions = [part.contribution(query, row) for part in parts]

@@ -15,7 +15,7 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import PurePath
+from pathlib import PurePosixPath
 from typing import TypeAlias
 
 import numpy as np
@@ -117,7 +117,7 @@ def named_files(query: Query, with_name: Callable[[str], Sequence[int]]) -> Name
     All of it is asked within them as well, since other texts may speak of the file.
     """
     name = query.text.strip()
-    suffix = PurePath(name.lower()).suffix if len(name) <= _LONGEST_FILE_NAME else ""
+    suffix = PurePosixPath(name.lower()).suffix if len(name) <= _LONGEST_FILE_NAME else ""
     if not suffix or suffix not in readable_suffixes():
         return None
     documents = np.array(with_name(name), np.int64)

@@ -17,7 +17,7 @@ from ragkit.indexes.rows import Ids, distinct
 from ragkit.indexes.tokenizer import query_tokens
 from ragkit.options import Fusion, QuestionMerge, SearchOptions
 from ragkit.retrieval.candidates import exact_scores, places_of, ranks_of, take_rows
-from ragkit.retrieval.hits import Part, Ranking, with_part
+from ragkit.retrieval.hits import Part, Ranking, with_part, with_part_of_some
 from ragkit.retrieval.index_weights import index_weights
 from ragkit.retrieval.proximity import (
     Scores,
@@ -196,6 +196,8 @@ def with_titles(
     raw = np.minimum(in_titles + FOLDER_SHARE * in_folders, 1.0)
     shares = shares_of_best(raw, ranking.queries, ranking.count, TITLE_FLOOR)
     ranking = with_part(ranking, "title", raw, shares, options.title_weight)
+    if options.sort.by_date:
+        return ranking
     # What is left of a question without the words that make it one is no title that was typed.
     as_typed = np.array([
         [query.known.get(token) for token in query_tokens(query.text)] == [*query.token_ids]
@@ -203,12 +205,9 @@ def with_titles(
     ])  # fmt: skip
     held = np.where(as_typed[ranking.queries], in_titles, 0.0)
     raw = whole_title_shares(held, searches, queries, *asking)
-    if options.sort.by_date or not raw.any():
-        return ranking
-    weights = np.zeros(ranking.count)
-    weights[ranking.queries[raw > 0.0]] = WHOLE_TITLE * options.title_weight
     shares = shares_of_best(raw, ranking.queries, ranking.count, TITLE_FLOOR)
-    return with_part(ranking, "whole title", raw, shares, weights)
+    weight = WHOLE_TITLE * options.title_weight
+    return with_part_of_some(ranking, "whole title", raw, shares, weight)
 
 
 def with_phrases(
@@ -234,11 +233,7 @@ def with_phrases(
         return ranking
     wholes = np.where(quotable, whole_phrases(searches, queries), 0.0)
     verbatim = verbatim_shares(shares, wholes, ranking.queries)
-    if not verbatim.any():
-        return ranking
-    weights = np.zeros(ranking.count)
-    weights[ranking.queries[verbatim > 0.0]] = options.verbatim_weight
-    return with_part(ranking, "verbatim", verbatim, verbatim, weights)
+    return with_part_of_some(ranking, "verbatim", verbatim, verbatim, options.verbatim_weight)
 
 
 def shares_of_best(raw: Scores, queries: Ids, count: int, least: float | Scores) -> Scores:
