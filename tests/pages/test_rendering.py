@@ -19,8 +19,8 @@ from pages.parts.rendering.canvas import Anchor, Canvas
 MARKDOWN = Kind("markdown")
 ALLOWED = {
     "p", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "li", "blockquote", "pre", "code", "em",
-    "strong", "s", "b", "sup", "a", "img", "span", "div", "table", "thead", "tbody", "tr", "th",
-    "td", "br", "hr", "dl", "dt", "dd", "mark",
+    "strong", "s", "b", "sub", "sup", "a", "img", "span", "div", "table", "thead", "tbody", "tr",
+    "th", "td", "br", "hr", "dl", "dt", "dd", "mark",
 }  # fmt: skip
 SEEN = ("href", "title", "value")
 VOID = {"br", "hr", "img"}

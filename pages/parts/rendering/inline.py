@@ -11,10 +11,11 @@ from markdown_it.common.utils import normalizeReference
 from markdown_it.token import Token
 
 from pages.parts.rendering.allowed import safe_link
-from pages.parts.rendering.canvas import Canvas
+from pages.parts.rendering.canvas import Canvas, Span
 from pages.parts.rendering.flow import Flow
 from pages.parts.rendering.formula import draw_formula, parts_of
 from pages.parts.rendering.inline_rules import inline_tokens
+from pages.parts.rendering.tags import ELEMENTS, Tag, pair_tags, read_tag
 from ragkit.library.document_links import LinkTarget
 from ragkit.surfaces.addresses import document_url
 
@@ -22,14 +23,6 @@ _SPECIAL = re.compile(r"[\\`*_\[\]<&!~$\n]|==")
 _WORD = re.compile(r"[^\W_]")
 # Not of an index into an index.
 _REFERENCE = re.compile(r"(?<![\w\]!])\[([^\[\]\n]{1,200})\]\[([^\[\]\n]{0,200})\]")
-_BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
-# What only shapes text, without words of its own, such as those of a link or a tooltip.
-_SHAPE = re.compile(
-    r"</?(?:h[1-6]|p|div|span|center|font|small|big|b|i|em|strong|u|s|del|ins|su[bp]|kbd|code|samp"
-    r"|var|tt|abbr|cite|dfn|mark|details|summary)"
-    r"(?:\s+(?!title|href|src)[\w:-]{1,40}\s*=\s*(?:\"[^\"<>]*\"|'[^'<>]*'|[^\s\"'<>=`]+))*\s*/?>",
-    re.IGNORECASE,
-)
 _LONGEST = 60_000
 _MOST_BRACKETS = 2_000
 _ELEMENTS = {"em_open": "em", "strong_open": "strong", "s_open": "s", "highlight_open": "b"}
@@ -47,7 +40,9 @@ def draw_inline(canvas: Canvas, flow: Flow, env: dict[str, Any]) -> None:
         for start, end in flow.spans(0, len(content)):
             canvas.draw(start, end)
         return
-    _Walk(canvas, flow).run(inline_tokens(content, _with_references(content, env)))
+    tokens = inline_tokens(content, _with_references(content, env))
+    pair_tags(tokens)
+    _Walk(canvas, flow).run(tokens)
 
 
 def _with_references(content: str, env: dict[str, Any]) -> dict[str, Any]:
@@ -155,17 +150,68 @@ class _Walk:
         self._pass(self._content.index(token.markup, start + size) + ticks)
 
     def _tag(self, token: Token, at: int) -> None:
-        end = at + len(token.content)
+        """Draw what a tag has to read; one that is not understood is shown as it is written."""
         self._pass(at)
-        is_break = _BREAK.fullmatch(token.content) is not None
-        if is_break or _SHAPE.fullmatch(token.content):
+        end = at + len(token.content)
+        tag = read_tag(token.content)
+        if token.content.startswith("<!--"):
+            self._leave_out(end)
+        elif tag is None or not self._understood(tag, token.meta.get("element"), at, end):
+            with self._canvas.element("span", class_="rk-tag"):
+                self._draw(at, end)
+        if tag is not None and tag.ends_line(self._content[end:]):
+            self._canvas.void("br")
+
+    def _understood(self, tag: Tag, element: str | None, at: int, end: int) -> bool:
+        """Draw a tag that is understood; return whether it is."""
+        if element is not None:
+            self._element(tag, element, at, end)
+        elif tag.is_picture:
+            label = tag.values.get("caption") or tag.values.get("alt") or (0, 0)
+            first, last = tag.values["src"]
+            address = self._content[at + first : at + last]
+            self._picture(address, at + label[0], at + label[1])
+        elif tag.ends_cell:
+            self._leave_out(end - 1)
+            self._put_space(end - 1)
+        elif not tag.only_shapes(self._canvas.source):
+            words = tag.words(self._canvas.source)
+            if words is None:
+                return False
+            self._words(words, at)
+        self._leave_out(end)
+        return True
+
+    def _element(self, tag: Tag, element: str, at: int, end: int) -> None:
+        """Begin or end what a pair of tags encloses."""
+        self._leave_out(end)
+        if not element:
+            self._canvas.close()
+        elif element == "a":
+            first, last = tag.values["href"]
+            self._open_link(self._content[at + first : at + last])
+        else:
+            self._canvas.open(ELEMENTS[element])
+
+    def _words(self, words: Sequence[tuple[Span, bool]], at: int) -> None:
+        """Draw what a component says in its attributes: its name strong, each with a space."""
+        for (first, last), is_name in words:
             self._wordy = True
-            self._pass(end)
-            if is_break:
-                self._canvas.void("br")
-            return
-        with self._canvas.element("span", class_="rk-tag"):
-            self._draw(at, end)
+            self._pass(at + first)
+            with self._canvas.element("strong" if is_name else "span"):
+                self._draw(at + first, at + last)
+            self._put_space(at + last)
+
+    def _put_space(self, at: int) -> None:
+        """Draw a space in place of a character."""
+        self._canvas.put(" ", *next(self._flow.spans(at, at + 1)))
+        self._at = at + 1
+
+    def _leave_out(self, end: int) -> None:
+        """Leave out what comes up to ``end``, and the words in it."""
+        self._wordy = True
+        self._pass(end)
+        self._wordy = False
 
     def _formula(self, token: Token, at: int) -> None:
         """Draw a formula; one that is found or cut, or has no other form, is shown as TeX."""
@@ -255,22 +301,26 @@ class _Walk:
         self._wordy = True
 
     def _image(self, token: Token, at: int) -> None:
-        """Draw a picture of the document with its text below it, or else only the text."""
-        url = str(token.attrs.get("src") or "")
         self._pass(at)
+        label = self._content.index("[", at) + 1
+        self._picture(str(token.attrs.get("src") or ""), label, label + len(token.content))
+        self._wordy = True
+
+    def _picture(self, url: str, start: int, end: int) -> None:
+        """Draw a picture of the document with its text below it, or else only the text."""
+        self._wordy = True
         source = self._canvas.picture(url) if self._canvas.picture else None
         with self._canvas.element("span", class_="rk-picture" if source else "rk-nopicture"):
             if source:
                 self._canvas.void("img", src=source, alt="")
-            with self._canvas.element("span", class_="rk-caption"):
-                label = self._content.index("[", at) + 1
-                self._draw(label, label + len(token.content))
+            if start < end:
+                with self._canvas.element("span", class_="rk-caption"):
+                    self._draw(start, end)
             if not source and not self._canvas.flat:
                 host = urlsplit(url).hostname if safe_link(url) else None
                 where = f"picture at {host}, not loaded" if host else "picture not shown"
                 with self._canvas.element("span", class_="rk-soft"):
-                    self._canvas.say(f" ({where})")
-        self._wordy = True
+                    self._canvas.say(f" ({where})" if start < end else where.capitalize())
 
 
 _DRAWN = {
