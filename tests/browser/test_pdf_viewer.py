@@ -40,7 +40,7 @@ def test_a_pdf_opens_at_its_passage_and_scrolls_on(report):
     expect(page.locator('.rk-sheet[data-page="1"] > img')).to_be_in_viewport()
 
 
-@pytest.mark.parametrize(("width", "height"), [(1280, 720), (700, 900), (400, 800)])
+@pytest.mark.parametrize(("width", "height"), [(1280, 720), (810, 900), (700, 900), (400, 800)])
 def test_the_viewer_fits_the_window_below_title_and_way_back(report, width, height):
     page = report(width=width, height=height)
     expect(page.locator('.rk-sheet[data-page="3"] .rk-found-word').first).to_be_in_viewport()
@@ -49,7 +49,7 @@ def test_the_viewer_fits_the_window_below_title_and_way_back(report, width, heig
     assert page.locator(".rk-doc-head").bounding_box()["y"] >= 60
     viewer = page.locator(".rk-pdf").bounding_box()
     assert height - 40 < viewer["y"] + viewer["height"] <= height
-    if width > 640:
+    if width > 800:
         sizes = "(e) => e.scrollHeight - e.clientHeight"
         assert page.locator("[data-testid=stMain]").evaluate(sizes) == 0
 
