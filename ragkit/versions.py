@@ -7,7 +7,7 @@ from __future__ import annotations
 
 __version__ = "0.1.0"
 
-READER_VERSION = "33"
+READER_VERSION = "34"
 """Bump when a reader returns a different result for the same bytes; documents are read again."""
 
 CHUNKER_VERSION = "9"

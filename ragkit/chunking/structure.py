@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from ragkit.formatting import bounded_line
-from ragkit.headings import without_attributes
+from ragkit.headings import PARSER_FAILURES, heading_text, markdown_parser
 from ragkit.types import BlockKind, Markup, OutlineEntry
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from markdown_it import MarkdownIt
     from markdown_it.token import Token
 
 MARKDOWN_CHARACTERS = 2_000_000
@@ -31,9 +26,6 @@ _ATX = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*))?$")
 _ATX_CLOSING = re.compile(r"(?:^|(?<=[ \t]))#+$")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _MARKER = re.compile(r"\s{0,12}(?:[-*+•‣–]|\d{1,9}[.)])\s")
-_TYPE_PARAMETER = re.compile(r"<[A-Z]\w*(?: as \w+)?>")
-_MARKED_UP = re.compile(r"[*_`\[\]<&\\!]")
-_PARSER_FAILURES = (RecursionError, LookupError, ValueError, AssertionError)
 
 _KINDS = {
     "heading_open": BlockKind.HEADING,
@@ -87,22 +79,14 @@ def front_matter_end(text: str) -> int:
     return end.end()
 
 
-@lru_cache(maxsize=1)
-def _parser() -> MarkdownIt:
-    """Return a CommonMark parser with tables."""
-    from markdown_it import MarkdownIt
-
-    return MarkdownIt("commonmark").enable("table")
-
-
 def _parse_markdown(text: str, body: int) -> Structure | None:
     """Parse the blocks of ``text[body:]``; return ``None`` if the parser fails."""
-    parser = _parser()
+    parser = markdown_parser()
     tokens: list[Token] = []
     source = text[body:]
     try:
         parser.block.parse(source, parser, {}, tokens)
-    except _PARSER_FAILURES:
+    except PARSER_FAILURES:
         return None
     lines = [0, *(newline.end() for newline in re.finditer("\n", source))]
     starts: list[tuple[int, BlockKind]] = []
@@ -125,30 +109,8 @@ def _parse_markdown(text: str, body: int) -> Structure | None:
 
 
 def _heading_title(content: str) -> str:
-    """Return the text of a heading without markup."""
     # Links in a heading may be much longer than its text.
-    short = without_attributes(content[: _HEADING_CHARACTERS * 10])
-    if _MARKED_UP.search(short):
-        try:
-            inline = _parser().parseInline(short)
-        except _PARSER_FAILURES:
-            return bounded_line(short)
-        short = "".join(_inline_words(inline[0].children or ())) if inline else short
-    return bounded_line(short)
-
-
-def _inline_words(tokens: Sequence[Token]) -> Iterator[str]:
-    """Yield the text of inline tokens, also of code and alternatives of pictures.
-
-    The ``<T>`` of ``Option<T>`` counts as text: elements are written in lower case.
-    """
-    for token in tokens:
-        if token.type in {"text", "text_special", "code_inline", "image"}:
-            yield token.content
-        elif token.type in {"softbreak", "hardbreak"}:
-            yield " "
-        elif token.type == "html_inline" and _TYPE_PARAMETER.fullmatch(token.content):
-            yield token.content
+    return bounded_line(heading_text(content[: _HEADING_CHARACTERS * 10]))
 
 
 def scan_lines(text: str, start: int = 0, *, markdown: bool = False) -> Structure:

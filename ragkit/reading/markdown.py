@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import TYPE_CHECKING, Any
 
-from ragkit.headings import without_attributes
+from ragkit.headings import heading_text
 from ragkit.reading.dates import iso_date
 from ragkit.reading.formats import Format
 from ragkit.reading.heads import with_head
@@ -26,10 +26,7 @@ _EMBEDDED = re.compile(
 _FENCE = re.compile(r" {0,3}(?:[-*+] +|> ?)*(`{3,}|~{3,})(.*)")
 _ATX = re.compile(r" {0,3}#[ \t]+(.*?)(?:[ \t]+#+)?[ \t]*$")
 _HTML_H1 = re.compile(r"<h1\b[^>]{0,300}>(.{1,500}?)</h1>", re.I | re.S)
-_IMAGE = re.compile(r"!\[([^\]]{0,300})\]\([^)]{0,2000}\)")
-_LINK = re.compile(r"\[([^\]]{1,300})\](?:\([^)]{0,2000}\)|\[[^\]]{0,100}\])")
-_EMPHASIS = re.compile(r"(\*\*|__|[*_`])(?=\S)(.+?)(?<=\S)\1")
-_TAG = re.compile(r"(?<!\\)</?(?:[a-z]|[A-Z]{2})[^<>]{0,300}>")
+_REFERENCE = re.compile(r"(?<![\\!])\[([^\[\]]{1,300})\]\[[^\[\]]{0,100}\]")
 _MODULE_LINE = re.compile(
     r"import\s+(?:[\"']|[\w*{][^\n]{0,500}\bfrom\s*[\"']|\{[^}\n]{0,500}$)"
     r"|export\s+(?:(?:const|let|var|default|function|async|class)\b|\{|\*)"
@@ -38,6 +35,7 @@ _LONGEST_STATEMENT = 200
 _TAG_FIRST = re.compile(r"\n[ \t]*#[^\W\d_]")
 """As a line of tags begins; many times as fast to look for as ``^``."""
 
+_TICKS = re.compile(r"(`+)([^`\n]{1,300})\1(?!`)")
 _TAG_LINE = re.compile(r"[ \t]*#[^\W\d_][\w/-]{0,60}(?:[ \t]+#[^\W\d_][\w/-]{0,60}){0,20}[ \t]*")
 _PROPERTIES = re.compile(r"# [^\n]*\n\n((?:[^\n:]{1,60}: [^\n]*(?:\n|\Z))+)(?:\n|\Z)")
 _OF_LOGSEQ = re.compile(
@@ -136,14 +134,7 @@ def fenced_lines(text: str) -> Iterator[tuple[int, str, bool]]:
 
 def plain(markdown: str) -> str:
     """Return the text of a heading without attributes, links, emphasis and tags."""
-    text = without_attributes(markdown[:2000])
-    text = _LINK.sub(r"\1", _IMAGE.sub(r"\1", text))
-    text = _TAG.sub("", text)
-    for _ in range(3):
-        text, changed = _EMPHASIS.subn(r"\2", text)
-        if not changed:
-            break
-    return one_line(re.sub(r"\\([!-/:-@\[-`{-~])", r"\1", text))
+    return one_line(heading_text(_REFERENCE.sub(r"\1", markdown[:2000])))
 
 
 def _without_modules(text: str) -> str:
@@ -219,10 +210,15 @@ def read_front_matter(text: str) -> FrontMatter:
     title = next((values[key] for key in _named(values, ("title",))), None)
     return FrontMatter(
         end=block.end(),
-        title=one_line(str(title)) if isinstance(title, (str, int, float)) else "",
+        title=_plain_title(str(title)) if isinstance(title, (str, int, float)) else "",
         language=_language(values),
         metadata=metadata_from(values),
     )
+
+
+def _plain_title(title: str) -> str:
+    """Return a title of front matter, which is plain text but for marks of code."""
+    return one_line(_TICKS.sub(r"\2", title))
 
 
 def metadata_from(values: dict[Any, Any]) -> Metadata:

@@ -60,7 +60,7 @@ def test_a_parser_that_gives_up_is_replaced_by_lines(monkeypatch):
         def block(self):
             raise RecursionError
 
-    monkeypatch.setattr(structure, "_parser", Parser)
+    monkeypatch.setattr(structure, "markdown_parser", Parser)
     text = "# One\n\ntext\n\n```\n# no\n```\n\n## Two ##\n\n- a\n- b\n"
     divided = divide(Reading(text, "", "md", Markup.MARKDOWN), ChunkingSettings())
     assert [section.path for section in divided.sections] == [("One",), ("One", "Two")]

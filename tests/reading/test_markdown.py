@@ -17,6 +17,12 @@ from ragkit.types import Markup
         ("~~~\n# no\n~~~~\n# yes\n", "yes"),
         ("````\n```\n# no\n````\n# yes\n", "yes"),
         ("# 日本語の題\n", "日本語の題"),
+        ("# my_function_name\n", "my_function_name"),
+        ("# **Use `do_it_now`** and *then* p_Add_q__T\n", "Use do_it_now and then p_Add_q__T"),
+        (
+            "# Option<T> of <b>[fees][1]</b> &amp; ![a heron](h.png)\n",
+            "Option<T> of fees & a heron",
+        ),
     ],
 )
 def test_the_title_is_the_first_heading_of_level_one(tmp_path, source, title):
@@ -84,6 +90,17 @@ def test_a_date_has_what_is_written_and_nothing_of_today(tmp_path, written, date
     reading = read(tmp_path, "a.md", f'---\ndate: "{written}"\n---\nx\n')
     expected = {"date": date} if date else {"date_text": written}
     assert reading.metadata == expected
+
+
+@pytest.mark.parametrize(
+    ("title", "shown"),
+    [
+        ("The `pages/` directory of `st`", "The pages/ directory of st"),
+        ("A * B, snake_case_name and a `tick", "A * B, snake_case_name and a `tick"),
+    ],
+)
+def test_a_title_of_front_matter_has_no_marks_of_code(tmp_path, title, shown):
+    assert read(tmp_path, "guide.md", f"---\ntitle: {title}\n---\n\nHello\n").title == shown
 
 
 def test_keys_of_front_matter_count_however_they_are_written(tmp_path):
