@@ -54,6 +54,16 @@ _LEFT_OUT = re.compile(r"(</?)(?:form|nav)(?![\w:-])", re.I)
 _MOST_LEFT_OUT = 50
 _SUMMARY = re.compile(r"<summary\b[^<>]*>((?:(?!<summary\b).)*?)</summary\s*>", re.I | re.S)
 _HEADING = re.compile(r"(<h([1-6])\b[^<>]*>)((?:(?!<h[1-6]\b).)*?)(</h\2\s*>)", re.I | re.S)
+# The title of a page of Doxygen, and headings by their role.
+_PAGE_TITLE = re.compile(
+    r"(<div class=\"headertitle\">\s*<div class=\"title\">)"
+    r"([^<]*(?:<(?!/?div\b)[^<>]*>[^<]*){0,20})"
+)
+_ROLE = re.compile(
+    r"<(div|span|p)\b(?=[^<>]{0,1000}\srole\s*=\s*[\"']?heading\b)"
+    r"(?=[^<>]{0,1000}\saria-level\s*=\s*[\"']?([1-6])\b)[^<>]*>"
+    r"((?:[^<]|<(?!/?\1\b)){1,1000})</\1\s*>", re.I,
+)  # fmt: skip
 _BLOCK_TAG = re.compile(r"</?(?:h[1-6]|section|div|p|ul|ol|pre|table)\b[^>]*>", re.I)
 _LINK = re.compile(r"<a\b[^<>]*>(?:[^<]|<(?!/?(?:a|table)\b))*</a\s*>", re.I)
 _CODE = re.compile(r"<(pre|code|kbd|samp)\b[^<>]*>.*?</\1\s*>", re.I | re.S)
@@ -102,10 +112,13 @@ def read_html(text: str, name: str, file_format: Format = Format.HTML) -> Readin
     language = _LANGUAGE.search(head)
     body = without_neighbours(to_markdown(text))
     shown = one_line(clean(unescape(title[1]))) if title else ""
+    titles = [shown, first_heading(body)]
+    if _PAGE_TITLE.search(text):
+        titles.reverse()
     metadata = _metadata(head)
     return Reading(
         text=with_head(shown, metadata, body),
-        title=choose([shown, first_heading(body)], name),
+        title=choose(titles, name),
         format=file_format,
         markup=Markup.MARKDOWN,
         language=language[1] if language else "",
@@ -174,7 +187,8 @@ def _without(kind: re.Pattern[str], source: str) -> str:
 def _flattened(source: str) -> str:
     """Return HTML without links that say nothing and without blocks inside headings.
 
-    A summary with blocks becomes a ``div``: the converter would make one bold line of it.
+    Headings by another name become headings. A summary with blocks becomes a ``div``: the converter
+    would make one bold line of it.
     """
 
     def summary(match: re.Match[str]) -> str:
@@ -184,6 +198,7 @@ def _flattened(source: str) -> str:
         return f"{match[1]}{_BLOCK_TAG.sub(' ', match[3])}{match[4]}"
 
     source = _OUTER_LINK.sub("", SELF_LINK.sub("", source))
+    source = _ROLE.sub(r"<h\2>\3</h\2>", _PAGE_TITLE.sub(r"\1<h1>\2</h1>", source))
     return _HEADING.sub(heading, _SUMMARY.sub(summary, source))
 
 

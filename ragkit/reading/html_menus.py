@@ -8,12 +8,14 @@ from ragkit.reading.reading_parts import tidy
 
 MENU = re.compile(
     r"<(nav\b(?!-)|[a-z]\w{0,9}\b(?=[^<>]{0,500}\s(?:role\s*=\s*[\"']?navigation\b"
+    r"|id\s*=\s*[\"']?titlearea\b"
     r"|class\s*=\s*(?:[\"']\s*(?:[\w-]+\s+){0,5})?"
     r"(?:nav(?:header|footer|path|-panel)|sphinxsidebar|breadcrumbs?|(?:top|sub|bottom)-?nav"
     r"|tablist|chlink(?:prevnext)?(?:top|bot))(?![\w-]))))"
     r"[^<>]{0,2000}>", re.I,
 )  # fmt: skip
-"""A menu by its name or role, or as DocBook, Sphinx, Javadoc, Doxygen, Texinfo and GAPDoc name it.
+"""A menu by its name or role, or as DocBook, Sphinx, Javadoc, Doxygen, Texinfo and GAPDoc name it,
+and the name of the project above each page of Doxygen.
 The name of the element is a group."""
 
 SELF_LINK = re.compile(

@@ -48,6 +48,21 @@ def test_headings_of_documentation_are_their_words_alone(tmp_path):
     )
 
 
+def test_headings_by_another_name_are_headings():
+    page = (
+        "<title>VTK: Member List</title><div class='top'>Logo</div>"
+        '<div class="header">\n <div class="headertitle"><div class="title">vtkId <b>Filter</b>'
+        '<div class="ingroups">Filters</div></div></div></div><p>All.</p>'
+        "<div role=heading aria-level=2>Fees <i>now</i></div><p>Two.</p>"
+        '<span aria-level="3" role="heading">In May</span><div role="heading">Not told</div>'
+    )
+    reading = read_html(page, "a.html")
+    assert reading.title == "vtkId Filter"
+    headings = [line for line in reading.text.splitlines() if line.startswith("#")]
+    assert headings == ["# vtkId **Filter**", "## Fees *now*", "### In May"]
+    assert "Filters" in reading.text
+
+
 def test_numbers_of_lines_and_paragraphs_that_link_to_themselves_are_no_text(tmp_path):
     page = (
         "<p><a href='#12'>12</a> Herons wade.</p><label><a href='#o159'>159</a></label>"
@@ -279,6 +294,7 @@ def test_scripts_and_styles_are_not_seen_but_one_without_an_end_hides_nothing():
         "<nav class=site>",
         '<div class="nav-panel">',
         '<div id="nav-path" class="navpath">',
+        '<div id="titlearea">',
         '<ul class="tablist">',
         '<div class="chlinkprevnexttop">',
     ],
