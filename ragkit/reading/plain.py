@@ -17,30 +17,41 @@ from ragkit.reading.note_exports import read_note_export
 from ragkit.reading.reading_parts import file_name, lines_at, one_line, stem, tidy
 from ragkit.reading.records import read_records
 from ragkit.reading.sheet_tables import titled_table
-from ragkit.reading.text_headings import text_headings, underlined_headings
+from ragkit.reading.text_headings import text_headings, title_between_rules, underlined_headings
 from ragkit.types import Markup, OutlineEntry, Reading
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+_RST_MARK = re.compile(r"^\.\. (?:_[^:\n]{1,100}:|[a-z][\w:+.-]{0,60}::)", re.M)
+_FEWEST_RST_MARKS = 2
 _FIELD = re.compile(r":(author|date):[ \t]+(\S.{0,300})", re.I)
 
 
 def read_text(text: str, name: str, file_format: Format = Format.TEXT) -> Reading:
     """Read plain text, which is kept as it is; lines that are surely headings are its outline.
 
-    An underlined one at the top is the title, if it is the only one of its level.
+    An underlined one at the top is the title, if it is the only one of its level or stands between
+    two lines. Some reStructuredText is called ".txt".
     """
+    if file_format is Format.TEXT and _is_rst(text):
+        return read_rst(text, name)
     outline = text_headings(text)
     highest = [entry for entry in outline if entry.level == 1]
     is_title = len(highest) == 1 and not text[: highest[0].offset].strip()
     return Reading(
         text=text,
-        title=highest[0].title if is_title else stem(name),
+        title=highest[0].title if is_title else title_between_rules(text) or stem(name),
         format=file_format,
         markup=Markup.PLAIN,
         outline=outline,
     )
+
+
+def _is_rst(text: str) -> bool:
+    """Return whether a text has directives and targets of reStructuredText, and titles."""
+    marks = islice(_RST_MARK.finditer(text), _FEWEST_RST_MARKS)
+    return sum(1 for _ in marks) == _FEWEST_RST_MARKS and bool(underlined_headings(text))
 
 
 def read_rst(text: str, name: str, file_format: Format = Format.RST) -> Reading:

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 
 _ADORNMENT = re.compile(r"([!-/:-@\[-`{-~])\1{2,}[ \t]*")
 _ROLE = re.compile(r":[\w:+.-]{1,40}:`([^`]{1,300})`")
+_ENDING = re.compile(r"`\\(?=\w)")
+"""Where an ending follows a literal: "``Fare``\\s"."""
+
 _LITERAL = re.compile(r"``([^`]{1,300})``|`([^`<]{1,300}?)(?:\s*<[^`]{0,300}>)?`_{0,2}")
 
 _FEWEST_UNDERLINED, _FEWEST_NUMBERED, _FEWEST_CHAPTERS, _FEWEST_CAPITALS = 2, 3, 2, 3
@@ -93,11 +96,12 @@ def underlined_headings(text: str, *, exact: bool = False) -> tuple[OutlineEntry
     row = 1
     while row < len(lines):
         title, under = lines[row - 1], lines[row]
-        if not _is_underlined(title, under):
-            row += 1
-            continue
         over = lines[row - 2] if row >= 2 else ""
         double = bool(_ADORNMENT.fullmatch(over)) and over.rstrip() == under.rstrip()
+        # Between two such lines a title may be indented.
+        if not _is_underlined(title.strip() if double else title, under):
+            row += 1
+            continue
         blank_before = row < 2 or not over.strip() or double
         if blank_before and not (exact and _divides(title, under)):
             style = under[0] * (2 if double else 1)
@@ -128,6 +132,15 @@ def is_ruled(over: str, title: str, under: str) -> bool:
     """
     same = not over or over.rstrip() == under.rstrip()
     return same and _is_underlined(title, under) and not _divides(title, under)
+
+
+def title_between_rules(text: str) -> str:
+    """Return the title at the top of a text, between two lines of punctuation; "" without one."""
+    lines = text.lstrip("\n")[:1000].split("\n")[:3]
+    if len(lines) < 3 or not _ADORNMENT.fullmatch(lines[0]):
+        return ""
+    over, title, under = lines
+    return _plain(title) if is_ruled(over, title.strip(), under) else ""
 
 
 def _divides(title: str, under: str) -> bool:
@@ -243,5 +256,5 @@ def _counts(line: str) -> bool:
 
 def _plain(title: str) -> str:
     """Return a title without the markup of roles and literals."""
-    text = _ROLE.sub(r"\1", title)
+    text = _ROLE.sub(r"\1", _ENDING.sub("`", title))
     return one_line(_LITERAL.sub(lambda literal: literal[1] or literal[2], text))

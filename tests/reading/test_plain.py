@@ -25,6 +25,30 @@ def test_rst_titles_become_the_outline(tmp_path):
     assert reading.text[reading.outline[1].offset :].startswith("Part ``one``")
 
 
+def test_a_title_between_two_lines_may_be_indented_and_hold_markup(tmp_path):
+    source = (
+        ".. _guide-tasks:\n\n==================\n      Tasks\n==================\n\nA task.\n\n"
+        "When ``Fare``\\s are :ref:`evaluated`\n---------------------------------\n\nLate.\n"
+    )
+    reading = read(tmp_path, "a.rst", source)
+    assert reading.title == "Tasks"
+    assert [entry.title for entry in reading.outline] == ["Tasks", "When Fares are evaluated"]
+    assert source[reading.outline[0].offset :].startswith("=====")
+
+
+FARES = "=====\nFares\n=====\n\n.. module:: fares\n\n{mark}\n\nAll\n---\n\nTwo.\n\nX\n===\n\nY.\n"
+
+
+def test_restructured_text_may_be_called_txt(tmp_path):
+    reading = read(tmp_path, "a.txt", FARES.format(mark=".. _all-fares:"))
+    assert (reading.format, reading.title) == ("rst", "Fares")
+    assert [entry.level for entry in reading.outline] == [1, 2, 3]
+    plain = read(tmp_path, "b.txt", FARES.format(mark="One mark is by chance."))
+    assert (plain.format, plain.title) == ("text", "Fares")
+    bare = read(tmp_path, "c.txt", ".. note:: One\n\n.. note:: Two\n\nNo title at all.\n")
+    assert (bare.format, bare.title) == ("text", "c")
+
+
 ASCIIDOC = """= Harbour handbook
 Anna Berg <anna@example.org>
 :revdate: 2026-03-01
