@@ -461,25 +461,6 @@ def test_tasks_have_boxes():
     )
 
 
-def test_two_colons_by_themselves_are_not_read():
-    text = "One.\n\n::\n\n    code\n\nTwo ::\n\n    more\n\nThree::\n\n    last\n"
-    html = rendering.blocks(text, (0, len(text)), (), Kind("rst"))
-    assert [re.sub(r"<[^>]+>", "", each) for each in re.findall(r"<p\b.*?</p>", html)] == [
-        "One.", "Two ", "Three:",
-    ]  # fmt: skip
-    assert "    code" in html
-
-
-def test_restructuredtext_reads_as_prose():
-    text = "Title\n=====\n\nUse ``code`` and *stress*::\n\n    literal *here*\n\n"
-    text += "- one `link <https://a.b>`_\n- two\n"
-    html = rendering.blocks(text, (0, len(text)), (), Kind("rst"))
-    assert '<h2 class="rk-h1" dir="auto">Title</h2>' in html
-    assert "Use <code>code</code> and <em>stress</em>:</p>" in html
-    assert "    literal *here*" in html
-    assert '<li dir="auto">one link' in html
-
-
 @pytest.mark.parametrize(
     ("values", "right"),
     [
@@ -529,16 +510,6 @@ def test_links_that_are_defined_elsewhere_are_their_text():
     html = rendering.blocks(text, (0, len(text)), (), Kind("markdown"))
     assert 'Of the <span class="rk-nolink">Streams API</span> see <a href="https://a.b"' in html
     assert "and grid[x][y], ![pic][p]." in html
-
-
-def test_a_line_may_begin_with_a_role():
-    text = "Use the\n:command:`policy` here, see :ref:`all of it <x>`.\n\n"
-    text += ".. include:: X.txt\n\n:author: me\n"
-    line = text.index(":command:")
-    html = rendering.blocks(text, (line, len(text)), (), Kind("rst"))
-    assert '<p dir="auto"><code>policy</code> here, see all of it.</p>' in html
-    assert ":author: me</pre>" in html
-    assert "include" not in rendering.snippet(text, (0, len(text)), (), Kind("rst"))
 
 
 def test_directives_are_drawn_as_what_they_mean():

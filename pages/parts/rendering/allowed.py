@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from typing import Any
 
 _COMMON = frozenset({"class_", "id", "dir", "title"})
 _PLAIN = (
@@ -20,6 +21,9 @@ _TAGS: Mapping[str, frozenset[str]] = {
     "span": _COMMON | {"data_line", "aria_hidden"},
     "div": _COMMON | {"tabindex", "role", "aria_label"},
 }
+OUTWARD: Mapping[str, Any] = {"rel": "noopener noreferrer", "target": "_blank"}
+"""What a link out of the library has."""
+
 _DOCUMENT = re.compile(r"document\?id=\d{1,19}(?:&at=\d{1,19})?")
 _LINK = re.compile(r"(?:https?://|mailto:)[^\s\x00-\x20\x7f-\x9f]+", re.IGNORECASE)
 _IMAGE = re.compile(r"data:image/(?:png|jpeg|gif|webp);base64,[A-Za-z0-9+/]+={0,2}")

@@ -10,7 +10,7 @@ from urllib.parse import quote, urlsplit
 from markdown_it.common.utils import normalizeReference
 from markdown_it.token import Token
 
-from pages.parts.rendering.allowed import safe_link
+from pages.parts.rendering.allowed import OUTWARD, safe_link
 from pages.parts.rendering.canvas import Canvas, Span
 from pages.parts.rendering.flow import Flow
 from pages.parts.rendering.formula import draw_formula, parts_of
@@ -271,9 +271,7 @@ class _Walk:
     def _open_link(self, url: str) -> None:
         safe = safe_link(url)
         if safe:
-            self._canvas.open(
-                "a", href=safe, title=safe, rel="noopener noreferrer", target="_blank"
-            )
+            self._canvas.open("a", href=safe, title=safe, **OUTWARD)
         else:
             links = self._canvas.links
             self._open_document(links.of_address(url) if links and url else None, url)

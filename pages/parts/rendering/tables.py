@@ -10,6 +10,9 @@ from pages.parts.rendering.canvas import Canvas, Span
 from pages.parts.rendering.flow import Flow
 
 Cell = Callable[[Canvas, Flow], None]
+Row = tuple[Span, Sequence[Flow]]
+"""The lines of a row, and its cells."""
+
 _DASHES = re.compile(r"[ \t>]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*")
 _CURRENCY = r"(?:[$€£¥₽₹]|[A-Z]{3})"
 _NUMBER = re.compile(
@@ -74,6 +77,18 @@ def draw_table(
     """
     names = split(canvas.source, *head) if head else []
     body = [(row, split(canvas.source, *row)) for row in rows]
+    draw_grid(canvas, head, names, body, cell, style)
+
+
+def draw_grid(
+    canvas: Canvas,
+    head: Span | None,
+    names: Sequence[Flow],
+    body: Sequence[Row],
+    cell: Cell,
+    style: str = "",
+) -> None:
+    """Draw a table whose cells are known; ``names`` are those of the ``head``."""
     if canvas.flat:
         _draw_flat(canvas, head, names, body, cell)
         return
@@ -112,7 +127,7 @@ def draw_rows(canvas: Canvas, rows: Sequence[Span], head: Span | None) -> None:
     )  # fmt: skip
 
 
-def _numeric(body: Sequence[tuple[Span, Sequence[Flow]]], width: int) -> set[int]:
+def _numeric(body: Sequence[Row], width: int) -> set[int]:
     """Return the columns that hold numbers only, which are set flush right."""
     numeric = set()
     for column in range(max(width, 1)):
@@ -128,7 +143,7 @@ def _draw_flat(
     canvas: Canvas,
     head: Span | None,
     names: Sequence[Flow],
-    body: Sequence[tuple[Span, Sequence[Flow]]],
+    body: Sequence[Row],
     cell: Cell,
 ) -> None:
     """Draw the row with most marks within the clip, each cell after the name of its column."""
