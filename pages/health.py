@@ -119,7 +119,8 @@ def show(library: Library, findings: Sequence[Finding], key: str) -> set[str]:
     with st.container(
         horizontal=True, vertical_alignment="center", key=f"headline-{key}", gap="small"
     ):
-        st.html(health_view.headline(findings), width="content")
+        headline = health_view.headline(findings, verified=key == "verified")
+        st.html(headline, width="content")
         for finding in concerns[:1]:
             _fix(library, finding, key, offered)
     for finding in concerns[:_MOST_CONCERNS]:

@@ -312,6 +312,8 @@ def test_health_in_one_line_says_what_failed():
     failed = Finding("contexts", True, "659 contexts failed.", "retry_contexts", 659)
     broken = Finding("privacy", False, "Others can read.", "make_private", 3)
     assert words(health_view.headline([well])) == "✓ Everything works"
+    verified = health_view.headline([well], verified=True)
+    assert words(verified) == "✓ Every text, vector and word is as it should be"
     assert words(health_view.headline([well, failed])) == "! Search works · 659 contexts failed"
     assert words(health_view.headline([failed, broken])) == "✕ 1 problem · Privacy"
     assert health_view.concerns([failed, well, broken]) == [broken, failed]
