@@ -67,7 +67,10 @@ def quick_answer(answer: Answer, evidence: Evidence) -> tuple[Source, ...]:
     if _sureness(evidence, answer) < _SURE or _is_about_else(evidence, answer):
         return ()
     rows = _shown_first(evidence, answer)
-    return tuple(_without_heading(source) for source in _chosen(evidence, rows))
+    return tuple(
+        _without_heading(source) if _begins_line(answer, source) else source
+        for source in _chosen(evidence, rows)
+    )
 
 
 def _sureness(evidence: Evidence, answer: Answer) -> float:
@@ -237,6 +240,16 @@ def _joined(evidence: Evidence, first: int, last: int) -> Source:
     start, end = evidence.sentences[first].start, evidence.sentences[last].end
     text = passage.text[start - passage.start : end - passage.start]
     return replace(evidence.sentences[first], text=text, start=start, end=end)
+
+
+def _begins_line(answer: Answer, source: Source) -> bool:
+    """Return whether a sentence begins where a line of its passage does, as a heading would."""
+    for result in answer.results:
+        for passage in result.passages:
+            at = source.start - passage.start
+            if result.document == source.document and 0 <= at < len(passage.text):
+                return not passage.text[:at].rpartition("\n")[2].strip()
+    return True
 
 
 def _without_heading(source: Source) -> Source:

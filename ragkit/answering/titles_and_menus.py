@@ -11,7 +11,7 @@ from ragkit.indexes.tokenizer import index_tokens
 from ragkit.results import Result
 
 _LONGEST_OF_TITLE, _LONGEST_NUMBER = 200, 16
-_LINK = re.compile(r"!?\[[^\[\]\n]{0,300}\]\((?:[^()\n]|\([^()\n]{0,300}\)){0,600}\)")
+_LINK = re.compile(r"!?\[[^\[\]]{0,300}\]\((?:[^()]|\([^()]{0,300}\)){0,600}\)")
 _NOTE_LINK = re.compile(r"!?\[\[[^\[\]\n]{1,300}\]\]")
 _WORD = re.compile(r"\w+")
 _CLAUSE = re.compile(

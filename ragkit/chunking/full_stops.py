@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 _LONGEST, _LONGEST_LINK = 22, 300
-_LINK = re.compile(r"\[[^\[\]\n]*\]\((?:[^()\s]*+(?:[^\S\n]+\"[^\"\n]*+\")?\))?")
+_LINK = re.compile(r"\[[^\[\]]*\]\((?:[^()\s]*+(?:\s+\"[^\"]*+\")?\))?")
 _ABBREVIATION = re.compile(
     r"(?:\b[A-Z]\w*\.?[^\S\n]+[A-HJ-Z]|\b[A-Z]\.[A-Z]|(?<!\w)[А-ЯЁІЇЄҐ]|[\u0e01-\u0e3a]"
     r"|\[\d{1,3}(?:\.\d{1,3})*"

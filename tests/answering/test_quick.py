@@ -303,6 +303,18 @@ def test_a_line_that_a_sentence_needs_is_no_heading_of_it(tmp_path, text):
         assert quick(library, "taken in, buoy, lamp, dusk")[0].text == text
 
 
+def test_a_sentence_that_begins_within_a_line_keeps_its_first_words(tmp_path):
+    sentence = (
+        "Some keepers of old, following Murray\nBuoys' arguments, take the lamps of the north quay "
+        "in at dusk and leave every\nother one on the shore until the morning comes."
+    )
+    text = f"The harbour is small and has a quay in the north. {sentence} It is quiet.\n"
+    settings = load_settings(library=tmp_path / "library", reading={"processes": 1})
+    with Library.open(settings, create=True) as library:
+        add(library, write_files(tmp_path / "files", {"keepers.txt": text}))
+        assert quick(library, "When do keepers take the lamps in?")[0].text.startswith(sentence)
+
+
 @pytest.mark.parametrize(
     "question",
     [
@@ -557,6 +569,7 @@ def test_a_heading_on_a_page_answers_nothing(heading):
 @pytest.mark.parametrize(
     "menu",
     [
+        '[‹ How sensors drift in\nsmall lakes](h.md "Go to\nprevious page") [up](u.md)',
         "| [How sensors drift](a.html) | [Lakes](b.html) | Oxygen | [Next](c.html#f(x)) |",
         "- [How oxygen sensors drift in small lakes](a.html)",
         "[Lakes](a.html) > [Sensors](b.html) > [How oxygen sensors drift](c.html)",

@@ -48,6 +48,7 @@ from ragkit.chunking.units import text_units
         ["Πόσο κόστισε το σκάφος;", "Κόστισε 85.000 ευρώ, δηλ. έξι μισθούς."],
         ["[7.1. Was ist das?](a.html#b)", "[7.2. Wie geht es?](a.html#c)", "[7.3. Ende](d.html)"],
         ["[**Zurück**14.2. Die Brandmauer](a.html) steht hier.", "Er kam [am Abend.", "Ja]."],
+        ['[Do they\ndrift? ›](a.html "Why. To\nthe next") In lakes.', "Yes."],
         ['Siehe [Abschnitt 8.5, „Kernel“](ch8.html "8.5. Einen Kernel bauen").', "Dann weiter."],
         ["Monte-les (p. ex. /usr), par ex. FAT32.", "Puis, p. ex. NTFS.", "C'est tout."],
         ["Use uno (p. ej. Debian).", "O, por ej. Ubuntu.", "Nada más."],
