@@ -17,7 +17,7 @@ from ragkit.reading.note_exports import read_note_export
 from ragkit.reading.reading_parts import file_name, lines_at, one_line, stem, tidy
 from ragkit.reading.records import read_records
 from ragkit.reading.sheet_tables import titled_table
-from ragkit.reading.text_headings import text_headings, title_between_rules, underlined_headings
+from ragkit.reading.text_headings import text_headings, title_at_top, underlined_headings
 from ragkit.types import Markup, OutlineEntry, Reading
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def read_text(text: str, name: str, file_format: Format = Format.TEXT) -> Readin
     """Read plain text, which is kept as it is; lines that are surely headings are its outline.
 
     An underlined one at the top is the title, if it is the only one of its level or stands between
-    two lines. Some reStructuredText is called ".txt".
+    two lines, and so is one in the middle of its line. Some reStructuredText is called ".txt".
     """
     if file_format is Format.TEXT and _is_rst(text):
         return read_rst(text, name)
@@ -41,7 +41,7 @@ def read_text(text: str, name: str, file_format: Format = Format.TEXT) -> Readin
     is_title = len(highest) == 1 and not text[: highest[0].offset].strip()
     return Reading(
         text=text,
-        title=highest[0].title if is_title else title_between_rules(text) or stem(name),
+        title=highest[0].title if is_title else title_at_top(text) or stem(name),
         format=file_format,
         markup=Markup.PLAIN,
         outline=outline,

@@ -20,6 +20,8 @@ _ENDING = re.compile(r"`\\(?=\w)")
 _LITERAL = re.compile(r"``([^`]{1,300})``|`([^`<]{1,300}?)(?:\s*<[^`]{0,300}>)?`_{0,2}")
 
 _FEWEST_UNDERLINED, _FEWEST_NUMBERED, _FEWEST_CHAPTERS, _FEWEST_CAPITALS = 2, 3, 2, 3
+_FEWEST_HANGING, _LEAST_INDENT, _MOST_HANGING = 3, 2, 1 / 3
+_TOP, _LEAST_MARGIN, _OFF_CENTRE, _USUAL_WIDTHS = 3000, 8, 8, range(60, 85)
 _LONGEST, _FEWEST_LETTERS = 90, 4
 _MOST_SKIPPED, _MOST_LISTS = 3, 10
 _UNDERLINES = "=-~*^+#"
@@ -76,6 +78,7 @@ def text_headings(text: str) -> tuple[OutlineEntry, ...]:
     for fewest, headings in (
         (_FEWEST_NUMBERED, _numbered),
         (_FEWEST_CHAPTERS, _chapters),
+        (_FEWEST_HANGING, _hanging),
         (_FEWEST_CAPITALS, _in_capitals),
     ):
         found = _with_text(lines, headings(lines))
@@ -134,13 +137,22 @@ def is_ruled(over: str, title: str, under: str) -> bool:
     return same and _is_underlined(title, under) and not _divides(title, under)
 
 
-def title_between_rules(text: str) -> str:
-    """Return the title at the top of a text, between two lines of punctuation; "" without one."""
-    lines = text.lstrip("\n")[:1000].split("\n")[:3]
-    if len(lines) < 3 or not _ADORNMENT.fullmatch(lines[0]):
+def title_at_top(text: str) -> str:
+    """Return the title at the top of a text; "" without one.
+
+    It stands between two lines of punctuation, or by itself in the middle of the line.
+    """
+    lines = [*text[:_TOP].lstrip("\n").split("\n"), "", ""]
+    first, second, third = lines[:3]
+    if _ADORNMENT.fullmatch(first):
+        return _plain(second) if is_ruled(first, second.strip(), third) else ""
+    if second.strip() or not _may_be_heading(first):
         return ""
-    over, title, under = lines
-    return _plain(title) if is_ruled(over, title.strip(), under) else ""
+    margin = len(first) - len(first.lstrip())
+    width = max(len(line.rstrip()) for line in lines)
+    both = 2 * margin + len(first.strip())
+    centred = abs(both - width) <= _OFF_CENTRE or both in _USUAL_WIDTHS
+    return one_line(first) if centred and margin >= _LEAST_MARGIN else ""
 
 
 def _divides(title: str, under: str) -> bool:
@@ -221,6 +233,26 @@ def _chapters(lines: Sequence[str]) -> list[_Line]:
             kinds.append(kind)
         found.append(_Line(row, kinds.index(kind) + 1, one_line(f"{line} {name}")))
     return found
+
+
+def _hanging(lines: Sequence[str]) -> list[_Line]:
+    """Return lines left of all others, as programs write the headings of pages turned into text."""
+    depths = [len(line) - len(line.lstrip()) for line in lines if line.strip()]
+    usual = max(set(depths), key=depths.count, default=0)
+    left = sum(depth < usual for depth in depths)
+    if usual < _LEAST_INDENT or left > _MOST_HANGING * len(depths):
+        return []
+    rows = {}
+    for row in _alone(lines):
+        title = lines[row].strip()
+        depth = len(lines[row]) - len(lines[row].lstrip())
+        # What introduces something is no heading, nor is a command.
+        if depth < usual and title[-1] != ":" and not title[0].islower():
+            rows[row] = depth
+    levels = sorted(set(rows.values()))
+    return [
+        _Line(row, levels.index(depth) + 1, one_line(lines[row])) for row, depth in rows.items()
+    ]
 
 
 def _in_capitals(lines: Sequence[str]) -> list[_Line]:

@@ -25,6 +25,35 @@ def test_a_plain_text_has_its_headings_as_outline(tmp_path):
     assert (reading.text, reading.title) == (text, "Harbour rules")
 
 
+def test_lines_left_of_all_others_are_headings(tmp_path):
+    body = "   The harbour office knows of it.\n   It is told by letter.\n\n"
+    text = (
+        f"                 How to report a leak in the quay\n\n{body}Before you write\n\n{body}"
+        f"  Has it been told?\n\n{body}  Write as follows:\n\n{body}Sending the letter\n\n{body}"
+        f"mail -s leak office\n\n{body}"
+    )
+    reading = read(tmp_path, "leak.txt", text)
+    assert [(entry.level, entry.title) for entry in reading.outline] == [
+        (1, "Before you write"),
+        (2, "Has it been told?"),
+        (1, "Sending the letter"),
+    ]
+    assert reading.title == "How to report a leak in the quay"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        # A date at the right, a picture of signs, and a line that goes on.
+        "                                        12 March 2024\n\nDear Ann, the boat is here.\n",
+        "        +-------+\n\n        | quay  |\n        +-------+\n",
+        "                The quay was built in\n        the year of the flood, and it\nstands.\n",
+    ],
+)
+def test_what_is_not_in_the_middle_of_its_line_is_no_title(tmp_path, text):
+    assert read(tmp_path, "rules.txt", text).title == "rules"
+
+
 @pytest.mark.parametrize(
     "text",
     [
