@@ -20,7 +20,7 @@ from ragkit.answering.labels import is_pair, labelled, with_labels
 from ragkit.answering.meaning import Meaning
 from ragkit.answering.questions import Question
 from ragkit.answering.sentences import part_to_read, sentences_of
-from ragkit.answering.titles_and_menus import Titles, is_only_links
+from ragkit.answering.titles_and_menus import Titles, is_only_links, of_term_lists
 from ragkit.answers import Source
 from ragkit.chunking.units import of_contents
 from ragkit.indexes.analyzer import STOP_WORDS
@@ -50,7 +50,8 @@ _SHORT_LEAD = 60
 _SHORT, _LONG = 40, 600
 _MOST_WORDS = 60
 
-_LEADS_IN = re.compile(r"[:?：？][\s*_.\"”)]*$")
+_SENTENCE_ENDS = frozenset(".!?:;…。！？؟।")
+_LEADS_IN = re.compile(r"[:?：？][\s*_.\"”)]*$|^:[^:\n]{1,60}:(?:\s\S{1,20}){0,4}$")
 _BETWEEN = re.compile(r"\s*(?:(?:[-*+•>]|\d{1,3}[.)])\s+)?(?:\[[ xX]\]\s+)?")
 _FOLLOWS_ON = re.compile(
     r"(?:It|Its|This|They|These|Those|He|She|His|Her|Their|Both|Such|That|There|Then|However|Also|But|So|Thus"
@@ -114,7 +115,10 @@ class Evidence:
         return bool(_BETWEEN.fullmatch(between))
 
     def leads_in(self, row: int) -> bool:
-        """Return whether a sentence leads into the next one: it ends in a colon or asks."""
+        """Return whether a sentence leads into the next one.
+
+        It ends in a colon, asks, or is a headword.
+        """
         return bool(_LEADS_IN.search(self.sentences[row].text))
 
     def follows_on(self, row: int) -> bool:
@@ -177,7 +181,8 @@ def _read(question: Question, results: Sequence[Result], forms: _Forms) -> Evide
         titles = titles_of[place]
         own = (each for each in sentences_of(near, results[place].document) if each not in titles)
         sources = with_labels(own, near, {*question.words, *forms})
-        listed = of_contents([source.text for source in sources])
+        contents = of_contents([source.text for source in sources])
+        listed = list(map(max, contents, of_term_lists(sources, near)))
         leaders, followers = [*sources[:1], *sources[:-1]], [*sources[1:], *sources[-1:]]
         for before, source, after, is_listed in zip(
             leaders, sources, followers, listed, strict=True
@@ -193,6 +198,8 @@ def _read(question: Question, results: Sequence[Result], forms: _Forms) -> Evide
                 held = () if _is_other(word, starts) else index_tokens(word)
                 meant = [*held, *(own for token in held for own in forms.get(token, ()))]
                 numbers_of[word] = tuple(numbers[token] for token in meant if token in numbers)
+            if _is_bare_term(source, words, numbers_of):
+                continue
             rows.append({at for word in words for at in numbers_of[word]})
             candidates.sentences.append(source)
             candidates.words.append(words)
@@ -205,6 +212,15 @@ def _read(question: Question, results: Sequence[Result], forms: _Forms) -> Evide
         candidates.held[row, list(of_row)] = True
     candidates.weights = _rarities(question, candidates)
     return candidates
+
+
+def _is_bare_term(
+    source: Source, words: Collection[str], numbers_of: Mapping[str, Sequence[int]]
+) -> bool:
+    """Return whether a line is no more than words of the question, as one of a list of terms is."""
+    if source.header or source.text[-1:] in _SENTENCE_ENDS or source.text.startswith("|"):
+        return False
+    return bool(words) and all(numbers_of[word] for word in words)
 
 
 def _having(text: str, tokens: Sequence[str], forms: _Forms) -> Column:

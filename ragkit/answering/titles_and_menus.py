@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ragkit.answers import Source
 from ragkit.indexes.tokenizer import index_tokens
-from ragkit.results import Result
+from ragkit.results import Passage, Result
 
 _LONGEST_OF_TITLE, _LONGEST_NUMBER = 200, 16
+_FEWEST_TERMS, _LONGEST_TERM, _MOST_TERM_WORDS = 6, 60, 4
 _LINK = re.compile(r"!?\[[^\[\]]{0,300}\]\((?:[^()]|\([^()]{0,300}\)){0,600}\)")
 _NOTE_LINK = re.compile(r"!?\[\[[^\[\]\n]{1,300}\]\]")
 _WORD = re.compile(r"\w+")
@@ -77,6 +78,32 @@ class Titles:
             return False
         words = [token for token in index_tokens(text) if token.isalpha() and len(token) > 2]
         return bool(words) and sum(word in self.title for word in words) > len(words) / 2
+
+
+def of_term_lists(sources: Sequence[Source], passage: Passage) -> list[bool]:
+    """Return which sentences of a passage are terms below each other, such as those of an index.
+
+    They are a few words each, without an end, and nothing but blank lines is between them.
+    """
+    listed = [False] * len(sources)
+    run: list[int] = []
+    for at, source in enumerate(sources):
+        if not _is_term(source):
+            run = []
+            continue
+        before = passage.text[sources[at - 1].end - passage.start : source.start - passage.start]
+        run = [*run, at] if run and before.isspace() and before.count("\n") > 1 else [at]
+        if len(run) >= _FEWEST_TERMS:
+            for row in run:
+                listed[row] = True
+    return listed
+
+
+def _is_term(source: Source) -> bool:
+    text = source.text
+    if source.header or not text[-1:].isalnum():
+        return False
+    return len(text) <= _LONGEST_TERM and len(_WORD.findall(text)) <= _MOST_TERM_WORDS
 
 
 def is_only_links(text: str) -> bool:

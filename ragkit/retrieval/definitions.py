@@ -22,7 +22,7 @@ _ARABIC_THE = "\u0627\u0644"
 _SPACELESS = re.compile(f"[{SPACELESS}]")
 _MARKS = r"(?:[-*+•>]|\#{1,6}|\d{1,3}(?:\.\d{1,3})*\.?)[ \t]+"
 _ITEM = re.compile(r"[-*+•>]\s")
-_QUOTE = r"[*_`\"'“”„«»「『\[]{0,4}"
+_QUOTE = r"[*_`:\"'“”„«»「『\[]{0,4}"
 _FIRST_CELL = re.compile(rf"(?:^|\n)\|[ \t]*{_QUOTE}$")
 _OPENS = re.compile(
     rf"(?:(?P<line>^|\n[ \t]*\n|\n(?=[ \t]*{_MARKS})|[.!?:;|。！？：][ \t]*\n)"
@@ -54,6 +54,10 @@ _GOES_ON = re.compile(
     )""",
     re.I | re.X,
 )
+_TERM = r"[ \t]*\w[^\n]{0,40}\w[ \t]*"
+_TERMS = re.compile(rf"(?:{_TERM}\n[ \t]*\n\s*){{4}}")
+"""What follows a term in a list of nothing but terms, such as an index."""
+
 _BEFORE, _AFTER = 30, 400
 _SURE, _NAMED, _CALLED, _HEADING, _MAYBE = 1.0, 0.8, 0.6, 0.5, 0.2
 """How surely a text defines a term that stands alone above it or "is a", that a colon or a dash
@@ -109,6 +113,8 @@ def definitions(term: tuple[str, ...], text: str) -> dict[int, float]:
         if opens and (on := _GOES_ON.match(text, match.end(), match.end() + _AFTER)):
             if on["alone"]:
                 if opens["article"] or opens["line"] is None or _ITEM.search(opens[0]):
+                    continue
+                if _TERMS.match(text, on.end(), on.end() + _AFTER):
                     continue
                 found[on.end()] = _HEADING if "#" in opens[0] else _SURE
             else:

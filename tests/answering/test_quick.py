@@ -584,6 +584,20 @@ def test_links_alone_answer_nothing(menu):
     assert [one.text[:9] for one in found] == ["See [how "]
 
 
+def test_terms_below_each_other_answer_nothing_and_what_a_headword_leads_to_does():
+    terms = "\n\n".join(
+        f"   {term}" for term in ("bollard", "bug", "bug fix", "coil", "dock", "fid")
+    )
+    entry = "   :bug: n.\n\n   [old] An unwanted property of a program.\n\n   See dock."
+    answer = _answer(f"{terms}\n\n{entry}")
+    found = _quick("What is a bug?", answer, Meaning(local_embedder()))
+    assert found[0].text.split() == entry.split()[:9]
+    alone = _quick(
+        "What is a bug?", _answer(f"Old bugs\n\nBug\n\n{terms}"), Meaning(local_embedder())
+    )
+    assert "Bug" not in [one.text for one in alone]
+
+
 def test_a_sentence_that_two_others_need_is_quoted_once():
     first = (
         "Some shells feature a syntax that is a mix between command substitution and piping, "

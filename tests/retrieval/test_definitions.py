@@ -29,6 +29,11 @@ from ragkit.retrieval.definitions import definitions
         ("The price of a cleat is a secret.", 0.0),
         ("Cleatings\nare something else.", 0.0),
         ("cleat", 0.0),
+        ("   :cleat: /kleet/, n.\n\n   A fitting on deck.", 0.8),
+        (":cleat:\n\n   A fitting on deck.", 1.0),
+        # A list of nothing but terms, and entries as short as terms.
+        ("bollard\n\ncleat\n\ncleat hitch\n\ncoil\n\ncrane\n\ndeck\n\nUse them all.", 0.0),
+        ("cleat\n\nfitting on deck\n\ncoil\n\nA ring of rope.", 1.0),
         ("| Word | Meaning |\n|---|---|\n| Cleat | A fitting on deck. |", 0.8),
         ("| Word | Meaning |\n|---|---|\n| Bitt | cleat | A post. |", 0.0),
         ("Of ropes. Cleats to a pier are screwed on.", 0.0),
