@@ -34,7 +34,7 @@ def read_text(text: str, name: str, file_format: Format = Format.TEXT) -> Readin
     An underlined one at the top is the title, if it is the only one of its level or stands between
     two lines, and so is one in the middle of its line. Some reStructuredText is called ".txt".
     """
-    if file_format is Format.TEXT and _is_rst(text):
+    if file_format is Format.TEXT and (name.lower().endswith(".rst.txt") or _is_rst(text)):
         return read_rst(text, name)
     outline = text_headings(text)
     highest = [entry for entry in outline if entry.level == 1]

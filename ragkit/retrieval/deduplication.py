@@ -7,6 +7,7 @@ text occurs, or open what a cap held back.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from posixpath import basename, splitext
@@ -25,6 +26,9 @@ Clusters: TypeAlias = list[list[Hit]]
 
 _Twin: TypeAlias = Callable[[int, Sequence[int]], int | None]
 """Returns the row of the kept hit that a row repeats, from those kept so far, if any."""
+
+_PACKED = re.compile(r"(?<=\.rst)\.txt$|(?<=\.md)\.txt$|\.gz$")
+"""Second endings: of packed files, and of sources that Sphinx puts beside its pages."""
 
 _COMPARED = 20_000
 _RUN, _SAME_TEXT = 5, 0.5
@@ -58,7 +62,7 @@ def in_formats(files: Mapping[int, tuple[str, str]]) -> dict[int, str]:
     ``files`` has paths and formats by document id.
     """
     names = {
-        document: splitext(basename(path.casefold().removesuffix(".gz")))[0]
+        document: splitext(_PACKED.sub("", basename(path.casefold())))[0]
         for document, (path, _format) in files.items()
     }
     formats: dict[str, set[str]] = {}

@@ -45,6 +45,8 @@ def test_restructured_text_may_be_called_txt(tmp_path):
     assert [entry.level for entry in reading.outline] == [1, 2, 3]
     plain = read(tmp_path, "b.txt", FARES.format(mark="One mark is by chance."))
     assert (plain.format, plain.title) == ("text", "Fares")
+    source = read(tmp_path, "fares.rst.txt", "Fares\n=====\n\nTwo.\n")
+    assert (source.format, source.title) == ("rst", "Fares")
     bare = read(tmp_path, "c.txt", ".. note:: One\n\n.. note:: Two\n\nNo title at all.\n")
     assert (bare.format, bare.title) == ("text", "c")
 

@@ -238,6 +238,13 @@ def test_the_same_text_in_another_format_is_folded():
     assert groups == [(1, (2, 3)), (4, ())]
 
 
+def test_the_source_of_a_page_is_folded_into_it():
+    texts = {1: RIVER, 2: RIVER[40:] + OTHER[:30]}
+    files = {1: ("html/plan.html", "html"), 2: ("html/_sources/plan.rst.txt", "rst")}
+    groups, _ = formats(texts, files)
+    assert groups == [(1, (2,))]
+
+
 @pytest.mark.parametrize(
     "files",
     [
