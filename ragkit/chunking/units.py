@@ -77,7 +77,13 @@ def text_units(value: str, *, code: bool, above: str = "") -> Iterator[Unit]:
         mark = callout or (_ITEM.match(words) if kind == "prose" else None)
         before, is_field = is_field, kind == "prose" and _FIELD.match(words) is not None
         of_fields = is_field and (before or _FIELD.match(after.strip()) is not None)
-        begins = kind != "prose" or mark is not None or of_fields or STAMP.match(words) is not None
+        begins = (
+            kind != "prose"
+            or mark is not None
+            or of_fields
+            or STAMP.match(words) is not None
+            or _is_record(line, above_line, after)
+        )
         if paragraph and begins:
             yield from _sentences(value, *paragraph, block)
             paragraph = None
@@ -149,6 +155,12 @@ def of_contents(texts: Sequence[str]) -> list[bool]:
 def _is_underline(words: str, above: str) -> bool:
     """Return whether a line is below a title in reStructuredText, and no fence of Markdown."""
     return words[:3] == "~~~" and not words.strip("~") and len(words) >= len(above) > 0
+
+
+def _is_record(line: str, above: str, after: str) -> bool:
+    """Return whether a line is one of several with as many colons, semicolons or tabs in each."""
+    parted = [(sign, count) for sign in ":;\t" if (count := line.count(sign)) > 1]
+    return any(count in (above.count(sign), after.count(sign)) for sign, count in parted)
 
 
 def _kind(words: str, code: bool) -> str:

@@ -30,6 +30,18 @@ def test_a_colon_in_a_paragraph_divides_nothing(text):
     assert units(text) == [text]
 
 
+def test_lines_of_data_are_a_unit_each():
+    text = (
+        "Money, by code:\nDKK:208:Danish krone\nNOK:578:Krone\n\nA;1;x\nB;2;y\n\n"
+        "It is 9:30:00 now\nhere."
+    )
+    units = [text[unit.start : unit.end] for unit in text_units(text, code=False)]
+    assert units == [
+        "Money, by code:", "DKK:208:Danish krone", "NOK:578:Krone", "A;1;x", "B;2;y",
+        "It is 9:30:00 now\nhere.",
+    ]  # fmt: skip
+
+
 def test_a_picture_by_itself_says_nothing():
     assert units("![[Note]](a/note.png)\n\n![A heron](b.png) It is grey.") == [
         "![A heron](b.png) It is grey."
